@@ -1,0 +1,74 @@
+# Everything is installed into .venv. The stamps in it repeat an installation only when pyproject.toml changes.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+ARGS    ?=
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+CREATED := $(VENV)/.created
+RUNTIME := $(VENV)/.runtime
+TEST    := $(VENV)/.test
+BENCH   := $(VENV)/.bench
+
+# The core rooms (listed in pyproject.toml) keep at least this share of their lines covered, in percent.
+COVERAGE := 95
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint clean
+.NOTPARALLEL:
+
+help: ## show these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+demo: $(RUNTIME) ## install, then show what Bayeswater does on built-in data
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+test: lint ## lint, then all tests and doctests, then the coverage bound
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report= \
+		--doctest-modules --doctest-glob='*.md' tests src README.md docs
+	@echo "The kernels once more as plain Python, where coverage can see into them"
+	BAYESWATER_COMPILE=0 $(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-append --cov-report= tests/kernels
+	$(BIN)/coverage report --fail-under=$(COVERAGE)
+
+bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed on)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(TEST) ## style, format, types, and which room imports which
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+clean: ## remove .venv, caches and build products
+	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "$(PYTHON) was not found. On Debian: apt install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version)." \
+		     "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) cannot make virtual environments. On Debian: apt install python3-venv" >&2; exit 1; }
+	@echo "Making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(RUNTIME): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater and what it needs (the first time takes a minute or more)"
+	@$(PIP) -e .
+	@touch $@
+
+$(TEST): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater and what its tests need (the first time takes a minute or more)"
+	@$(PIP) -e '.[test]'
+	@touch $(RUNTIME) $@
+
+$(BENCH): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater and what its benchmarks need (the first time takes a minute or more)"
+	@$(PIP) -e '.[bench]'
+	@touch $(RUNTIME) $@

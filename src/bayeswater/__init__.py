@@ -1,0 +1,88 @@
+"""Bayesian classification on one set of counts: from naive Bayes to Bayesian networks.
+
+Everything learned from data is a sum: rows are added into statistics, parameters are read off them.
+Names are imported on first use, so that ``import bayeswater`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from bayeswater.errors import (
+        BayesError,
+        BayesWarning,
+        DataError,
+        ImpossibleEvidenceWarning,
+        ParameterError,
+        PrecisionWarning,
+        ResourceLimitError,
+        SchemaError,
+        StatisticsError,
+        UnseenCategoryWarning,
+    )
+    from bayeswater.estimate.dirichlet import Beta, Dirichlet
+    from bayeswater.estimate.gaussian import NormalInverseGamma
+    from bayeswater.kernels.threads import threads
+    from bayeswater.models.bernoulli_nb import BernoulliNB
+    from bayeswater.models.categorical_nb import CategoricalNB
+    from bayeswater.models.complement_nb import ComplementNB
+    from bayeswater.models.gaussian_nb import GaussianNB
+    from bayeswater.models.multinomial_nb import MultinomialNB
+
+_HOME = {
+    "BernoulliNB": "models.bernoulli_nb",
+    "CategoricalNB": "models.categorical_nb",
+    "ComplementNB": "models.complement_nb",
+    "GaussianNB": "models.gaussian_nb",
+    "MultinomialNB": "models.multinomial_nb",
+    "Beta": "estimate.dirichlet",
+    "Dirichlet": "estimate.dirichlet",
+    "NormalInverseGamma": "estimate.gaussian",
+    "threads": "kernels.threads",
+    "BayesError": "errors",
+    "BayesWarning": "errors",
+    "DataError": "errors",
+    "ImpossibleEvidenceWarning": "errors",
+    "ParameterError": "errors",
+    "PrecisionWarning": "errors",
+    "ResourceLimitError": "errors",
+    "SchemaError": "errors",
+    "StatisticsError": "errors",
+    "UnseenCategoryWarning": "errors",
+}
+
+__all__ = [
+    "BayesError",
+    "BayesWarning",
+    "BernoulliNB",
+    "Beta",
+    "CategoricalNB",
+    "ComplementNB",
+    "DataError",
+    "Dirichlet",
+    "GaussianNB",
+    "ImpossibleEvidenceWarning",
+    "MultinomialNB",
+    "NormalInverseGamma",
+    "ParameterError",
+    "PrecisionWarning",
+    "ResourceLimitError",
+    "SchemaError",
+    "StatisticsError",
+    "UnseenCategoryWarning",
+    "threads",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayeswater' has no attribute {name!r}")
+    value = getattr(import_module(f"bayeswater.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,1 @@
+"""From a user's table to numbers: variables and their domains, matrices, coded tables, labels, weights."""

@@ -1,0 +1,260 @@
+"""`CodedTable`: categories as narrow integer codes, one `Variable` a column.
+
+A column of whole numbers is taken as the codes 0 .. n-1, as in scikit-learn; anything else (strings, booleans, declared
+categories, fractions) is coded by its label. The code of a missing cell is n_states, one past the last state: the slot that
+every table of counts keeps for it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
+from bayeswater.data.labels import narrow_codes
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_matrix
+from bayeswater.data.variable import Variable, sorted_labels
+from bayeswater.errors import DataError
+from bayeswater.kernels.column_range import column_range
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A category met at prediction that was never counted."""
+
+    column: str
+    label: Any
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """Codes of every cell (n_rows, n_columns), and the variables they are codes of."""
+
+    variables: tuple[Variable, ...]
+    codes: DenseMatrix | ColumnMatrix
+    unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.codes.shape
+
+    @property
+    def n_states(self) -> Array:
+        """Number of states of each column."""
+        return np.array([variable.n_states for variable in self.variables], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How cells are read: the model's name for messages, whether a missing cell is an error, and what is known.
+
+    `known` are the variables of the model; `grow` says whether new states may be added to them (in learning) or are unseen (in predicting).
+    """
+
+    model: str
+    refuse_missing: bool
+    known: tuple[Variable, ...] | None = None
+    grow: bool = True
+
+
+def encode_categories(X: Any, rules: Rules) -> CodedTable:
+    """Code a table of categories; columns without names are called as those known, or x0, x1, ..."""
+    if is_frame(X):
+        frame = read_frame(X)
+        sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
+        names: Sequence[str] = frame.names
+        if not sources or not frame.table.num_rows:
+            raise DataError(
+                f"Found array with 0 sample(s) (shape={frame.table.shape}) while a minimum of 1 is required."
+            )
+    else:
+        X = _as_array(X, rules.model)
+        known = rules.known and [variable.name for variable in rules.known]
+        names = [column_name(known, j) for j in range(X.shape[1])]
+        all_coded = rules.known is None or all(variable.is_coded for variable in rules.known)
+        if X.dtype.kind in "iu" and all_coded:
+            return _whole_matrix(X, names, rules)
+        sources = [X[:, j] for j in range(X.shape[1])]
+    variables, columns, unseen = [], [], []
+    for j, (name, source) in enumerate(zip(names, sources, strict=True)):
+        known = rules.known[j] if rules.known is not None else None
+        variable, codes, new = _encode_column(source, name, known, rules)
+        variables.append(variable)
+        columns.append(codes)
+        unseen += new
+    return CodedTable(tuple(variables), ColumnMatrix(tuple(columns)), tuple(unseen))
+
+
+def _as_array(X: Any, model: str) -> Array:
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS" and X.size:
+        return X
+    if isinstance(X, list | tuple):
+        array = np.array(X, dtype=object)
+        if array.ndim == 2 and array.size and any(isinstance(cell, str) for cell in array.flat):
+            return array
+    matrix = read_matrix(X, accept_sparse=False, model=model)
+    assert isinstance(matrix, DenseMatrix)  # frames and sparse matrices went another way
+    return matrix.values
+
+
+def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
+    """Take an array of integers as codes, in place: no copy."""
+    use_loop = worth_compiling(X.size)
+    ranges = list(ordered_map(lambda rows: column_range(X[rows], use_loop=use_loop), row_blocks(len(X))))
+    low = np.min([low for low, _ in ranges], axis=0)
+    high = np.max([high for _, high in ranges], axis=0)
+    if low.min() < 0:
+        raise _negative(X[:, int(low.argmin())], names[int(low.argmin())], rules.model)
+    kind = {1: np.uint8, 2: np.uint16, 4: np.int32 if high.max() < 2**31 else np.uint32, 8: np.int64}[X.itemsize]
+    codes = DenseMatrix(X.view(kind) if kind is not np.uint32 else X.astype(np.int64))
+    if rules.known is None or rules.grow:
+        variables = tuple(Variable(name, range(int(top) + 1)) for name, top in zip(names, high, strict=True))
+        return CodedTable(variables, codes)
+    unseen = [
+        seen
+        for j, variable in enumerate(rules.known)
+        if high[j] >= variable.n_states
+        for seen in _unseen_codes(X[:, j], variable)
+    ]
+    return CodedTable(rules.known, codes, tuple(unseen))
+
+
+def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:
+    labels, rows = np.unique(column[column >= variable.n_states], return_counts=True)
+    return [Unseen(variable.name, label, n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
+
+
+def _encode_column(
+    source: Any, name: str, known: Variable | None, rules: Rules
+) -> tuple[Variable, Array, list[Unseen]]:
+    numbers = source if isinstance(source, np.ndarray) and source.dtype.kind in "iuf" else None
+    if isinstance(source, _FrameColumn) and source.is_numeric:
+        numbers = numeric_column(source.frame, name)
+    if numbers is not None:
+        missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
+        present = numbers[~missing]
+        if len(present) and present.min() < 0:
+            raise _negative(numbers, name, rules.model)
+        if not np.isfinite(present).all():
+            raise DataError(
+                f"Input X contains infinity: column {name!r}; a category must be a finite number or a label"
+            )
+        whole = bool((present == np.floor(present)).all())
+        if (known is None and whole) or (known is not None and known.is_coded):
+            _refuse_missing(missing, name, rules)
+            return _encode_codes(numbers, missing, name, known, rules)
+        labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
+        states: list[Any] = [
+            int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()
+        ]
+        declared: frozenset[Any] = frozenset()
+    else:
+        states, index, missing, declared = _found_labels(source, name)
+    _refuse_missing(missing, name, rules)
+    if known is not None and not rules.grow:
+        place = np.array([known.code_of.get(state, known.n_states) for state in states], dtype=np.int64)
+        variable = known
+    else:
+        ordered = tuple(states) if declared else sorted_labels(states)
+        variable = Variable(name, ordered, declared)
+        place = np.array([variable.code_of[state] for state in states], dtype=np.int64)
+    n_states = variable.n_states
+    place = np.append(place, n_states)  # where missing cells go
+    codes = narrow_codes(place, n_states)[np.where(missing, len(states), index)]
+    unseen = []
+    if variable is known:
+        rows = np.bincount(index[~missing], minlength=len(states))
+        unseen = [
+            Unseen(name, state, int(n))
+            for state, n in zip(states, rows, strict=True)
+            if n and state not in known.code_of
+        ]
+    return variable, codes, unseen
+
+
+def _encode_codes(
+    numbers: Array, missing: Array, name: str, known: Variable | None, rules: Rules
+) -> tuple[Variable, Array, list[Unseen]]:
+    """Take a column of whole numbers as codes."""
+    present = numbers[~missing]
+    fraction = present[present != np.floor(present)]
+    if len(fraction) and rules.grow:
+        raise DataError(f"column {name!r} holds integer codes, but {fraction[0]} is none; round or encode it")
+    highest = int(present.max()) if len(present) else -1
+    variable = known if known is not None and not rules.grow else Variable(name, range(highest + 1))
+    outside = missing | (numbers != np.floor(numbers)) | (numbers >= variable.n_states)
+    codes = narrow_codes(np.where(outside, variable.n_states, numbers).astype(np.int64), variable.n_states)
+    labels, rows = np.unique(numbers[outside & ~missing], return_counts=True)
+    unseen = [Unseen(name, label, n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
+    return variable, codes, unseen
+
+
+def _found_labels(source: Any, name: str) -> tuple[list[Any], Array, Array, frozenset[Any]]:
+    """List the labels of a column, the index of each cell's label, which cells are missing, and what is declared."""
+    import pyarrow as pa
+
+    if isinstance(source, _FrameColumn):
+        column = source.frame.table.column(name)
+        is_declared = name in source.frame.declared
+    else:
+        try:
+            column = pa.chunked_array([pa.array(source.tolist(), from_pandas=True)])
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            kinds = sorted({type(cell).__name__ for cell in source.tolist() if cell is not None and cell == cell})
+            raise DataError(
+                f"column {name!r} mixes values of types {kinds}; give it one type, for example with str(): {error}"
+            ) from None
+        is_declared = False
+    if pa.types.is_dictionary(column.type) and is_declared:
+        column = column.unify_dictionaries()
+    else:
+        if pa.types.is_dictionary(column.type):  # its dictionary may hold labels that no row has
+            column = column.cast(column.type.value_type)
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise DataError(f"column {name!r} holds {column.type}; a category must be a label or a number") from None
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # a table of no rows has no chunk
+        array = pa.array([], type=column.type)
+    missing = np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    index = np.asarray(array.indices.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    states = array.dictionary.to_pylist()
+    return states, index, missing, frozenset(states) if is_declared else frozenset()
+
+
+@dataclass(frozen=True)
+class _FrameColumn:
+    frame: Frame
+    name: str
+
+    @property
+    def is_numeric(self) -> bool:
+        import pyarrow as pa
+
+        kind = self.frame.table.column(self.name).type
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _refuse_missing(missing: Array, name: str, rules: Rules) -> None:
+    if rules.refuse_missing and missing.any():
+        raise DataError(
+            f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing, and so are {int(missing.sum())} "
+            "in all; fill them, leave the rows out, or take missing='ignore' or missing='state'"
+        )
+
+
+def _negative(column: Array, name: str, model: str) -> DataError:
+    row = int(np.nanargmin(column))
+    return DataError(
+        f"Negative values in data passed to {model} (input X): {column[row]} in row {row}, column {name!r}; "
+        "codes of categories start at 0"
+    )

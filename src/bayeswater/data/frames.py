@@ -1,0 +1,126 @@
+"""Any data frame, read as Arrow columns: pandas, polars, pyarrow and whatever speaks the Arrow PyCapsule interface.
+
+Frames are recognised by what they can do, and pandas through ``sys.modules``: a user who hands us a pandas frame has imported it.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.errors import DataError, SchemaError
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Named Arrow columns, and the library they came from."""
+
+    table: "pa.Table"
+    library: str
+    declared: frozenset[str]  # columns whose dtype declares its categories
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.table.column_names)
+
+
+def is_frame(X: Any) -> bool:
+    """Tell a data frame from an array."""
+    return hasattr(X, "__arrow_c_stream__") or _is_pandas(X)
+
+
+def read_frame(X: Any) -> Frame:
+    """Read a frame as Arrow columns, without copying where its library allows."""
+    import pyarrow as pa
+
+    if _is_pandas(X):
+        library = "pandas"
+        try:
+            table = pa.Table.from_pandas(X, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise _mixed_column(X, error) from None
+        declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
+    else:
+        library = "polars" if type(X).__module__.startswith("polars") else "pyarrow"
+        table = pa.table(X)
+        declared = frozenset(
+            name
+            for name, column in zip(table.column_names, table.columns, strict=True)
+            if pa.types.is_dictionary(column.type) and not _is_polars_categorical(X, name)
+        )
+    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
+    if twice:
+        raise SchemaError(f"column name {sorted(twice)[0]!r} stands more than once; give every column its own name")
+    return Frame(table, library, declared)
+
+
+def write_frame(columns: dict[str, Any], library: str | None) -> Any:
+    """Make a frame of the given library; a pyarrow Table where it is not known or no longer there."""
+    import pyarrow as pa
+
+    table = pa.table(columns)
+    if library == "pandas":
+        return table.to_pandas()
+    if library == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+def library_of(X: Any) -> str | None:
+    """Name the library of a frame, or None for an array."""
+    if _is_pandas(X):
+        return "pandas"
+    if not is_frame(X):
+        return None
+    return "polars" if type(X).__module__.startswith("polars") else "pyarrow"
+
+
+def numeric_column(frame: Frame, name: str) -> Array:
+    """Give a column as numbers, NaN where it is null; refuse anything else by name."""
+    import pyarrow as pa
+
+    column = frame.table.column(name)
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    elif pa.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    elif pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise DataError(
+            f"could not convert string to float: column {name!r} holds {kind}, not numbers; encode it, or use "
+            "CategoricalNB for categories"
+            if pa.types.is_string(kind) or pa.types.is_large_string(kind)
+            else f"column {name!r} holds {kind}, not numbers; convert it, or use CategoricalNB for categories"
+        )
+    return np.asarray(column.to_numpy())
+
+
+def _is_pandas(X: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def _is_polars_categorical(X: Any, name: str) -> bool:
+    """Say whether a polars column is a Categorical: unlike an Enum, it declares nothing."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.DataFrame) and X.schema[name] == polars.Categorical
+
+
+def _mixed_column(X: Any, error: Exception) -> DataError:
+    for name in X.columns:
+        kinds = {type(value).__name__ for value in X[name] if value is not None and value == value}
+        if X[name].dtype == object and len(kinds) > 1:
+            return DataError(
+                f"column {name!r} mixes values of types {sorted(kinds)}; give it one type, for example with .astype(str)"
+            )
+    return DataError(f"the frame cannot be read: {error}")

@@ -1,0 +1,245 @@
+"""A table of numbers, dense, sparse or column by column, that is read block by block.
+
+No reader copies the data: a dense block is a view; the columns of a frame are put side by side for one block at a time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import is_frame, library_of, numeric_column, read_frame
+from bayeswater.errors import DataError
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class DenseMatrix:
+    """Rows of an array (n_rows, n_columns)."""
+
+    values: Array
+    names: tuple[str, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.values.shape  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Kind of the numbers."""
+        return self.values.dtype
+
+    @property
+    def pieces(self) -> tuple[Array, ...]:
+        """The arrays that hold the numbers."""
+        return (self.values,)
+
+    def block(self, rows: slice) -> Array:
+        """View of some rows."""
+        return self.values[rows]
+
+
+@dataclass(frozen=True)
+class ColumnMatrix:
+    """Columns of a frame, each an array of its own."""
+
+    columns: tuple[Array, ...]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.columns[0]), len(self.columns)
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The kind that holds the numbers of all columns."""
+        return np.result_type(*self.columns)
+
+    @property
+    def pieces(self) -> tuple[Array, ...]:
+        """The arrays that hold the numbers."""
+        return self.columns
+
+    def block(self, rows: slice) -> Array:
+        """Put some rows of all columns side by side."""
+        n_rows = len(self.columns[0][rows])
+        values = np.empty((n_rows, len(self.columns)), dtype=self.dtype)
+        for j, column in enumerate(self.columns):
+            values[:, j] = column[rows]
+        return values
+
+
+@dataclass(frozen=True)
+class SparseMatrix:
+    """The non-zero cells of each row (CSR)."""
+
+    indptr: Array
+    indices: Array
+    data: Array
+    n_columns: int
+    names: None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.indptr) - 1, self.n_columns
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Kind of the numbers."""
+        return self.data.dtype
+
+    @property
+    def pieces(self) -> tuple[Array, ...]:
+        """The arrays that hold the numbers."""
+        return (self.cells,)
+
+    def block(self, rows: slice) -> "SparseMatrix":
+        """Some rows; the cells are shared."""
+        return SparseMatrix(self.indptr[rows.start : rows.stop + 1], self.indices, self.data, self.n_columns)
+
+    @property
+    def cells(self) -> Array:
+        """Stored values of the rows in this block."""
+        return self.data[self.indptr[0] : self.indptr[-1]]
+
+
+Matrix = DenseMatrix | ColumnMatrix | SparseMatrix
+
+SEARCH_ROWS = 4096
+RANGE_CELLS = 2**20
+"""Cells whose smallest and largest value are taken together, while they are in cache."""
+
+NATIVE = "biuf"
+"""Kinds of numbers that are read as they are."""
+
+
+def read_matrix(X: Any, *, accept_sparse: bool, model: str) -> Matrix:
+    """Read a table of numbers; missing cells become NaN, everything that is no number is refused."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in NATIVE:
+        return DenseMatrix(_checked_shape(_native(X), model))
+    if is_frame(X):
+        return _from_frame(X, model)
+    from scipy import sparse
+    from sklearn.utils import check_array
+
+    if sparse.issparse(X) and not accept_sparse:
+        raise TypeError(
+            f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
+            "use '.toarray()' to convert to dense."
+        )
+    try:
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+            estimator=model,
+            accept_large_sparse=True,
+        )
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    if sparse.issparse(X):
+        return SparseMatrix(X.indptr, X.indices, _native(X.data), X.shape[1])
+    return DenseMatrix(_native(X))
+
+
+def column_name(names: Sequence[str] | None, j: int) -> str:
+    """Name of a column; x0, x1, ... where it has none."""
+    return f"x{j}" if names is None else names[j]
+
+
+def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_negative: bool) -> None:
+    """Refuse infinite cells, missing ones and negative ones unless they are allowed; the message names the first."""
+    low, high = _value_range(matrix)
+    if (allow_negative or not low < 0) and np.isfinite(low) and np.isfinite(high):
+        return
+    for start in range(0, matrix.shape[0], SEARCH_ROWS):
+        block = matrix.block(slice(start, min(start + SEARCH_ROWS, matrix.shape[0])))
+        cells = block.cells if isinstance(block, SparseMatrix) else block
+        bad = np.isinf(cells)
+        if not allow_missing:
+            bad |= np.isnan(cells)
+        if not allow_negative:
+            bad |= cells < 0
+        if bad.any():
+            row, column, value = _first_cell(block, cells, bad)
+            where = f"{value} in row {start + row}, column {column_name(matrix.names, column)!r}"
+            if value < 0 and np.isfinite(value):
+                raise DataError(f"Negative values in data passed to {model} (input X): {where}; counts start at 0")
+            raise DataError(
+                f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {where}; {_way_out(value, allow_missing)}"
+            )
+
+
+def _value_range(matrix: Matrix) -> tuple[float, float]:
+    """Smallest and largest cell, NaN where one is missing."""
+    if matrix.dtype.kind == "u":
+        return 0.0, 0.0
+
+    def piece_range(piece: Array) -> tuple[float, float]:
+        return (float(piece.min()), float(piece.max())) if piece.size else (0.0, 0.0)
+
+    pieces = [
+        piece[rows]
+        for piece in matrix.pieces
+        for rows in row_blocks(len(piece), max(1, RANGE_CELLS * len(piece) // max(piece.size, 1)))
+    ]
+    if len(pieces) == 1:
+        return piece_range(pieces[0])
+    ranges = np.array(list(ordered_map(piece_range, pieces)) or [(0.0, 0.0)])
+    return float(ranges[:, 0].min()), float(ranges[:, 1].max())
+
+
+def _first_cell(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[int, int, float]:
+    """Row, column and value of the first bad cell of a block."""
+    if isinstance(block, SparseMatrix):
+        cell = int(bad.argmax())
+        row = int(np.searchsorted(block.indptr - block.indptr[0], cell, side="right")) - 1
+        return row, int(block.indices[block.indptr[0] + cell]), float(cells[cell])
+    row, column = (int(index) for index in np.argwhere(bad)[0])
+    return row, column, float(cells[row, column])
+
+
+def _way_out(value: float, allow_missing: bool) -> str:
+    if np.isnan(value):
+        return "fill it, leave the row out, or take missing='ignore' where the model has it"
+    return "replace it by a finite number" + (", or by NaN if it is missing" if allow_missing else "")
+
+
+def _native(values: Array) -> Array:
+    """Bring half precision, long double and foreign byte orders to a kind the loops know; leave the rest as it is."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return values.view(np.uint8)
+    if kind == "f" and values.dtype.itemsize not in (4, 8):
+        return values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+def _checked_shape(values: Array, model: str) -> Array:
+    for axis, what in enumerate(("sample", "feature")):
+        if values.shape[axis] == 0:
+            raise DataError(
+                f"Found array with 0 {what}(s) (shape={values.shape}) while a minimum of 1 is required by {model}."
+            )
+    return values
+
+
+def _from_frame(X: Any, model: str) -> Matrix:
+    kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
+    if len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
+        values = _checked_shape(_native(X.to_numpy()), model)  # one block of memory: no copy
+        return DenseMatrix(values, tuple(map(str, X.columns)))
+    frame = read_frame(X)
+    if not frame.names or not frame.table.num_rows:
+        raise DataError(
+            f"Found array with {'0 sample(s)' if frame.names else '0 feature(s)'} (shape={frame.table.shape}) "
+            f"while a minimum of 1 is required by {model}."
+        )
+    return ColumnMatrix(tuple(_native(numeric_column(frame, name)) for name in frame.names), frame.names)

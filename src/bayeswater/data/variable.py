@@ -1,0 +1,122 @@
+"""`Variable`: a name and the domain of its states.
+
+A domain is a tuple of labels, or ``range(n)`` where the column already holds the codes 0 .. n-1 (scikit-learn's convention for
+categories). Declared states stay in the domain though no row has them; the others are there because a row had them.
+Two variables are aligned by label, never by code.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.errors import SchemaError
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A discrete variable.
+
+    Parameters
+    ----------
+    name : str
+    states : tuple of labels, or ``range(n)`` for integer codes
+    declared : states that belong to the domain whether or not a row has them
+    dtype : dtype of the labels as an array, where they came from one
+
+    Examples
+    --------
+    >>> colour = Variable("colour", ("blue", "red"))
+    >>> colour.union(Variable("colour", ("green",))).states
+    ('blue', 'green', 'red')
+    """
+
+    name: str
+    states: Sequence[Any]
+    declared: frozenset[Any] = frozenset()
+    dtype: Any = field(default=None, compare=False)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states of the domain."""
+        return len(self.states)
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the column holds integer codes rather than labels."""
+        return isinstance(self.states, range)
+
+    @cached_property
+    def code_of(self) -> dict[Any, int]:
+        """The code of each label."""
+        return {state: code for code, state in enumerate(self.states)}
+
+    @cached_property
+    def labels(self) -> Array:
+        """The states as an array, in the dtype they came in."""
+        if self.is_coded:
+            return np.arange(self.n_states)
+        if self.dtype is not None and np.dtype(self.dtype).kind in "biuf":
+            return np.array(self.states, dtype=self.dtype)
+        if all(isinstance(state, str) for state in self.states) and self.dtype != object:
+            return np.array(self.states)
+        labels = np.empty(self.n_states, dtype=object)
+        labels[:] = self.states
+        return labels
+
+    def union(self, other: "Variable") -> "Variable":
+        """Join two domains: the larger one where it holds the other, else all states sorted by label."""
+        if self.is_coded != other.is_coded:
+            raise SchemaError(
+                f"column {self.name!r} holds {'integer codes' if self.is_coded else 'labels'} in one table and "
+                f"{'integer codes' if other.is_coded else 'labels'} in the other; give it the same type in both"
+            )
+        declared = self.declared | other.declared
+        if self.is_coded:
+            return Variable(self.name, range(max(self.n_states, other.n_states)), declared)
+        dtype = _common_dtype(self.dtype, other.dtype)
+        mine, theirs = set(self.states), set(other.states)
+        if mine == theirs and tuple(self.states) != tuple(other.states):
+            states: Sequence[Any] = sorted_labels(mine)
+        elif mine >= theirs:
+            states = self.states
+        elif theirs >= mine:
+            states = other.states
+        else:
+            states = sorted_labels(mine | theirs)
+        return Variable(self.name, tuple(states), declared, dtype)
+
+    def codes_in(self, larger: "Variable") -> Array:
+        """Code that each of my states has in a domain that holds them all."""
+        if self.is_coded:
+            return np.arange(self.n_states)
+        return np.array([larger.code_of[state] for state in self.states], dtype=np.int64)
+
+    def keeping(self, counted: Array) -> "Variable":
+        """Drop the states that are neither declared nor `counted` (n_states,): a domain as if never seen."""
+        if self.is_coded:
+            kept = [code for code in range(self.n_states) if counted[code] or code in self.declared]
+            return Variable(self.name, range(kept[-1] + 1 if kept else 0), self.declared)
+        states = tuple(s for s, seen in zip(self.states, counted, strict=True) if seen or s in self.declared)
+        return Variable(self.name, states, self.declared, self.dtype)
+
+
+def sorted_labels(labels: Any) -> tuple[Any, ...]:
+    """Sort labels; those of different types by the name of the type first.
+
+    >>> sorted_labels(["b", 2, "a", 1])
+    (1, 2, 'a', 'b')
+    """
+    try:
+        return tuple(sorted(labels))
+    except TypeError:
+        return tuple(sorted(labels, key=lambda label: (type(label).__name__, label)))
+
+
+def _common_dtype(a: Any, b: Any) -> Any:
+    if a is None or b is None or np.dtype(a).kind not in "biuf" or np.dtype(b).kind not in "biuf":
+        return a if a == b else None
+    return np.result_type(a, b)

@@ -1,0 +1,156 @@
+"""Dirichlet smoothing in all its clothes.
+
+With counts n_v over S states and pseudo-counts a_v, the estimate is the posterior mean
+
+    p_v = (n_v + a_v) / sum_u (n_u + a_u).
+
+a_v = 0 is maximum likelihood, a_v = 1 Laplace, a_v = a < 1 Lidstone, a_v = m p_v the m-estimate, and a `Dirichlet` or `Beta` states
+any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever smaller smoothing is taken: 1 / S.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError
+from bayeswater.typing import Array
+
+
+def log_posterior_mean(count: Array, pseudo_count: Any, axis: int) -> Array:
+    """Logarithm of the smoothed shares along `axis`; a share of zero is -inf, never NaN.
+
+    >>> np.exp(log_posterior_mean(np.array([3, 0, 1]), 1.0, axis=0)) * 7
+    array([4., 1., 2.])
+    """
+    smoothed = count + pseudo_count
+    total = smoothed.sum(axis=axis, keepdims=True, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        share = np.log(np.where(total > 0, smoothed, 1.0))
+        share -= np.log(np.where(total > 0, total, count.shape[axis]))
+    return share
+
+
+class Dirichlet:
+    """A prior over the states of a column, as pseudo-counts: rows imagined before the first real one.
+
+    Parameters
+    ----------
+    pseudo_counts : number, sequence or mapping
+        One number for every state, one number for each state in the order of the domain, or numbers by label. Labels
+        belong to the domain even if no row has them.
+    default : float, optional
+        Pseudo-count of states that a mapping does not name; without it such a state is an error.
+
+    Examples
+    --------
+    A coin that was thrown 1000 times before, and then showed 20 heads in 100 throws (posterior mean 520/1100):
+
+    >>> prior = Dirichlet({"heads": 500, "tails": 500})
+    >>> coin = Variable("coin", ("heads", "tails"))
+    >>> (20 + prior.concentration(coin)[0]) / (100 + prior.concentration(coin).sum()) == 520 / 1100
+    True
+    """
+
+    def __init__(self, pseudo_counts: Any = 1.0, *, default: float | None = None) -> None:
+        self.pseudo_counts = pseudo_counts
+        self.default = default
+        if isinstance(pseudo_counts, Mapping):
+            values = [*pseudo_counts.values(), *([] if default is None else [default])]
+        elif isinstance(pseudo_counts, Sequence | np.ndarray):
+            values = list(pseudo_counts)
+        else:
+            values = [pseudo_counts]
+        for value in values:
+            if not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+                raise ParameterError(f"pseudo-count {value!r} in {self!r}; pseudo-counts are finite numbers, 0 or more")
+
+    @classmethod
+    def m_estimate(cls, m: float, proportions: Mapping[Any, float] | None = None) -> "Dirichlet | MEstimate":
+        """`m` rows imagined, in the given proportions or equally over all states.
+
+        >>> Dirichlet.m_estimate(10, {"yes": 0.3, "no": 0.7})
+        Dirichlet({'yes': 3.0, 'no': 7.0})
+        """
+        if proportions is None:
+            return MEstimate(m)
+        total = sum(proportions.values())
+        return Dirichlet({label: m * share / total for label, share in proportions.items()})
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """Labels that the prior names, and so declares."""
+        return tuple(self.pseudo_counts) if isinstance(self.pseudo_counts, Mapping) else ()
+
+    def concentration(self, variable: Variable) -> Array:
+        """Pseudo-count of each state of a variable: (n_states,)."""
+        given = self.pseudo_counts
+        if isinstance(given, Mapping):
+            unnamed = [state for state in variable.states if state not in given]
+            if unnamed and self.default is None:
+                raise ParameterError(
+                    f"the prior of column {variable.name!r} has no pseudo-count for state {unnamed[0]!r}; name it, or give default="
+                )
+            return np.array([float(given.get(state, self.default)) for state in variable.states])
+        if isinstance(given, Sequence | np.ndarray):
+            if len(given) != variable.n_states:
+                raise ParameterError(
+                    f"the prior of column {variable.name!r} has {len(given)} pseudo-counts for {variable.n_states} states "
+                    f"{list(variable.states)[:10]}; give one for each, or name them: Dirichlet({{state: number}})"
+                )
+            return np.asarray(given, dtype=np.float64)
+        return np.full(variable.n_states, float(given))
+
+    def __repr__(self) -> str:
+        default = "" if self.default is None else f", default={self.default}"
+        return f"{type(self).__name__}({self.pseudo_counts}{default})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+class MEstimate(Dirichlet):
+    """`m` imagined rows, spread equally over the states, however many there are."""
+
+    def concentration(self, variable: Variable) -> Array:
+        """Pseudo-count m / n_states for each state."""
+        return np.full(variable.n_states, float(self.pseudo_counts) / max(variable.n_states, 1))
+
+
+class Beta(Dirichlet):
+    """A Dirichlet over two states: ``Beta({"heads": 500, "tails": 500})``, or ``Beta(present, absent)`` for a binary feature.
+
+    >>> Beta(2, 8).present, Beta(2, 8).absent
+    (2, 8)
+    """
+
+    def __init__(self, present: Any, absent: float | None = None) -> None:
+        pair = present if absent is None else (present, absent)
+        if not isinstance(pair, Mapping | Sequence) or len(pair) != 2:
+            raise ParameterError(
+                f"Beta({present!r}) needs two pseudo-counts: Beta(a, b) or Beta({{state: a, other: b}})"
+            )
+        super().__init__(pair)
+
+    @property
+    def present(self) -> float:
+        """Pseudo-count of the feature being present (the first one, or that of True or 1)."""
+        return self._count_of(True, 0)
+
+    @property
+    def absent(self) -> float:
+        """Pseudo-count of the feature being absent (the second one, or that of False or 0)."""
+        return self._count_of(False, 1)
+
+    def _count_of(self, state: bool, position: int) -> float:
+        if isinstance(self.pseudo_counts, Mapping):
+            if set(self.pseudo_counts) != {True, False}:
+                raise ParameterError(
+                    f"{self!r} is for a binary feature: name its states True and False, or give Beta(a, b)"
+                )
+            return float(self.pseudo_counts[state])
+        return self.pseudo_counts[position]  # type: ignore[no-any-return]

@@ -1,0 +1,60 @@
+"""Probabilities of features within each class: multinomial, complement and Bernoulli."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bayeswater.estimate.dirichlet import Beta, log_posterior_mean
+from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.typing import Array
+
+
+def multinomial_log_probability(feature_sum: Array, alpha: Array) -> Array:
+    """Logarithm of P(feature | class) = (n_kj + a_j) / sum_j (n_kj + a_j): (n_classes, n_features)."""
+    return log_posterior_mean(feature_sum, alpha, axis=1)
+
+
+def complement_weights(feature_sum: Array, alpha: Array, *, norm: bool) -> Array:
+    """Weights of Rennie et al. (2003), Table 4, from the counts of all *other* classes: (n_classes, n_features).
+
+    A word that no other class has gets the weight +inf when nothing is smoothed.
+    """
+    logged = log_posterior_mean(feature_sum.sum(axis=0) - feature_sum, alpha, axis=1)
+    return -logged if not norm else normalised_weights(logged)
+
+
+def normalised_weights(logged: Array) -> Array:
+    """Divide each class's weights by their sum; in the limit of vanishing smoothing the infinite ones share it equally."""
+    infinite = np.isneginf(logged)
+    if infinite.any():
+        some = infinite.any(axis=1, keepdims=True)
+        logged = np.where(some, -infinite.astype(np.float64), logged)
+    total = logged.sum(axis=1, keepdims=True)
+    weights: Array = logged / np.where(total == 0, 1.0, total)  # one feature of probability 1 weighs nothing
+    return weights
+
+
+def bernoulli_pseudo_counts(alpha: Array, priors: Mapping[int, Beta]) -> tuple[Array, Array]:
+    """Pseudo-counts of presence and of absence of each feature: (n_features,) each."""
+    present, absent = alpha.copy(), alpha.copy()
+    for j, prior in priors.items():
+        present[j], absent[j] = prior.present, prior.absent
+    return present, absent
+
+
+def bernoulli_log_probability(
+    counts: BinaryCounts, present_alpha: Array, absent_alpha: Array, removed: float = 0.0
+) -> tuple[Array, Array]:
+    """Logarithms of P(present | class) and P(absent | class), each from its own count: (n_classes, n_features).
+
+    With `removed`, each is for a row of that class and state that has itself been taken out with that weight.
+    """
+    present = counts.present + present_alpha - removed
+    absent = counts.observed - counts.present + absent_alpha - removed
+    total = counts.observed + present_alpha + absent_alpha - removed
+    empty = np.abs(total) <= 1e-12 * removed
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_total = np.log(np.where(empty, 2.0, total))
+        log_present = np.log(np.where(empty, 1.0, np.maximum(present, 0.0))) - log_total
+        log_absent = np.log(np.where(empty, 1.0, np.maximum(absent, 0.0))) - log_total
+    return log_present, log_absent

@@ -1,0 +1,89 @@
+"""Normal densities within each class: maximum likelihood, and the Normal-inverse-gamma prior with its Student-t predictive."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from bayeswater.errors import ParameterError
+from bayeswater.statistics.moments import Moments
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class NormalInverseGamma:
+    """Conjugate prior of a normal column: mean given variance is normal, variance is inverse-gamma.
+
+    `mean` is the mean expected and `strength` the number of rows that expectation is worth; the variance is expected to be
+    near ``scale / shape``, with `shape` worth half as many rows.
+
+        m' = (strength m + n mean_x) / (strength + n)      strength' = strength + n        shape' = shape + n / 2
+        scale' = scale + scatter / 2 + (mean_x - m)^2 strength n / (2 (strength + n))
+
+    A new value then follows Student's t with 2 shape' degrees of freedom around m'.
+
+    >>> NormalInverseGamma(mean=0.0).predictive(n=0.0, mean=0.0, scatter=0.0)
+    (0.0, 2.0, 2.0)
+    """
+
+    mean: float = 0.0
+    strength: float = 1.0
+    shape: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.mean):
+            raise ParameterError(f"NormalInverseGamma: mean is {self.mean}; give a finite number")
+        for name in ("strength", "shape", "scale"):
+            value = getattr(self, name)
+            if not (value > 0 and isfinite(value)):
+                raise ParameterError(f"NormalInverseGamma: {name} is {value}; it must be over 0 and finite")
+
+    def predictive(self, n: Array | float, mean: Array | float, scatter: Array | float) -> tuple[Array, Array, Array]:
+        """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows."""
+        strength = self.strength + n
+        shape = self.shape + n / 2
+        location = self.mean + (mean - self.mean) * (n / strength)
+        scale = self.scale + scatter / 2 + (mean - self.mean) ** 2 * (self.strength * n / strength) / 2
+        return location, scale * (strength + 1) / (shape * strength), 2 * shape  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class GaussianParameters:
+    """One density for each class and column, (n_classes, n_columns) each.
+
+    `degrees` is infinite for a normal density, finite for Student's t. A column that never varies and is not smoothed has no factor.
+    """
+
+    mean: Array
+    variance: Array
+    degrees: Array
+    has_factor: Array  # (n_columns,)
+    seen: Array  # (n_classes,): whether the class has a density at all
+    epsilon: float
+
+
+def gaussian_parameters(
+    moments: Moments, var_smoothing: float, priors: Mapping[int, NormalInverseGamma]
+) -> GaussianParameters:
+    """Read the densities off the moments.
+
+    variance = scatter / weight + epsilon, with epsilon = var_smoothing times the largest variance of any column over all
+    classes together. A class that has rows but no value in a column takes that column's moments over all classes.
+    """
+    n_all, mean_all, scatter_all = moments.pooled()
+    variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
+    epsilon = float(var_smoothing * variance_all.max())
+    n = np.broadcast_to(moments.weight, moments.mean.shape)
+    seen = (n > 0).any(axis=1)
+    borrowed = (n == 0) & seen[:, None]
+    mean = np.where(borrowed, mean_all, moments.mean)
+    variance = np.where(borrowed, variance_all, moments.scatter / np.where(n > 0, n, 1)) + epsilon
+    degrees = np.full(mean.shape, np.inf)
+    for j, prior in priors.items():
+        mean[:, j], variance[:, j], degrees[:, j] = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
+    by_prior = np.isin(np.arange(mean.shape[1]), list(priors))
+    return GaussianParameters(
+        mean, variance, degrees, (variance_all + epsilon > 0) | by_prior, seen | by_prior.all(), epsilon
+    )

@@ -1,0 +1,89 @@
+"""Log-joint of normal and Student-t columns.
+
+    log P(class k, row) = log P(k) + sum_j log density_kj(x_j),   missing cells left out
+
+A density of variance zero is a spike: a row off it is impossible in that class; a row on it is certain, and among classes the
+one with most spikes under the row wins. That is the limit of ever smaller variance floors, reached without dividing by zero.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayeswater.estimate.gaussian import GaussianParameters
+from bayeswater.kernels.gaussian_joint import squared_distances
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class GaussianJoint:
+    """Densities laid out for scoring, (n_classes, n_columns) each; what is no normal density has inverse scale 0."""
+
+    log_prior: Array
+    parameters: GaussianParameters
+    inverse_scale: Array
+    log_normaliser: Array
+    intercept: Array  # (n_classes,): the sum of the log-normalisers, -inf for a class without a density
+    spike: Array | None  # cells of variance zero
+    student: Array  # columns that follow Student's t
+
+    def of(self, block: Array, use_loop: bool) -> Array:
+        """Log-joints of a block of rows."""
+        return self.log_prior + self.likelihood(block, use_loop)
+
+    def likelihood(self, block: Array, use_loop: bool) -> Array:
+        """Log-likelihoods, without the prior."""
+        mean = self.parameters.mean
+        total = squared_distances(block, mean, self.inverse_scale, use_loop=use_loop)
+        total *= -0.5
+        total += self.intercept
+        missing = np.isnan(block) if block.dtype.kind == "f" else None
+        if missing is not None and missing.any():
+            total -= missing @ self.log_normaliser.T
+        for j in self.student:
+            x = block[:, j, None].astype(np.float64)
+            density = student_log_density(x, mean[:, j], self.parameters.variance[:, j], self.parameters.degrees[:, j])
+            total += np.where(np.isnan(x), 0.0, density)
+        if self.spike is not None:
+            for_spikes = [
+                (block[:, j, None], mean[:, j], self.spike[:, j]) for j in np.flatnonzero(self.spike.any(axis=0))
+            ]
+            off = sum(spike & (x != m) & ~np.isnan(x) for x, m, spike in for_spikes)
+            on = sum((spike & (x == m)).astype(np.int64) for x, m, spike in for_spikes)
+            apply_spikes(total, np.asarray(off, dtype=bool), np.asarray(on))
+        return total
+
+
+def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> GaussianJoint:
+    """Prepare parameters for scoring."""
+    normal = np.isinf(parameters.degrees) & parameters.has_factor
+    positive = normal & (parameters.variance > 0)
+    variance = np.where(positive, parameters.variance, 1.0)
+    log_normaliser = np.where(positive, -0.5 * np.log(2 * np.pi * variance), 0.0)
+    spike = normal & ~positive & parameters.seen[:, None]
+    return GaussianJoint(
+        log_prior,
+        parameters,
+        np.where(positive, 1.0 / np.sqrt(variance), 0.0),
+        log_normaliser,
+        np.where(parameters.seen, log_normaliser.sum(axis=1), -np.inf),
+        spike if spike.any() else None,
+        np.flatnonzero(np.isfinite(parameters.degrees).all(axis=0)),
+    )
+
+
+def student_log_density(x: Array, location: Array, squared_scale: Array, degrees: Array) -> Array:
+    """Logarithm of Student's t density."""
+    half = (degrees + 1) / 2
+    constant = gammaln(half) - gammaln(degrees / 2) - 0.5 * np.log(np.pi * degrees * squared_scale)
+    with np.errstate(over="ignore"):
+        density: Array = constant - half * np.log1p((x - location) ** 2 / (degrees * squared_scale))
+    return density
+
+
+def apply_spikes(log_likelihood: Array, off: Array, on: Array) -> None:
+    """Strike out the classes whose spike a row misses, and those with fewer spikes under the row than another (in place)."""
+    log_likelihood[off] = -np.inf
+    certain = np.where(np.isneginf(log_likelihood), -1, on)
+    log_likelihood[certain < certain.max(axis=1, keepdims=True)] = -np.inf

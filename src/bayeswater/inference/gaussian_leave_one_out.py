@@ -1,0 +1,156 @@
+"""Exact leave-one-out log-likelihoods of normal and Student-t columns.
+
+Taking a row x out with weight r leaves its class with
+
+    n' = n - r,   mean' = mean + (mean - x) r / n',   scatter' = scatter - (x - mean)^2 r n / n',
+
+and moves epsilon, which hangs on the largest variance of a column over all classes, for every class. The log-normalisers become
+log(v + epsilon') = log(v + epsilon) + log(1 + d u) with d = epsilon' - epsilon and u = 1 / (v + epsilon); where d u is small, their
+sum over columns is a short series in the power sums of u, which are taken once for each class.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswater.estimate.gaussian import NormalInverseGamma, gaussian_parameters
+from bayeswater.inference.gaussian import apply_spikes, student_log_density
+from bayeswater.inference.leave_one_out import remainder
+from bayeswater.statistics.moments import DIGITS_KEPT, Moments
+from bayeswater.typing import Array
+
+SERIES_TERMS = 6
+SERIES_REACH = 1e-3
+"""With |d u| below this, the first term left out, (d u)^7 / 7, is far under the last bit of the sum."""
+
+
+@dataclass(frozen=True)
+class GaussianWithout:
+    """Moments of all classes, ready to have single rows taken out of them."""
+
+    moments: Moments
+    var_smoothing: float
+    priors: Mapping[int, NormalInverseGamma]
+
+    @cached_property
+    def n(self) -> Array:
+        """Weight of each class and column."""
+        return np.broadcast_to(self.moments.weight, self.moments.mean.shape).astype(np.float64)
+
+    @cached_property
+    def variance(self) -> Array:
+        """Maximum-likelihood variance of each class and column."""
+        return self.moments.scatter / np.where(self.n > 0, self.n, 1.0)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """What smoothing adds to every variance while all rows are in."""
+        return gaussian_parameters(self.moments, self.var_smoothing, {}).epsilon
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every class has a value in every column and all columns are normal."""
+        return bool((self.n > 0).all()) and not self.priors
+
+    @cached_property
+    def power_sums(self) -> Array:
+        """Sums of u^m over columns: (SERIES_TERMS, n_classes)."""
+        u = 1.0 / (self.variance + self.epsilon)
+        return np.array([(u**m).sum(axis=1) for m in range(1, SERIES_TERMS + 1)])
+
+    def likelihood(self, block: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+        """Log-likelihoods (n_rows, n_classes) of rows taken out of their class, and which rows lost digits in that."""
+        x = block.astype(np.float64, copy=False)
+        missing = np.isnan(x)
+        r = removed[:, None] * ~missing  # (n_rows, n_columns)
+        x = np.where(missing, 0.0, x) if missing.any() else x
+        n_all, mean_all, scatter_all = _take_out(*self.moments.pooled(), x, r)
+        variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
+        epsilon = self.var_smoothing * variance_all.max(axis=1, keepdims=True)  # (n_rows, 1)
+        n, mean, scatter = _take_out(self.n[y], self.moments.mean[y], self.moments.scatter[y], x, r)
+        if self.moments.weight.dtype.kind == "i":
+            scatter[n == 1] = 0.0  # what remains is one row
+        lost = ((scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (r > 0)).any(axis=1)
+        if self.is_plain and not missing.any() and self._stays_regular(epsilon, n):
+            return self._plain(x, y, epsilon, n, mean, scatter), lost
+        return self._general(x, y, missing, epsilon, (n_all, mean_all, variance_all), (n, mean, scatter)), lost
+
+    def _stays_regular(self, epsilon: Array, n_own: Array) -> bool:
+        positive = (epsilon > 0).all() and (self.variance + self.epsilon > 0).all()
+        return bool(positive) and bool((n_own > 0).all())
+
+    def _plain(self, x: Array, y: Array, epsilon: Array, n: Array, mean: Array, scatter: Array) -> Array:
+        """Every class has a positive variance in every column, with and without the row."""
+        likelihood = np.empty((len(x), self.moments.n_classes))
+        constant = x.shape[1] * np.log(2 * np.pi)
+        d = (epsilon - self.epsilon)[:, 0]
+        with np.errstate(over="ignore"):
+            for k in range(self.moments.n_classes):
+                variance = self.variance[k] + epsilon
+                z = x - self.moments.mean[k]
+                z *= z
+                z /= variance
+                if np.abs(d).max() < SERIES_REACH * (self.variance[k].min() + self.epsilon):
+                    log_determinant = np.full(len(x), np.log(self.variance[k] + self.epsilon).sum())
+                    for m in range(1, SERIES_TERMS + 1):
+                        log_determinant -= (-d) ** m * (self.power_sums[m - 1, k] / m)
+                else:
+                    log_determinant = np.log(variance).sum(axis=1)
+                likelihood[:, k] = -0.5 * (constant + log_determinant + z.sum(axis=1))
+            variance = scatter / n + epsilon
+            own = -0.5 * (constant + np.log(variance).sum(axis=1) + ((x - mean) ** 2 / variance).sum(axis=1))
+        likelihood[np.arange(len(x)), y] = own
+        return likelihood
+
+    def _general(
+        self,
+        x: Array,
+        y: Array,
+        missing: Array,
+        epsilon: Array,
+        pooled: tuple[Array, Array, Array],
+        own: tuple[Array, Array, Array],
+    ) -> Array:
+        """Any case: missing cells, classes or columns that empty, spikes, Student-t columns."""
+        n_rows, n_classes = len(x), self.moments.n_classes
+        likelihood = np.empty((n_rows, n_classes))
+        off = np.zeros((n_rows, n_classes), dtype=bool)
+        on = np.zeros((n_rows, n_classes), dtype=np.int64)
+        has_factor = ~missing & (pooled[2] + epsilon > 0)
+        by_prior = np.isin(np.arange(x.shape[1]), list(self.priors))
+        for k in range(n_classes):
+            is_own = (y == k)[:, None]
+            n = np.where(is_own, own[0], self.n[k])
+            mean = np.where(is_own, own[1], self.moments.mean[k])
+            scatter = np.where(is_own, own[2], self.moments.scatter[k])
+            seen = (n > 0).any(axis=1) | by_prior.all()
+            borrowed = n <= 0
+            center = np.where(borrowed, pooled[1], mean)
+            variance = np.where(borrowed, pooled[2], scatter / np.where(borrowed, 1.0, n)) + epsilon
+            normal = has_factor & ~by_prior
+            positive = normal & (variance > 0)
+            safe = np.where(positive, variance, 1.0)
+            with np.errstate(over="ignore"):
+                terms = np.where(positive, -0.5 * (np.log(2 * np.pi * safe) + (x - center) ** 2 / safe), 0.0)
+            for j, prior in self.priors.items():
+                location, squared_scale, degrees = prior.predictive(n[:, j], mean[:, j], scatter[:, j])
+                density = student_log_density(x[:, j], location, squared_scale, degrees)
+                terms[:, j] = np.where(missing[:, j], 0.0, density)
+            likelihood[:, k] = np.where(seen, terms.sum(axis=1), -np.inf)
+            spike = normal & ~positive & seen[:, None]
+            off[:, k] = (spike & (x != center)).any(axis=1)
+            on[:, k] = (spike & (x == center)).sum(axis=1)
+        apply_spikes(likelihood, off, on)
+        return likelihood
+
+
+def _take_out(n: Array, mean: Array, scatter: Array, x: Array, r: Array) -> tuple[Array, Array, Array]:
+    """Take rows x out with weights r, each out of the sums beside it: (n_rows, n_columns) each."""
+    without = remainder(n, r)
+    safe = np.where(without > 0, without, 1.0)
+    away = x - mean
+    with np.errstate(over="ignore"):
+        left = remainder(scatter, away**2 * (r * n / safe))
+    return without, mean - away * (r / safe), np.where(without > 0, left, 0.0)

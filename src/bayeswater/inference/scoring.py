@@ -1,0 +1,84 @@
+"""Score a table block by block: the log-joint of each block and what is made of it, on our threads.
+
+A `Joint` holds the parameters of one model, laid out for reading, and gives log P(class, row) for a block of rows. Nothing of the
+size rows x columns x classes is ever made.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayeswater.errors import ImpossibleEvidenceWarning
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.typing import Array
+
+SCORING_ROWS = 16_384
+"""Rows scored at a time: the scores of a block stay in cache while they are normalised."""
+
+
+class Joint(Protocol):
+    """Parameters of a model, ready for scoring."""
+
+    log_prior: Array  # (n_classes,)
+
+    def of(self, block: Any, use_loop: bool) -> Array:
+        """Log-joints (n_rows, n_classes) of a block of rows."""
+        ...
+
+
+class Table(Protocol):
+    """A table that can be read in blocks."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        ...
+
+    def block(self, rows: slice) -> Any:
+        """Some rows."""
+        ...
+
+
+def score(joint: Joint, table: Table, finish: Callable[[Array, Array], Array] | None = None) -> Array:
+    """Log-joints of all rows, or what `finish(log_joint, fallback)` makes of each block of them."""
+    fallback = joint.log_prior
+    return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table.shape, finish)
+
+
+def score_blocks(
+    log_joint: Callable[[slice, bool], tuple[Array, Array]],
+    shape: tuple[int, int],
+    finish: Callable[[Array, Array], Array] | None,
+) -> Array:
+    """Score the blocks of a table of this shape; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
+    use_loop = worth_compiling(shape[0] * shape[1])
+    n_impossible = 0
+
+    def block_scores(rows: slice) -> tuple[slice, Array, int]:
+        scores, fallback = log_joint(rows, use_loop)
+        if finish is None:
+            return rows, scores, 0
+        impossible = int(np.isneginf(scores.max(axis=1)).sum())
+        return rows, finish(scores, fallback), impossible
+
+    if shape[0] <= SCORING_ROWS:
+        _, result, n_impossible = block_scores(slice(0, shape[0]))
+    else:
+        blocks = ordered_map(block_scores, row_blocks(shape[0], SCORING_ROWS))
+        rows, first, n_impossible = next(blocks)
+        result = np.empty((shape[0], *first.shape[1:]), dtype=first.dtype)
+        result[rows] = first
+        for rows, part, count in blocks:
+            result[rows] = part
+            n_impossible += count
+    if n_impossible:
+        warnings.warn(
+            f"every class gives probability zero to {n_impossible} of {shape[0]} rows; their posterior is the prior. "
+            "A smoothing over 0 keeps probabilities off zero",
+            ImpossibleEvidenceWarning,
+            stacklevel=4,
+        )
+    return result

@@ -1,0 +1,51 @@
+"""Count of every state of every column within every class, in one flat table.
+
+Column j with S_j states owns S_j + 1 consecutive rows of the table, from ``offset[j]`` on; the last of them is the slot of
+missing cells. A code beyond the domain falls into that slot too, so no code can reach the rows of another column.
+"""
+
+import numpy as np
+
+from bayeswater.kernels.compiling import compiled
+from bayeswater.typing import Array
+
+
+def offsets(n_states: Array) -> Array:
+    """Give the first row of each column in the flat table, and last the table's length.
+
+    >>> offsets(np.array([2, 3]))
+    array([0, 3, 7])
+    """
+    return np.concatenate([[0], np.cumsum(n_states + 1)])
+
+
+def count_categories(
+    codes: Array, n_states: Array, y: Array, weight: Array | None, n_classes: int, *, use_loop: bool
+) -> Array:
+    """Count one block of rows into a table (n_table_rows, n_classes), int64 or, with fractional weights, float64."""
+    start = offsets(n_states)
+    kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64
+    table = np.zeros((start[-1], n_classes), dtype=kind)
+    if use_loop:
+        _count_categories_loop(codes, n_states, start, y, weight, table)
+        return table
+    cell = (start[:-1] + np.minimum(codes, n_states)) * n_classes + y[:, None]  # (n_rows, n_columns)
+    repeated = None if weight is None else np.repeat(weight, codes.shape[1])
+    flat = np.bincount(cell.ravel(), weights=repeated, minlength=table.size)
+    return flat.astype(kind).reshape(table.shape)
+
+
+@compiled
+def _count_categories_loop(codes, n_states, start, y, weight, table):  # type: ignore[no-untyped-def]
+    # Columns go in groups whose cache lines all stay in the first-level cache when codes are stored by column.
+    n_rows, n_columns = codes.shape
+    for first in range(0, n_columns, 256):
+        last = min(first + 256, n_columns)
+        for i in range(n_rows):
+            k = y[i]
+            for j in range(first, last):
+                row = start[j] + min(np.int64(codes[i, j]), n_states[j])
+                if weight is None:
+                    table[row, k] += 1
+                else:
+                    table[row, k] += weight[i]

@@ -1,0 +1,123 @@
+"""Weight, mean and scatter of every column within every class, in one reading of the rows.
+
+scatter = sum of w (x - mean)^2. A block of rows that stays in cache is read twice, first for its class means and then
+for the squares around them (the textbook two-pass formula, without its cancellation), and the blocks are merged by the
+formula of Chan, Golub and LeVeque (1979). Sums are taken relative to the first row of each class, so that a constant
+column has scatter exactly zero.
+"""
+
+import numpy as np
+
+from bayeswater.kernels.compiling import compiled
+from bayeswater.typing import Array
+
+CACHE_CELLS = 65_536
+"""Cells of a stretch of rows that is read twice: half a megabyte of float64, which a second-level cache holds."""
+
+
+def class_moments(
+    X: Array, y: Array, weight: Array | None, n_classes: int, *, skip_missing: bool, use_loop: bool
+) -> tuple[Array, Array, Array]:
+    """Sum one block of rows.
+
+    Returns the weights (n_classes, 1), or (n_classes, n_columns) when missing cells are skipped, then means and
+    scatters (n_classes, n_columns). A cell that is not finite shows up in the sums of its column.
+    """
+    if not use_loop:
+        return _class_moments_numpy(X, y, weight, n_classes, skip_missing)
+    n_columns = X.shape[1]
+    count = np.zeros((n_classes, n_columns if skip_missing else 1))
+    mean = np.zeros((n_classes, n_columns))
+    scatter = np.zeros((n_classes, n_columns))
+    if skip_missing:
+        _class_moments_available_loop(X, y, weight, count, mean, scatter)
+    else:
+        # A stretch has rows enough that merging its classes costs little beside summing them.
+        stretch = max(CACHE_CELLS // max(n_columns, 1), 32 * n_classes, 1)
+        _class_moments_loop(X, y, weight, stretch, count[:, 0], mean, scatter)
+    return count, mean, scatter
+
+
+def _class_moments_numpy(
+    X: Array, y: Array, weight: Array | None, n_classes: int, skip_missing: bool
+) -> tuple[Array, Array, Array]:
+    n_columns = X.shape[1]
+    count = np.zeros((n_classes, n_columns if skip_missing else 1))
+    mean = np.zeros((n_classes, n_columns))
+    scatter = np.zeros((n_classes, n_columns))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k in np.unique(y):
+            rows = y == k
+            x = X[rows].astype(np.float64, copy=False)  # (n_k, n_columns)
+            w = np.ones((len(x), 1)) if weight is None else weight[rows, None].astype(np.float64)
+            if skip_missing:
+                seen = ~np.isnan(x)
+                pivot = x[seen.argmax(axis=0), np.arange(n_columns)]
+                pivot[np.isnan(pivot)] = 0.0
+                x, w = np.where(seen, x, pivot), w * seen
+            else:
+                pivot = x[0]
+            count[k] = w.sum(axis=0)
+            total = np.where(count[k] > 0, count[k], 1.0)
+            mean[k] = pivot + (w * (x - pivot)).sum(axis=0) / total
+            scatter[k] = (w * (x - mean[k]) ** 2).sum(axis=0)
+    return count, mean, scatter
+
+
+@compiled
+def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: ignore[no-untyped-def]
+    n_rows, n_columns = X.shape
+    n_classes = count.shape[0]
+    n = np.zeros(n_classes)
+    center = np.empty((n_classes, n_columns))
+    total = np.empty((n_classes, n_columns))
+    for start in range(0, n_rows, stretch):
+        stop = min(start + stretch, n_rows)
+        # First reading: class means of this stretch, relative to the first row of each class.
+        n[:] = 0.0
+        total[:] = 0.0
+        for i in range(start, stop):
+            k = y[i]
+            w = 1.0 if weight is None else float(weight[i])
+            if n[k] == 0.0:
+                for j in range(n_columns):
+                    center[k, j] = X[i, j]
+            n[k] += w
+            for j in range(n_columns):
+                total[k, j] += w * (X[i, j] - center[k, j])
+        for k in range(n_classes):
+            if n[k] > 0.0:
+                for j in range(n_columns):
+                    center[k, j] += total[k, j] / n[k]
+        # Second reading, from cache: squares around those means.
+        total[:] = 0.0
+        for i in range(start, stop):
+            k = y[i]
+            w = 1.0 if weight is None else float(weight[i])
+            for j in range(n_columns):
+                away = X[i, j] - center[k, j]
+                total[k, j] += w * away * away
+        for k in range(n_classes):
+            if n[k] > 0.0:
+                both = count[k] + n[k]
+                for j in range(n_columns):
+                    apart = center[k, j] - mean[k, j]
+                    mean[k, j] += apart * (n[k] / both)
+                    scatter[k, j] += total[k, j] + apart * apart * (count[k] * n[k] / both)
+                count[k] = both
+
+
+@compiled
+def _class_moments_available_loop(X, y, weight, count, mean, scatter):  # type: ignore[no-untyped-def]
+    # Welford's update, cell by cell, since each cell of the sums has a weight of its own.
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        k = y[i]
+        w = 1.0 if weight is None else float(weight[i])
+        for j in range(n_columns):
+            x = float(X[i, j])
+            if x == x:
+                count[k, j] += w
+                away = x - mean[k, j]
+                mean[k, j] += away * (w / count[k, j])
+                scatter[k, j] += w * away * (x - mean[k, j])

@@ -1,0 +1,90 @@
+"""Our own threads over fixed blocks of rows.
+
+Rows are cut into blocks whose size never depends on the number of threads, and partial results are handed back
+in the order of the blocks. So a sum of floats has the same bits for one thread and for sixteen.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from bayeswater.errors import ParameterError
+
+BLOCK_ROWS = 65_536
+"""Rows of one block: enough to make a hand-over cheap, few enough to keep partial results small."""
+
+_chosen: ContextVar[int | None] = ContextVar("bayeswater_threads", default=None)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Use at most `n` threads inside the ``with`` block; results do not depend on it.
+
+    Outside of such a block the environment variable ``BAYESWATER_THREADS`` holds, or else every core the
+    process may use.
+
+    >>> with threads(1):
+    ...     thread_count()
+    1
+    """
+    token = _chosen.set(_checked(n, "threads(n)"))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def thread_count() -> int:
+    """Tell how many threads a computation started now may use."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    setting = os.environ.get("BAYESWATER_THREADS")
+    if setting:
+        return _checked(setting, "the environment variable BAYESWATER_THREADS")
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _checked(n: int | str, where: str) -> int:
+    try:
+        count = int(n)
+    except (TypeError, ValueError):
+        count = 0
+    if count < 1:
+        raise ParameterError(f"{where} is {n!r}; give a whole number of threads, 1 or more")
+    return count
+
+
+def row_blocks(n_rows: int, rows: int = BLOCK_ROWS) -> list[slice]:
+    """Cut `n_rows` into consecutive blocks.
+
+    >>> row_blocks(5, rows=2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
+
+
+def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Apply `function` to the items on our threads; results come in the order of the items.
+
+    At most two items a thread are under way or waiting to be taken, so memory stays bounded.
+    """
+    items = list(items)
+    workers = min(thread_count(), len(items))
+    if workers <= 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = deque(pool.submit(function, item) for item in items[: 2 * workers])
+        for item in items[2 * workers :]:
+            yield waiting.popleft().result()
+            waiting.append(pool.submit(function, item))
+        while waiting:
+            yield waiting.popleft().result()

@@ -1,0 +1,20 @@
+"""The one place for limits on memory, and the check made before anything large is allocated."""
+
+from bayeswater.errors import ResourceLimitError
+
+TABLE_BYTES = 4 * 2**30
+"""Largest table of counts or probabilities that a fit may allocate."""
+
+
+def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
+    """Refuse a table over `TABLE_BYTES`, with its size and the way out.
+
+    >>> require_table_bytes(2**40, "counts of column 'id'", "drop the column")
+    Traceback (most recent call last):
+    bayeswater.errors.ResourceLimitError: counts of column 'id' would take 1024.0 GiB, over the limit of \
+4.0 GiB; drop the column
+    """
+    if n_bytes > TABLE_BYTES:
+        raise ResourceLimitError(
+            f"{what} would take {n_bytes / 2**30:.1f} GiB, over the limit of {TABLE_BYTES / 2**30:.1f} GiB; {way_out}"
+        )

@@ -1,0 +1,185 @@
+"""`BernoulliNB`: features that are present or absent; absence speaks too."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import Matrix, read_matrix, require_values
+from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.estimate.dirichlet import Beta
+from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.inference.linear import LinearJoint, bernoulli_joint
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
+from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class BernoulliNB(CountingClassifier):
+    """Bernoulli naive Bayes: log P(k, x) = log P(k) + sum_j [x_j] log p_kj + [not x_j] log (1 - p_kj).
+
+    p_kj = (N_kj + alpha_j) / (N_k + 2 alpha_j), and 1 - p_kj from its own count, so that no digit cancels.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,), default 1
+        Pseudo-count of presence and of absence of each feature.
+    force_alpha : bool, default True
+        Whether an alpha under 1e-10 is taken as it is.
+    binarize : float or None, default 0
+        A feature is present where its value is over this threshold; None says that X holds 0 and 1 alone.
+    fit_prior, class_prior, class_alpha : as in `MultinomialNB`
+    missing : {"error", "ignore"}, default "error"
+        What to do with NaN: refuse it, or leave the cell out of the counts and of the product.
+    columns : dict, optional
+        ``{column: {"prior": Beta(present, absent)}}``: features with pseudo-counts of their own.
+
+    Attributes
+    ----------
+    feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
+    class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1, 0], [1, 1], [0, 1]])
+    >>> BernoulliNB().fit(X, [0, 0, 1]).predict_proba([[1, 0]]).round(3)
+    array([[0.871, 0.129]])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_alpha: float = 0.0,
+        missing: str = "error",
+        columns: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_alpha = class_alpha
+        self.missing = missing
+        self.columns = columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True  # on the continuous data of scikit-learn's checks
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        self._pseudo_counts(sums.columns)
+
+    def _warn_of_parameters(self) -> None:
+        warn_of_small_alpha(self.alpha, force_alpha=self.force_alpha)
+
+    def _pseudo_counts(self, counts: BinaryCounts) -> tuple[Array, Array]:
+        alpha = checked_alpha(self.alpha, counts.n_columns, force_alpha=self.force_alpha)
+        return bernoulli_pseudo_counts(alpha, column_priors(self.columns, counts.names, counts.n_columns, Beta))
+
+    @property
+    def _threshold(self) -> float:
+        return 0.5 if self.binarize is None else float(self.binarize)
+
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
+        if self.binarize is not None and (not isinstance(self.binarize, int | float | np.number) or self.binarize < 0):
+            raise ParameterError(f"binarize is {self.binarize!r}; it must be None or a number, 0 or more")
+        ignore = require_missing_rule(self.missing, ("error", "ignore"))
+        matrix = read_matrix(X, accept_sparse=True, model=type(self).__name__)
+        require_values(matrix, type(self).__name__, allow_missing=ignore, allow_negative=True)
+        if self.binarize is None:
+            _require_marks(matrix)
+        return matrix
+
+    def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> BinaryCounts:
+        return BinaryCounts.of(table, labels, weight, self._threshold, skip_missing=self.missing == "ignore")
+
+    def _read(self, sums: Sums[BinaryCounts]) -> LinearJoint:
+        counts = sums.columns
+        present, absent = bernoulli_log_probability(counts, *self._pseudo_counts(counts))
+        return bernoulli_joint(self._log_prior(sums), present, absent, self._threshold)
+
+    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
+        counts = self.statistics_.columns
+        joint = self._joint()
+        assert isinstance(joint, LinearJoint)
+        pseudo_counts = self._pseudo_counts(counts)
+        own_joint = {}
+        for r in np.unique(removed):
+            present, absent = bernoulli_log_probability(counts, *pseudo_counts, removed=float(r))
+            own_joint[r] = bernoulli_joint(joint.log_prior, present, absent, self._threshold)
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            block, y = table.block(rows), labels.codes[rows]
+            own = np.empty(len(y))
+            for r in np.unique(removed[rows]):
+                scores = own_joint[r].likelihood(block, use_loop)
+                mine = removed[rows] == r
+                own[mine] = scores[mine, y[mine]]
+            return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
+
+        return likelihood
+
+    def _require_same_reading(self, other: Self) -> None:
+        if self._threshold != other._threshold:
+            raise StatisticsError(
+                f"cannot combine models with binarize={self.binarize} and binarize={other.binarize}: they mark different cells"
+            )
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,)."""
+        rng, codes = self._sample_classes(n, random_state)
+        probability = np.exp(self.feature_log_prob_)[codes]
+        values = (rng.random(probability.shape) < probability).astype(np.int64)
+        return self._like_fitted(values), self.classes_[codes]
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and the probability that each feature is present in each class, as labelled frames."""
+        probability = np.exp(self.feature_log_prob_)
+        columns: dict[str, Any] = {"feature": self._column_names()}
+        columns |= {f"P(present | {label})": probability[k] for k, label in enumerate(self.classes_)}
+        return {"class": self._class_table(), "features": write_frame(columns, self._library)}
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 for the classes, one for each class and feature."""
+        n_classes = len(self.classes_)
+        return n_classes - 1 + n_classes * self.n_features_in_
+
+    @property
+    def feature_count_(self) -> Array:
+        """In how many rows of each class each feature was present."""
+        return self.statistics_.columns.present.astype(np.float64)  # type: ignore[no-any-return]
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """Logarithm of P(feature present | class)."""
+        counts = self.statistics_.columns
+        return bernoulli_log_probability(counts, *self._pseudo_counts(counts))[0]
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Logarithm of P(class)."""
+        return self._log_prior(self.statistics_)
+
+
+def _require_marks(matrix: Matrix) -> None:
+    for piece in matrix.pieces:
+        other = piece[(piece != 0) & (piece != 1) & (piece == piece)]
+        if other.size:
+            raise DataError(
+                f"X holds {other.flat[0]}, but binarize=None says that it holds 0 and 1 alone; give a threshold, for example binarize=0"
+            )

@@ -1,0 +1,259 @@
+"""`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.coded_table import CodedTable, Rules, Unseen, encode_categories
+from bayeswater.data.frames import write_frame
+from bayeswater.data.labels import Labels
+from bayeswater.data.variable import Variable
+from bayeswater.errors import DataError, ParameterError, StatisticsError, UnseenCategoryWarning
+from bayeswater.estimate.categories import category_log_likelihood, concentration_table
+from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.inference.categories import CategoryJoint
+from bayeswater.inference.leave_one_out import leave_out_own_class, own_states_without
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class CategoricalNB(CountingClassifier):
+    """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
+
+    P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the codes 0 .. n-1, as in scikit-learn;
+    strings, booleans and declared categories (pandas Categorical, polars Enum, Arrow dictionary) as labels.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_columns,), default 1
+        Pseudo-count of each state: 1 is Laplace, less is Lidstone, 0 maximum likelihood.
+    force_alpha : bool, default True
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior, class_prior, class_alpha : as in `MultinomialNB`
+    min_categories : int or array of shape (n_columns,), optional
+        Number of codes that a column of codes has at least, seen or not.
+    missing : {"error", "ignore", "state"}, default "error"
+        What to do with missing cells: refuse them, leave them out, or take missing as a state of its own.
+    unseen : {"ignore", "error"}, default "ignore"
+        What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
+    columns : dict, optional
+        ``{column: {"prior": Dirichlet(...)}}``: columns with pseudo-counts of their own, by label.
+
+    Attributes
+    ----------
+    category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_states), one for each column
+    categories_ : list of arrays, the states of each column
+    n_categories_ : array of shape (n_columns,)
+    class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
+
+    Examples
+    --------
+    >>> X = [["red", "round"], ["red", "long"], ["green", "round"]]
+    >>> model = CategoricalNB().fit(X, ["cherry", "chili", "pea"])
+    >>> model.predict([["green", "round"]])
+    array(['pea'], dtype=object)
+    >>> model.statistics_.columns.columns[0].states
+    ('green', 'red')
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        class_alpha: float = 0.0,
+        missing: str = "error",
+        unseen: str = "ignore",
+        columns: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.class_alpha = class_alpha
+        self.missing = missing
+        self.unseen = unseen
+        self.columns = columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        if self.unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        self._concentration(sums.columns)
+
+    def _warn_of_parameters(self) -> None:
+        warn_of_small_alpha(self.alpha, force_alpha=self.force_alpha)
+
+    def _concentration(self, counts: CategoryCounts) -> Array:
+        alpha = checked_alpha(self.alpha, len(counts.columns), force_alpha=self.force_alpha)
+        return concentration_table(counts, alpha, self._column_priors([column.name for column in counts.columns]))
+
+    def _column_priors(self, names: Sequence[str]) -> dict[int, Dirichlet]:
+        return column_priors(self.columns, names, len(names), Dirichlet)
+
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> CodedTable:
+        let_in = require_missing_rule(self.missing, ("error", "ignore", "state"))
+        variables = None if known is None else known.columns.columns
+        rules = Rules(type(self).__name__, not let_in, variables, grow=learning)
+        coded = encode_categories(X, rules)
+        if coded.unseen:
+            self._report_unseen(coded.unseen, coded.shape[0])
+        return coded
+
+    def _report_unseen(self, unseen: Sequence[Unseen], n_rows: int) -> None:
+        shown = "; ".join(f"column {u.column!r} = {u.label!r} in {u.n_rows} of {n_rows} rows" for u in unseen[:5])
+        more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
+        if self.unseen == "error":
+            raise DataError(f"categories that were never counted: {shown}{more}; use unseen='ignore' to leave them out")
+        warnings.warn(
+            f"categories that were never counted are left out: {shown}{more}",
+            UnseenCategoryWarning,
+            stacklevel=6,
+        )
+
+    def _rows(self, table: CodedTable) -> Any:
+        return table.codes
+
+    def _count(self, table: CodedTable, labels: Labels, weight: Array | None) -> CategoryCounts:
+        counts = CategoryCounts.of(table, labels, weight)
+        return counts.declaring(self._declared(counts.columns))
+
+    def _declared(self, columns: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        """States that the parameters declare: the first `min_categories` codes, and the labels that a prior names."""
+        declared = list(columns)
+        for j, least in enumerate(self._least_categories(columns)):
+            if least and columns[j].is_coded:
+                declared[j] = Variable(columns[j].name, range(least), frozenset(range(least)))
+        for j, prior in self._column_priors([column.name for column in columns]).items():
+            if prior.labels:
+                labels = frozenset(prior.labels)
+                states: Any = range(max(labels) + 1) if columns[j].is_coded else tuple(prior.labels)
+                declared[j] = Variable(columns[j].name, states, labels).union(declared[j])
+        return tuple(declared)
+
+    def _least_categories(self, columns: tuple[Variable, ...]) -> list[int]:
+        if self.min_categories is None:
+            return [0] * len(columns)
+        least = np.asarray(self.min_categories)
+        if least.dtype.kind != "i":
+            raise ParameterError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.shape not in ((), (len(columns),)):
+            raise ParameterError(
+                f"'min_categories' should have shape ({len(columns)},) when an array-like is provided. Got {least.shape} instead."
+            )
+        if (least < 1).any():
+            raise ParameterError(f"min_categories is {self.min_categories!r}; every column has 1 category or more")
+        return np.broadcast_to(least, (len(columns),)).tolist()  # type: ignore[no-any-return]
+
+    def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
+        counts = sums.columns
+        return CategoryJoint(self._log_prior(sums), self._log_likelihood(counts), counts.n_states, counts.start)
+
+    def _log_likelihood(self, counts: CategoryCounts, removed: float = 0.0) -> Array:
+        return category_log_likelihood(
+            counts.table,
+            counts.start,
+            self._concentration(counts),
+            missing_is_state=self.missing == "state",
+            removed=removed,
+        )
+
+    def _likelihood_without(self, table: CodedTable, labels: Labels, removed: Array) -> Any:
+        counts = self.statistics_.columns
+        joint = self._joint()
+        assert isinstance(joint, CategoryJoint)
+        tables = {r: self._log_likelihood(counts, float(r)) for r in np.unique(removed)}
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            block, y = table.codes.block(rows), labels.codes[rows]
+            own = own_states_without(
+                block, y, removed[rows], counts.n_states, counts.start, tables.__getitem__, use_loop
+            )
+            return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
+
+        return likelihood
+
+    def _require_same_reading(self, other: Self) -> None:
+        if (self.missing == "state") != (other.missing == "state"):
+            raise StatisticsError("cannot combine a model that takes missing as a state with one that does not")
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""
+        rng, codes = self._sample_classes(n, random_state)
+        drawn = []
+        for labels, log_probability in zip(self.categories_, self.feature_log_prob_, strict=True):
+            cumulated = np.exp(log_probability).cumsum(axis=1)[codes]  # (n, n_states)
+            cumulated /= cumulated[:, -1:]
+            drawn.append(labels[(rng.random((n, 1)) >= cumulated).sum(axis=1)])
+        if self._library is not None:
+            return write_frame(dict(zip(self._column_names(), drawn, strict=True)), self._library), self.classes_[codes]
+        return np.column_stack(drawn), self.classes_[codes]
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and for each column P(state | class), as labelled frames."""
+        result = {"class": self._class_table()}
+        for name, states, log_probability in zip(
+            self._column_names(), self.categories_, self.feature_log_prob_, strict=True
+        ):
+            columns: dict[str, Any] = {str(name): states}
+            columns |= {f"P({name} | {label})": np.exp(log_probability[k]) for k, label in enumerate(self.classes_)}
+            result[name] = write_frame(columns, self._library)
+        return result
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 for the classes, S_j - 1 for each class and column."""
+        n_classes = len(self.classes_)
+        return n_classes - 1 + n_classes * int((self.n_categories_ - 1).sum())
+
+    @property
+    def categories_(self) -> list[Array]:
+        """The states of each column (and None for missing, where it is a state)."""
+        labels = [column.labels for column in self.statistics_.columns.columns]
+        if self.missing != "state":
+            return labels
+        return [np.append(states.astype(object), None) for states in labels]
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """Counts of the states of each column in each class."""
+        counts = self.statistics_.columns
+        return [part.T.astype(np.float64) for part in self._by_column(counts.table)]
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """Logarithm of P(state | class) for each column."""
+        return [part.T for part in self._by_column(self._log_likelihood(self.statistics_.columns))]
+
+    def _by_column(self, table: Array) -> list[Array]:
+        start = self.statistics_.columns.start
+        tail = 0 if self.missing == "state" else 1
+        return [table[first : last - tail] for first, last in zip(start[:-1], start[1:], strict=True)]
+
+    @property
+    def n_categories_(self) -> Array:
+        """Number of states of each column."""
+        n_states: Array = self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
+        return n_states
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Logarithm of P(class)."""
+        return self._log_prior(self.statistics_)

@@ -1,0 +1,343 @@
+"""`CountingClassifier`: what every classifier on sums has in common.
+
+`fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. `predict` reads parameters off the sums (once for each
+setting of the parameters), scores the rows and decides. Nothing is kept of the rows.
+"""
+
+import operator
+from abc import abstractmethod
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayeswater.data.frames import library_of, write_frame
+from bayeswater.data.labels import Labels, declared_classes, encode_labels, one_dimensional
+from bayeswater.data.matrix import column_name
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight, without_zero_rows
+from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
+from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
+from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
+from bayeswater.inference.scoring import Joint, score, score_blocks
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class CountingClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose whole state is a sum over rows."""
+
+    # ------------------------------------------------------------------ what each model says for itself
+
+    @abstractmethod
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Any:
+        """Data: read X as the table this model counts and scores, in the domains of the sums that are `known`."""
+
+    @abstractmethod
+    def _count(self, table: Any, labels: Labels, weight: Array | None) -> Statistic:
+        """Statistics: sum the rows of a table."""
+
+    @abstractmethod
+    def _read(self, sums: Sums[Any]) -> Joint:
+        """Estimate: read parameters off the sums, ready for scoring."""
+
+    @abstractmethod
+    def _likelihood_without(self, table: Any, labels: Labels, removed: Array) -> Any:
+        """Leave-one-out: a function of a block of rows that gives their log-likelihoods, each row taken out of the sums."""
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        """Refuse parameters that are out of range, before anything is changed."""
+        checked_class_prior(self._given_prior, sums.classes.n_states, self._prior_name)
+        if not _is_number(self._class_alpha) or self._class_alpha < 0:
+            raise ParameterError(f"class_alpha is {self._class_alpha!r}; it must be a number, 0 or more")
+
+    def _warn_of_parameters(self) -> None:
+        """Say, once a fit, where parameters are not taken as given."""
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_columns)
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        """
+        return self._keep(self._sums_of(X, y, sample_weight), X, first=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels of shape (n_classes,)
+            All classes there will be; needed in the first call and free to omit later.
+        """
+        first = not hasattr(self, "statistics_")
+        known = self._known_classes(classes, first)
+        new = self._sums_of(X, y, sample_weight, known, None if first else self.statistics_)
+        return self._keep(new if first else self.statistics_ + new, X, first)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
+        """Take rows out again: the sums become those of a fit that never saw them.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows that were counted, with the weight they were counted with
+        remaining : (X, y) or (X, y, sample_weight), optional
+            The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
+        """
+        self._require_fitted()
+        sums = self.statistics_
+        old = self._sums_of(X, y, sample_weight, sums.classes, sums)
+        rest = None if remaining is None else self._sums_of(*_triple(remaining), sums.classes, sums)
+        return self._keep(sums.minus(old, rest), X, first=False)
+
+    def __add__(self, other: Any) -> Self:
+        """Merge two models: the sums of both, with the parameters of the left one."""
+        return self._combined(other, operator.add)
+
+    def __sub__(self, other: Any) -> Self:
+        """Take the rows of another model out of this one."""
+        return self._combined(other, operator.sub)
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        self._require_fitted()
+        other._require_fitted()
+        self._require_same_reading(other)
+        result: Self = clone(self)
+        for name in ("n_features_in_", "feature_names_in_", "_library"):
+            if hasattr(self, name):
+                setattr(result, name, getattr(self, name))
+        sums = operation(self.statistics_, other.statistics_)
+        result._require_parameters(sums)
+        return result._adopt(sums)
+
+    def _require_same_reading(self, other: Self) -> None:
+        """Refuse to combine models that read the same cell differently."""
+
+    def _sums_of(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        classes: Variable | None = None,
+        known: Sums[Any] | None = None,
+    ) -> Sums[Any]:
+        """Walk the first half of the road: data, then statistics; rows that join sums `known` must have their columns."""
+        if y is None:
+            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        flat = one_dimensional(y)
+        weight = checked_weight(sample_weight, len(flat))
+        if known is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        X, flat, weight = without_zero_rows(X, flat, weight)
+        table = self._encode(X, known, learning=True)
+        if table.shape[0] != len(flat):
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {table.shape[0]} rows, y has {len(flat)}"
+            )
+        labels = encode_labels(flat, classes)
+        return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+
+    def _known_classes(self, classes: Any, first: bool) -> Variable:
+        if first:
+            if classes is None:
+                raise ParameterError("classes must be passed on the first call to partial_fit.")
+            return declared_classes(classes)
+        known: Variable = self.statistics_.classes
+        if classes is not None and not np.array_equal(np.sort(np.asarray(classes)), self.classes_):
+            raise ParameterError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+            )
+        return known
+
+    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
+        """Accept new sums, all at once: a refused call leaves the model as it was."""
+        self._require_parameters(sums)
+        self._warn_of_parameters()
+        if first:
+            validate_data(self, X, skip_check_array=True)
+            self._library = library_of(X)
+        return self._adopt(sums)
+
+    def _adopt(self, sums: Sums[Any]) -> Self:
+        self.statistics_ = sums
+        self.classes_ = sums.classes.labels
+        self._memo: dict[str, Any] = {}
+        return self
+
+    # ------------------------------------------------------------------ predicting
+
+    def predict(self, X: Any) -> Array:
+        """Class of largest posterior probability; the first one among equals."""
+        codes = self._score(X, best_class)
+        best: Array = self.classes_[codes]
+        return best
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probability of each class: (n_rows, n_classes)."""
+        return self._score(X, posterior)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the posterior probabilities, never floored: (n_rows, n_classes)."""
+        return self._score(X, log_posterior)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Logarithm of P(row, class): (n_rows, n_classes)."""
+        return self._score(X, None)
+
+    def log_evidence(self, X: Any) -> Array:
+        """Logarithm of P(row), the sum over all classes: (n_rows,)."""
+        return log_evidence(self.predict_joint_log_proba(X))
+
+    def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
+
+        Equals n refits, each without one row, with classes and domains held fixed, at about the price of one prediction. A row of
+        weight w stands for w equal ones: one of them is left out.
+        """
+        self._require_fitted()
+        labels = encode_labels(one_dimensional(y), self.statistics_.classes)
+        table = self._table(X)
+        if table.shape[0] != len(labels.codes):
+            raise DataError(f"X has {table.shape[0]} rows and y has {len(labels.codes)}; give one label for each row")
+        removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
+        likelihood = self._likelihood_without(table, labels, removed)
+        sums, joint = self.statistics_, self._joint()
+        counts = sums.class_count.count
+        if (counts[np.unique(labels.codes)] == 0).any():
+            raise StatisticsError("y names a class of which no row was counted; give rows that the model has seen")
+
+        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+            if self._prior_is_counted:
+                prior = log_prior_without(counts, self._class_alpha, labels.codes[rows], removed[rows])
+            else:
+                prior = np.broadcast_to(joint.log_prior, (rows.stop - rows.start, len(counts)))
+            return prior + likelihood(rows, use_loop), prior
+
+        return score_blocks(log_joint, table.shape, log_posterior)
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        """Walk the second half of the road: data, then inference."""
+        self._require_fitted()
+        return score(self._joint(), self._rows(self._table(X)), finish)
+
+    def _table(self, X: Any) -> Any:
+        """Read rows to predict; arrays of the known width need no more checks of names."""
+        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_features_in_) or hasattr(
+            self, "feature_names_in_"
+        ):
+            if not hasattr(X, "shape") or getattr(X, "ndim", 2) == 2:
+                validate_data(self, X, reset=False, skip_check_array=True)
+        return self._encode(X, self.statistics_, learning=False)
+
+    def _rows(self, table: Any) -> Any:
+        """Give the part of the table that is scored block by block."""
+        return table
+
+    def _joint(self) -> Joint:
+        """Read the parameters off the sums, once for each setting."""
+        setting = [self.__dict__[name] for name in _parameter_names(type(self))]
+        known, joint = self._memo.get("read", ((), None))
+        if joint is None or not all(a is b for a, b in zip(setting, known, strict=True)):
+            self._require_parameters(self.statistics_)
+            joint = self._read(self.statistics_)
+            self._memo["read"] = (setting, joint)
+        return joint  # type: ignore[no-any-return]
+
+    def _require_fitted(self) -> None:
+        if "statistics_" not in self.__dict__:
+            check_is_fitted(self)
+
+    # ------------------------------------------------------------------ the class prior
+
+    _prior_name = "class_prior"
+
+    @property
+    def _given_prior(self) -> Any:
+        return self.class_prior  # type: ignore[attr-defined]
+
+    @property
+    def _class_alpha(self) -> float:
+        return self.class_alpha  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def _fit_prior(self) -> bool:
+        return self.fit_prior  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def _prior_is_counted(self) -> bool:
+        return self._given_prior is None and self._fit_prior
+
+    def _log_prior(self, sums: Sums[Any]) -> Array:
+        count = sums.class_count.count
+        given = checked_class_prior(self._given_prior, len(count), self._prior_name)
+        return class_log_prior(count, given=given, fit_prior=self._fit_prior, class_alpha=self._class_alpha)
+
+    @property
+    def class_count_(self) -> Array:
+        """Weight of the rows of each class."""
+        return self.statistics_.class_count.count.astype(np.float64)  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------------ housekeeping
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [column_name(names, j) for j in range(self.n_features_in_)]
+
+    def _class_table(self) -> Any:
+        return write_frame(
+            {
+                "class": self.classes_,
+                "count": self.class_count_,
+                "probability": np.exp(self._joint().log_prior),
+            },
+            self._library,
+        )
+
+    def _sample_classes(self, n: int, random_state: Any) -> tuple[np.random.Generator, Array]:
+        """Draw the classes of n rows."""
+        self._require_fitted()
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise ParameterError(f"n is {n!r}; give the number of rows to draw, 1 or more")
+        rng = np.random.default_rng(random_state)
+        return rng, rng.choice(
+            len(self.classes_), size=n, p=posterior(self._joint().log_prior[None].copy(), np.zeros(1))[0]
+        )
+
+    def _like_fitted(self, values: Array) -> Any:
+        """Give rows the form of those that `fit` was given."""
+        if self._library is None:
+            return values
+        return write_frame(dict(zip(self._column_names(), values.T, strict=True)), self._library)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: {} if name == "_memo" else value for name, value in state.items()}
+
+
+@cache
+def _parameter_names(kind: type[CountingClassifier]) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
+
+
+def _triple(rows: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise ParameterError("remaining must be (X, y) or (X, y, sample_weight): the rows that stay")
+    return rows[0], rows[1], rows[2] if len(rows) == 3 else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and np.isfinite(value)

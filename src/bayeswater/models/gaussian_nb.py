@@ -1,0 +1,195 @@
+"""`GaussianNB`: a normal density for each class and column."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import Matrix, read_matrix, require_values
+from bayeswater.errors import DataError, ParameterError, PrecisionWarning
+from bayeswater.estimate.gaussian import GaussianParameters, NormalInverseGamma, gaussian_parameters
+from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
+from bayeswater.inference.gaussian_leave_one_out import GaussianWithout
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.settings import column_priors, require_missing_rule
+from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class GaussianNB(CountingClassifier):
+    """Gaussian naive Bayes: log P(k, x) = log P(k) + sum_j log Normal(x_j; theta_kj, var_kj).
+
+    Parameters
+    ----------
+    priors : array of shape (n_classes,), optional
+        Class probabilities; counted from the rows if not given.
+    var_smoothing : float, default 1e-9
+        Share of the largest variance of a column, over all rows counted so far, that is added to every variance.
+    missing : {"error", "ignore"}, default "error"
+        What to do with NaN: refuse it, or leave the cell out of the sums and of the product.
+    class_alpha : float, default 0
+        Pseudo-count of each class in the class prior.
+    columns : dict, optional
+        ``{column: {"prior": NormalInverseGamma(...)}}``: columns estimated with a prior, and predicted by Student's t.
+
+    Attributes
+    ----------
+    theta_, var_ : arrays of shape (n_classes, n_columns)
+        Means and smoothed variances (location and squared scale of Student's t for a column with a prior).
+    epsilon_ : float
+        What smoothing added to the variances.
+    class_prior_, class_count_, classes_ : arrays of shape (n_classes,)
+    statistics_ : Sums
+        The sums that everything is read from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> y = np.array(["left", "left", "left", "right", "right", "right"])
+    >>> model = GaussianNB().fit(X, y)
+    >>> model.predict([[-0.8, -1]])
+    array(['left'], dtype='<U5')
+    >>> halves = GaussianNB().fit(X[::2], y[::2]) + GaussianNB().fit(X[1::2], y[1::2])
+    >>> bool(np.allclose(halves.theta_, model.theta_, rtol=1e-12))
+    True
+    """
+
+    _prior_name = "priors"
+
+    def __init__(
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float = 1e-9,
+        missing: str = "error",
+        class_alpha: float = 0.0,
+        columns: Any = None,
+    ) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.missing = missing
+        self.class_alpha = class_alpha
+        self.columns = columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
+    @property
+    def _given_prior(self) -> Any:
+        return self.priors
+
+    @property
+    def _fit_prior(self) -> bool:
+        return True
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        if not isinstance(self.var_smoothing, int | float | np.number) or not 0 <= self.var_smoothing < np.inf:
+            raise ParameterError(f"var_smoothing is {self.var_smoothing!r}; it must be a finite number, 0 or more")
+        self._column_priors(sums.columns)
+
+    def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
+        return column_priors(self.columns, moments.names, moments.n_columns, NormalInverseGamma)
+
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
+        ignore = require_missing_rule(self.missing, ("error", "ignore"))
+        matrix = read_matrix(X, accept_sparse=False, model=type(self).__name__)
+        if not learning or ignore:  # in learning, the sums themselves show a cell that is not finite
+            self._require_values(matrix)
+        return matrix
+
+    def _require_values(self, matrix: Matrix) -> None:
+        require_values(matrix, type(self).__name__, allow_missing=self.missing == "ignore", allow_negative=True)
+
+    def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> Moments:
+        moments = Moments.of(table, labels, weight, skip_missing=self.missing == "ignore")
+        if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+            self._require_values(table)
+            j = int(np.argmax(~np.isfinite(moments.mean + moments.scatter).all(axis=0)))
+            raise DataError(
+                f"the squares of column {moments.column_name(j)!r} overflow: its values are too far apart for "
+                "float64; divide the column by a large number"
+            )
+        return moments
+
+    def _read(self, sums: Sums[Moments]) -> GaussianJoint:
+        priors = self._column_priors(sums.columns)
+        return gaussian_joint(self._log_prior(sums), gaussian_parameters(sums.columns, self.var_smoothing, priors))
+
+    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
+        moments = self.statistics_.columns
+        without = GaussianWithout(moments, self.var_smoothing, self._column_priors(moments))
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            block = table.block(rows)
+            terms, lost = without.likelihood(block, labels.codes[rows], removed[rows])
+            if lost.any():
+                warnings.warn(
+                    f"row {rows.start + int(lost.argmax())} and {int(lost.sum()) - 1} others make up nearly all of the scatter of their "
+                    "class in a column; without them fewer than 8 digits of it are right",
+                    PrecisionWarning,
+                    stacklevel=6,
+                )
+            return terms
+
+        return likelihood
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
+        rng, codes = self._sample_classes(n, random_state)
+        p = self._parameters
+        noise = rng.standard_normal((n, self.n_features_in_))
+        degrees = p.degrees[codes]
+        student = np.isfinite(degrees)
+        if student.any():
+            noise[student] = rng.standard_t(degrees[student])
+        values = p.mean[codes] + np.sqrt(p.variance[codes]) * noise
+        return self._like_fitted(values), self.classes_[codes]
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and the mean and standard deviation of each column in each class, as labelled frames."""
+        p, names = self._parameters, self._column_names()
+        columns: dict[str, Any] = {"column": names}
+        for k, label in enumerate(self.classes_):
+            columns[f"mean({label})"] = p.mean[k]
+            columns[f"std({label})"] = np.sqrt(p.variance[k])
+        return {"class": self._class_table(), "columns": write_frame(columns, self._library)}
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 for the classes, a mean and a variance for each class and column."""
+        n_classes = len(self.classes_)
+        return n_classes - 1 + 2 * n_classes * self.n_features_in_
+
+    @property
+    def _parameters(self) -> GaussianParameters:
+        joint = self._joint()
+        assert isinstance(joint, GaussianJoint)
+        return joint.parameters
+
+    @property
+    def theta_(self) -> Array:
+        """Mean of each class and column."""
+        return self._parameters.mean
+
+    @property
+    def var_(self) -> Array:
+        """Smoothed variance of each class and column."""
+        return self._parameters.variance
+
+    @property
+    def epsilon_(self) -> float:
+        """What smoothing added to every variance."""
+        return self._parameters.epsilon
+
+    @property
+    def class_prior_(self) -> Array:
+        """Probability of each class."""
+        prior: Array = np.exp(self._joint().log_prior)
+        return prior

@@ -1,0 +1,157 @@
+"""`MultinomialNB`: counts of features, such as the words of a text, drawn from one distribution for each class."""
+
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import Matrix, read_matrix, require_values
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.features import multinomial_log_probability
+from bayeswater.inference.leave_one_out import leave_out_own_class, multinomial_own_without
+from bayeswater.inference.linear import LinearJoint, multinomial_joint
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.settings import checked_alpha, warn_of_small_alpha
+from bayeswater.statistics.feature_sums import FeatureSums
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class MultinomialNB(CountingClassifier):
+    """Multinomial naive Bayes: log P(k, x) = log P(k) + sum_j x_j log P(feature j | k).
+
+    P(feature j | k) = (N_kj + alpha_j) / sum_j (N_kj + alpha_j), with N_kj the sum of feature j over the rows of class k.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,), default 1
+        Pseudo-count of each feature: 1 is Laplace, less is Lidstone, 0 maximum likelihood.
+    force_alpha : bool, default True
+        Whether an alpha under 1e-10 is taken as it is.
+    fit_prior : bool, default True
+        Whether the class prior is counted; if not it is uniform.
+    class_prior : array of shape (n_classes,), optional
+        Class probabilities to use instead.
+    class_alpha : float, default 0
+        Pseudo-count of each class in the class prior.
+
+    Attributes
+    ----------
+    feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
+    class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
+    statistics_ : Sums
+        The sums that everything is read from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[2, 1, 0], [1, 2, 0], [0, 1, 3]])
+    >>> model = MultinomialNB().fit(X, ["sport", "sport", "politics"])
+    >>> model.predict([[0, 0, 2]])
+    array(['politics'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_alpha: float = 0.0,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_alpha = class_alpha
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True  # on the continuous data of scikit-learn's checks
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        self._alpha(sums.columns.feature_sum.shape[1])
+
+    def _warn_of_parameters(self) -> None:
+        warn_of_small_alpha(self.alpha, force_alpha=self.force_alpha)
+
+    def _alpha(self, n_features: int) -> Array:
+        return checked_alpha(self.alpha, n_features, force_alpha=self.force_alpha)
+
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
+        matrix = read_matrix(X, accept_sparse=True, model=type(self).__name__)
+        require_values(matrix, type(self).__name__, allow_missing=False, allow_negative=False)
+        return matrix
+
+    def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> FeatureSums:
+        return FeatureSums.of(table, labels, weight)
+
+    def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
+        return multinomial_joint(self._log_prior(sums), self._log_probability(sums.columns.feature_sum))
+
+    def _log_probability(self, feature_sum: Array) -> Array:
+        return multinomial_log_probability(feature_sum, self._alpha(feature_sum.shape[1]))
+
+    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
+        feature_sum = self.statistics_.columns.feature_sum
+        feature_total = feature_sum.sum(axis=1)
+        alpha = self._alpha(feature_sum.shape[1])
+        joint = self._joint()
+        assert isinstance(joint, LinearJoint)
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            block, y = table.block(rows), labels.codes[rows]
+            own = multinomial_own_without(block, y, removed[rows], feature_sum, feature_total, alpha)
+            return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
+
+        return likelihood
+
+    def sample(self, n: int = 1, *, length: Any = None, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows of the given length, the total of their counts, and their classes.
+
+        The model says how a total is spread over the features, not how large it is: `length` is one number or one for each row.
+        """
+        if length is None:
+            raise ParameterError(
+                "MultinomialNB says nothing about how long a row is; give length=, for example length=20"
+            )
+        rng, codes = self._sample_classes(n, random_state)
+        probability = np.exp(self.feature_log_prob_)
+        probability /= probability.sum(axis=1, keepdims=True)
+        totals = np.broadcast_to(np.asarray(length, dtype=np.int64), (n,))
+        values = np.array([rng.multinomial(total, probability[k]) for total, k in zip(totals, codes, strict=True)])
+        return self._like_fitted(values), self.classes_[codes]
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and the probability of each feature in each class, as labelled frames."""
+        probability = np.exp(self.feature_log_prob_)
+        columns: dict[str, Any] = {"feature": self._column_names()}
+        columns |= {f"P(feature | {label})": probability[k] for k, label in enumerate(self.classes_)}
+        return {"class": self._class_table(), "features": write_frame(columns, self._library)}
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 for the classes, d - 1 for the features of each class."""
+        n_classes = len(self.classes_)
+        return n_classes - 1 + n_classes * (self.n_features_in_ - 1)
+
+    @property
+    def feature_count_(self) -> Array:
+        """Sum of each feature over the rows of each class."""
+        return self.statistics_.columns.feature_sum.astype(np.float64)  # type: ignore[no-any-return]
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """Logarithm of P(feature | class)."""
+        return self._log_probability(self.statistics_.columns.feature_sum)
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Logarithm of P(class)."""
+        return self._log_prior(self.statistics_)

@@ -1,0 +1,74 @@
+"""How the parameters `alpha`, `columns` and `missing` of the classifiers are read and checked."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bayeswater.data.matrix import column_name
+from bayeswater.errors import ParameterError
+from bayeswater.typing import Array
+
+LEAST_ALPHA = 1e-10
+"""What scikit-learn raises alpha to where `force_alpha` is false."""
+
+Prior = TypeVar("Prior")
+
+
+def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
+    """Pseudo-count of each column: (n_columns,)."""
+    try:
+        values = np.asarray(alpha, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"alpha is {alpha!r}; give a number, or one number for each feature") from None
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
+        raise ParameterError(
+            "When alpha is an array, it should contains `n_features`. "
+            f"Got {values.shape[0] if values.ndim == 1 else values.shape} elements instead of {n_columns}."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ParameterError(f"All values in alpha must be greater than 0. Got alpha={alpha!r}; 0 smooths nothing")
+    values = np.broadcast_to(values, (n_columns,))
+    return values if force_alpha else np.maximum(values, LEAST_ALPHA)
+
+
+def warn_of_small_alpha(alpha: Any, *, force_alpha: bool) -> None:
+    """Say that a small alpha is raised, as scikit-learn does."""
+    if not force_alpha and np.min(alpha) < LEAST_ALPHA:
+        warnings.warn(
+            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use `force_alpha=True` to "
+            "keep alpha unchanged.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def column_priors(columns: Any, names: Sequence[str] | None, n_columns: int, kind: type[Prior]) -> dict[int, Prior]:
+    """Read ``columns={name or position: {"prior": prior}}`` as priors by position."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise ParameterError(f"columns is {columns!r}; give a dict: {{column: {{'prior': {kind.__name__}(...)}}}}")
+    names = [column_name(names, j) for j in range(n_columns)]
+    position = {name: j for j, name in enumerate(names)}
+    priors = {}
+    for column, settings in columns.items():
+        j = position.get(column, column)
+        if not isinstance(j, int | np.integer) or not 0 <= j < len(names):
+            raise ParameterError(f"columns names {column!r}, but there is no such column; there are {list(names)[:10]}")
+        if not isinstance(settings, Mapping) or set(settings) != {"prior"}:
+            raise ParameterError(f"columns[{column!r}] is {settings!r}; give {{'prior': {kind.__name__}(...)}}")
+        if not isinstance(settings["prior"], kind):
+            raise ParameterError(
+                f"the prior of column {column!r} is {settings['prior']!r}; here it must be a {kind.__name__}"
+            )
+        priors[int(j)] = settings["prior"]
+    return priors
+
+
+def require_missing_rule(missing: str, known: tuple[str, ...]) -> bool:
+    """Check the parameter `missing`, and say whether missing cells are let in."""
+    if missing not in known:
+        raise ParameterError(f"missing is {missing!r}; it can be {' or '.join(map(repr, known))}")
+    return missing != "error"

@@ -1,0 +1,136 @@
+"""`Moments`: weight, mean and scatter of every column within every class.
+
+Merged by the formula of Chan, Golub and LeVeque (1979), and taken apart by its inverse:
+
+    weight = weight_a + weight_b
+    mean   = mean_a + (mean_b - mean_a) weight_b / weight
+    scatter = scatter_a + scatter_b + (mean_b - mean_a)^2 weight_a weight_b / weight
+
+Subtraction cancels digits. Where more than eight would be lost it is refused, and the class is to be recounted.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import Matrix
+from bayeswater.errors import StatisticsError
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.moments import class_moments
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.statistics.statistic import ColumnStatistic
+from bayeswater.typing import Array
+
+DIGITS_KEPT = 1e-8
+"""A scatter that shrinks below this share of itself has lost eight of its sixteen digits."""
+
+
+class LostDigits(StatisticsError):
+    """A subtraction of moments that would lose more than eight digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(ColumnStatistic):
+    """First and second moments, in float64.
+
+    `weight` is (n_classes, 1) as long as no cell was missing, else (n_classes, n_columns); int64 where all weights were whole.
+    `mean` and `scatter` are (n_classes, n_columns).
+    """
+
+    weight: Array
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, matrix: Matrix, labels: Labels, weight: Array | None, *, skip_missing: bool) -> Self:
+        """Sum some rows; with `skip_missing`, over the cells that are there."""
+        n_rows, n_columns = matrix.shape
+        skip_missing = skip_missing and matrix.dtype.kind == "f"
+        use_loop = worth_compiling(n_rows * n_columns)
+        whole = weight is None or weight.dtype.kind == "i"
+
+        def block_moments(rows: slice) -> Self:
+            w = None if weight is None else weight[rows]
+            n, mean, scatter = class_moments(
+                matrix.block(rows),
+                labels.codes[rows],
+                w,
+                labels.n_classes,
+                skip_missing=skip_missing,
+                use_loop=use_loop,
+            )
+            if skip_missing and (n == n[:, :1]).all():
+                n = n[:, :1].copy()
+            return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, mean, scatter)
+
+        blocks = ordered_map(block_moments, row_blocks(n_rows))
+        total = next(blocks)
+        for part in blocks:
+            total = total._plus(part)
+        return total
+
+    def pooled(self) -> tuple[Array, Array, Array]:
+        """Weight, mean and scatter of each column over all classes together: (n_columns,) each."""
+        n = np.broadcast_to(self.weight, self.mean.shape).astype(np.float64)
+        weight = n.sum(axis=0)
+        if self.n_classes == 1:
+            return weight, self.mean[0], self.scatter[0]
+        heavy = int(np.argmax(self.weight.sum(axis=1)))
+        pivot = self.mean[heavy]  # differences to it, so that a constant column stays exactly constant
+        mean = pivot + (n * (self.mean - pivot)).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+        scatter = np.where(n > 0, self.scatter + n * (self.mean - mean) ** 2, 0.0).sum(axis=0)
+        return weight, mean, scatter
+
+    def _plus(self, other: Self) -> Self:
+        weight = self.weight + other.weight
+        share = other.weight / np.where(weight > 0, weight, 1)
+        apart = other.mean - self.mean
+        with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the cell
+            return replace(
+                self,
+                weight=weight,
+                mean=np.where(self.weight > 0, self.mean + apart * share, other.mean),
+                scatter=self.scatter + other.scatter + apart**2 * (self.weight * share),
+            )
+
+    def _minus(self, other: Self, rest: Self | None) -> Self:
+        weight = self._taken_away("weight", self.weight, other.weight)
+        remains = np.broadcast_to(weight, self.mean.shape) > 0
+        share = other.weight / np.where(weight > 0, weight, 1)
+        mean = np.where(remains, self.mean + (self.mean - other.mean) * share, 0.0)
+        scatter = (
+            self.scatter - other.scatter - (mean - other.mean) ** 2 * (weight * other.weight / _positive(self.weight))
+        )
+        single = (weight.dtype.kind == "i") & np.broadcast_to(weight == 1, mean.shape)  # one row has no scatter
+        scatter = np.where(remains & ~single, scatter, 0.0)
+        untouched = np.broadcast_to(other.weight == 0, mean.shape)
+        lost = remains & ~single & ~untouched & (scatter < DIGITS_KEPT * self.scatter)
+        if lost.any() and rest is not None:
+            recounted = lost.any(axis=1)
+            self._require_same_weight(weight, rest.weight, recounted)
+            mean = np.where(recounted[:, None], rest.mean, mean)
+            scatter = np.where(recounted[:, None], rest.scatter, scatter)
+        elif lost.any():
+            k, j = (int(index) for index in np.argwhere(lost)[0])
+            raise LostDigits(
+                f"taking these rows away would leave column {self.column_name(j)!r} of class {self.classes.states[k]!r} with a scatter of "
+                f"{scatter[k, j]:.3g} out of {self.scatter[k, j]:.3g}: fewer than 8 digits would be right (or these rows were "
+                "never counted). Give the rows that remain: forget(X, y, remaining=(X_rest, y_rest)) recounts that class"
+            )
+        return replace(self, weight=weight, mean=mean, scatter=np.maximum(scatter, 0.0))
+
+    def _require_same_weight(self, expected: Array, found: Array, recounted: Array) -> None:
+        expected, found = np.broadcast_arrays(expected, found)
+        wrong = recounted & ~np.isclose(expected, found, rtol=1e-9, atol=0).all(axis=1)
+        if wrong.any():
+            k = int(wrong.argmax())
+            raise StatisticsError(
+                f"`remaining` holds weight {found[k, 0]} of class {self.classes.states[k]!r}, but {expected[k, 0]} remains; "
+                "give all rows that remain of that class, with their weights"
+            )
+
+
+def _positive(weight: Array) -> Array:
+    return np.where(weight > 0, weight, 1)

@@ -1,0 +1,181 @@
+"""`Statistic`: what all sums have in common, and the rules of their subtraction.
+
+A statistic knows the classes it was counted for, so two statistics of different classes are first aligned by label. It is frozen:
+``a + b`` and ``a - b`` are new statistics.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.matrix import column_name
+from bayeswater.data.variable import Variable
+from bayeswater.errors import StatisticsError
+from bayeswater.typing import Array
+
+ROUNDING = 64 * np.finfo(np.float64).eps
+"""A remainder this small beside what it was subtracted from is the rounding of float sums: it is zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic(ABC):
+    """Sums over rows, for each class."""
+
+    classes: Variable
+
+    def __post_init__(self) -> None:
+        for array in self.to_arrays().values():
+            array.flags.writeable = False
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.classes.n_states
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the sums."""
+        return sum(array.nbytes for array in self.to_arrays().values())
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Give the sums as named arrays."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array], **domain: Any) -> Self:
+        """Make the statistic from its arrays and its domain (classes, columns)."""
+        return cls(**domain, **arrays)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Statistic)
+        mine, theirs = self.to_arrays(), other.to_arrays()
+        return self.domain == other.domain and all(
+            np.array_equal(*np.broadcast_arrays(mine[name], theirs[name])) for name in mine
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def domain(self) -> dict[str, Any]:
+        """What the sums are sums of: the fields that are no arrays."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
+
+    def __add__(self, other: Self) -> Self:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = self._aligned(other)
+        return mine._plus(theirs)
+
+    def __sub__(self, other: Self) -> Self:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self.minus(other)
+
+    def minus(self, other: Self, rest: Self | None = None) -> Self:
+        """Take rows away.
+
+        `rest`, the sums of the rows that remain, is only looked at where subtraction would lose digits.
+        """
+        unknown = [state for state in other.classes.states if state not in self.classes.code_of]
+        if unknown:
+            raise StatisticsError(f"class {unknown[0]!r} was never counted here, so its rows cannot be taken away")
+        mine, theirs = self._aligned(other)
+        return mine._minus(theirs, None if rest is None else rest.onto(mine.classes))
+
+    def pruned(self) -> Self:
+        """Drop from the domains of the columns what is neither declared nor counted any more."""
+        return self
+
+    @abstractmethod
+    def onto(self, classes: Variable) -> Self:
+        """Lay the sums out for other classes: those that are new get zeros, those that are gone are left out."""
+
+    @abstractmethod
+    def _aligned(self, other: Self) -> tuple[Self, Self]: ...
+
+    def _plus(self, other: Self) -> Self:
+        mine, theirs = self.to_arrays(), other.to_arrays()
+        return replace(self, **{name: _sum(mine[name], theirs[name]) for name in mine})
+
+    def _minus(self, other: Self, rest: Self | None) -> Self:
+        mine, theirs = self.to_arrays(), other.to_arrays()
+        return replace(self, **{name: self._taken_away(name, mine[name], theirs[name]) for name in mine})
+
+    def _taken_away(self, name: str, a: Array, b: Array) -> Array:
+        rest = a - b
+        if rest.dtype.kind == "f":
+            rest[np.abs(rest) <= ROUNDING * np.abs(np.broadcast_to(a, rest.shape))] = 0
+        negative = np.argwhere(rest < 0)
+        if len(negative):
+            place = tuple(int(index) for index in negative[0])
+            raise StatisticsError(
+                f"cannot take away rows that were never counted: {self._place(name, place)} would become {rest[place]}"
+            )
+        return rest
+
+    def _place(self, name: str, place: tuple[int, ...]) -> str:
+        """Name a cell of the sums for a message."""
+        return f"{name} of class {self.classes.states[place[0]]!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnStatistic(Statistic):
+    """Sums of the columns of a matrix: arrays (n_classes, n_columns), or (n_classes, 1) where all columns agree."""
+
+    names: tuple[str, ...] | None
+
+    def column_name(self, j: int) -> str:
+        """Name of a column."""
+        return column_name(self.names, j)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return max(array.shape[1] for array in self.to_arrays().values())
+
+    def onto(self, classes: Variable) -> Self:
+        """Lay the sums out for other classes."""
+        arrays = {name: spread(array, self.classes, classes) for name, array in self.to_arrays().items()}
+        return replace(self, classes=classes, **arrays)
+
+    def _aligned(self, other: Self) -> tuple[Self, Self]:
+        if self.n_columns != other.n_columns:
+            raise StatisticsError(f"{self.n_columns} columns here, {other.n_columns} there: they cannot be combined")
+        if self.names != other.names:
+            j = next(j for j in range(self.n_columns) if self.column_name(j) != other.column_name(j))
+            raise StatisticsError(
+                f"column {self.column_name(j)!r} here stands where the other has {other.column_name(j)!r}"
+            )
+        classes = self.classes.union(other.classes)
+        return self.onto(classes), other.onto(classes)
+
+    def _place(self, name: str, place: tuple[int, ...]) -> str:
+        k, j = place
+        column = f" of column {self.column_name(j)!r}" if self.to_arrays()[name].shape[1] > 1 else ""
+        return f"{name}{column} in class {self.classes.states[k]!r}"
+
+
+def _sum(a: Array, b: Array) -> Array:
+    total: Array = a + b
+    if total.dtype.kind == "i" and (total < np.minimum(a, b)).any() and (total < 0).any():
+        raise StatisticsError("a count passed 2**63; use float weights, or decay the older rows")
+    return total
+
+
+def spread(sums: Array, old: Variable, new: Variable, axis: int = 0) -> Array:
+    """Move the classes along `axis` from one domain to another; new classes get zeros, absent ones are dropped."""
+    if old.states == new.states:
+        return sums
+    kept = [code for code, state in enumerate(old.states) if state in new.code_of]
+    shape = list(sums.shape)
+    shape[axis] = new.n_states
+    result = np.zeros(shape, dtype=sums.dtype)
+    place = [new.code_of[old.states[code]] for code in kept]
+    np.moveaxis(result, axis, 0)[place] = np.moveaxis(sums, axis, 0)[kept]
+    return result

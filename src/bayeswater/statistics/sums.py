@@ -1,0 +1,57 @@
+"""`Sums`: everything a classifier has learned, as class counts and the sums of its columns.
+
+This is the state of a model. It adds and subtracts as a whole; nothing in it depends on smoothing.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import StatisticsError
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.statistic import Statistic
+
+Part = TypeVar("Part", bound=Statistic)
+
+
+@dataclass(frozen=True)
+class Sums(Generic[Part]):
+    """Class counts N_k and, for each class, the sums of the columns."""
+
+    class_count: ClassCounts
+    columns: Part
+
+    @property
+    def classes(self) -> Variable:
+        """The classes counted."""
+        return self.class_count.classes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by all sums."""
+        return self.class_count.nbytes + self.columns.nbytes
+
+    def __add__(self, other: "Sums[Part]") -> "Sums[Part]":
+        return Sums(self.class_count + other.class_count, self.columns + other.columns)
+
+    def __sub__(self, other: "Sums[Part]") -> "Sums[Part]":
+        return self.minus(other)
+
+    def minus(self, other: "Sums[Part]", rest: "Sums[Part] | None" = None) -> "Sums[Part]":
+        """Take rows away; classes and states that no row has any more disappear, unless they are declared.
+
+        `rest` are the sums of the rows that remain: a class whose moments would lose digits is taken from there.
+        """
+        class_count = self.class_count - other.class_count
+        if not class_count.count.any():
+            raise StatisticsError("no row would remain; make a new model instead")
+        columns = self.columns.minus(other.columns, None if rest is None else rest.columns)
+        classes = class_count.classes.keeping(class_count.count > 0)
+        return Sums(class_count.onto(classes), columns.onto(classes).pruned())
+
+    def __repr__(self) -> str:
+        n = self.class_count.count.sum()
+        return (
+            f"Sums(rows={n}, classes={list(self.classes.states)}, columns={type(self.columns).__name__}, "
+            f"bytes={self.nbytes})"
+        )

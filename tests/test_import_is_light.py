@@ -1,0 +1,78 @@
+"""`import bayeswater` costs next to nothing; what is heavy comes when it is first needed.
+
+Every measurement runs in a fresh interpreter, since this one has imported everything already.
+"""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+HEAVY = ["numba", "pandas", "polars", "pyarrow", "sklearn", "scipy", "matplotlib"]
+REPEATS = 5
+SLACK = 0.02  # seconds: the clock and the file system of a busy machine
+
+
+def run_in_fresh_interpreter(code: str) -> object:
+    """Run `code`, which prints one JSON value as its last line, and return that value."""
+    child = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    return json.loads(child.stdout.splitlines()[-1])
+
+
+def seconds_to_import(module: str) -> float:
+    return run_in_fresh_interpreter(f"""
+        import time
+        start = time.perf_counter()
+        import {module}
+        print(time.perf_counter() - start)
+    """)
+
+
+def loaded_after(statement: str, names: list[str]) -> list[str]:
+    return run_in_fresh_interpreter(f"""
+        {statement}
+        import json, sys
+        print(json.dumps([name for name in {names!r} if name in sys.modules]))
+    """)
+
+
+def test_importing_bayeswater_costs_no_more_than_importing_numpy():
+    # Taken in turns, so that a busy moment of the machine strikes both; the least of several is the cost.
+    pairs = [(seconds_to_import("bayeswater"), seconds_to_import("numpy")) for _ in range(REPEATS)]
+    ours, numpys = (min(times) for times in zip(*pairs, strict=True))
+    assert ours <= numpys + SLACK
+
+
+def test_importing_bayeswater_loads_no_heavy_library():
+    assert loaded_after("import bayeswater", HEAVY) == []
+
+
+def test_importing_a_classifier_loads_neither_numba_nor_polars():
+    assert loaded_after("from bayeswater import GaussianNB", ["numba", "polars"]) == []
+
+
+def test_importing_a_classifier_never_asks_for_numba_or_a_frame_library():
+    # scikit-learn itself imports pandas where it is installed, so sys.modules cannot tell who asked.
+    # Here nobody gets these libraries, and everyone who asks is written down.
+    askers = run_in_fresh_interpreter("""
+        import json, sys
+
+        REFUSED = {"numba", "pandas", "polars"}
+        askers = []
+
+        class Refuse:
+            def find_spec(self, name, path=None, target=None):
+                if name not in REFUSED:
+                    return None
+                frame = sys._getframe(1)
+                while "importlib" in frame.f_globals["__name__"]:
+                    frame = frame.f_back
+                askers.append([frame.f_globals["__name__"], name])
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        sys.meta_path.insert(0, Refuse())
+        from bayeswater import GaussianNB
+        print(json.dumps(askers))
+    """)
+    assert [asker for asker in askers if asker[0].split(".")[0] == "bayeswater"] == []
