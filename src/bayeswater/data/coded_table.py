@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import narrow_codes
-from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_matrix
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_dense, require_width
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
 from bayeswater.kernels.column_range import column_range
@@ -44,6 +44,10 @@ class CodedTable:
         """Rows and columns."""
         return self.codes.shape
 
+    def block(self, rows: slice) -> Array:
+        """Codes of some rows."""
+        return self.codes.block(rows)
+
     @property
     def n_states(self) -> Array:
         """Number of states of each column."""
@@ -69,14 +73,16 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         frame = read_frame(X)
         sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
         names: Sequence[str] = frame.names
+        require_width(len(names), None if rules.known is None else len(rules.known), rules.model)
         if not sources or not frame.table.num_rows:
             raise DataError(
                 f"Found array with 0 sample(s) (shape={frame.table.shape}) while a minimum of 1 is required."
             )
     else:
         X = _as_array(X, rules.model)
-        known = rules.known and [variable.name for variable in rules.known]
-        names = [column_name(known, j) for j in range(X.shape[1])]
+        require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
+        known_names = None if rules.known is None else [variable.name for variable in rules.known]
+        names = [column_name(known_names, j) for j in range(X.shape[1])]
         all_coded = rules.known is None or all(variable.is_coded for variable in rules.known)
         if X.dtype.kind in "iu" and all_coded:
             return _whole_matrix(X, names, rules)
@@ -98,8 +104,8 @@ def _as_array(X: Any, model: str) -> Array:
         array = np.array(X, dtype=object)
         if array.ndim == 2 and array.size and any(isinstance(cell, str) for cell in array.flat):
             return array
-    matrix = read_matrix(X, accept_sparse=False, model=model)
-    assert isinstance(matrix, DenseMatrix)  # frames and sparse matrices went another way
+    matrix = read_dense(X, model)
+    assert isinstance(matrix, DenseMatrix)  # a frame went another way
     return matrix.values
 
 
@@ -111,8 +117,7 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     high = np.max([high for _, high in ranges], axis=0)
     if low.min() < 0:
         raise _negative(X[:, int(low.argmin())], names[int(low.argmin())], rules.model)
-    kind = {1: np.uint8, 2: np.uint16, 4: np.int32 if high.max() < 2**31 else np.uint32, 8: np.int64}[X.itemsize]
-    codes = DenseMatrix(X.view(kind) if kind is not np.uint32 else X.astype(np.int64))
+    codes = DenseMatrix(_same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, 2**62).astype(np.int64))
     if rules.known is None or rules.grow:
         variables = tuple(Variable(name, range(int(top) + 1)) for name, top in zip(names, high, strict=True))
         return CodedTable(variables, codes)
@@ -123,6 +128,15 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
         for seen in _unseen_codes(X[:, j], variable)
     ]
     return CodedTable(rules.known, codes, tuple(unseen))
+
+
+LARGEST_CODE = {1: 2**8 - 1, 2: 2**16 - 1, 4: 2**31 - 1, 8: 2**63 - 1}
+"""Largest code that each width of integers can hold in the kind the loops read."""
+
+
+def _same_bits(X: Array) -> Array:
+    """Look at integers, none of them negative, as one of the four kinds that the loops read."""
+    return X.view({1: np.uint8, 2: np.uint16, 4: np.int32, 8: np.int64}[X.itemsize])
 
 
 def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of, numeric_column, read_frame
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
 
@@ -26,7 +26,7 @@ class DenseMatrix:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.values.shape  # type: ignore[return-value]
+        return self.values.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -109,7 +109,8 @@ class SparseMatrix:
         return self.data[self.indptr[0] : self.indptr[-1]]
 
 
-Matrix = DenseMatrix | ColumnMatrix | SparseMatrix
+DenseTable = DenseMatrix | ColumnMatrix
+Matrix = DenseTable | SparseMatrix
 
 SEARCH_ROWS = 4096
 RANGE_CELLS = 2**20
@@ -119,7 +120,22 @@ NATIVE = "biuf"
 """Kinds of numbers that are read as they are."""
 
 
-def read_matrix(X: Any, *, accept_sparse: bool, model: str) -> Matrix:
+def read_dense(X: Any, model: str) -> DenseTable:
+    """Read a table of numbers that may not be sparse."""
+    if not isinstance(X, np.ndarray) and not is_frame(X):
+        from scipy.sparse import issparse
+
+        if issparse(X):
+            raise TypeError(
+                f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
+                "use '.toarray()' to convert to dense."
+            )
+    matrix = read_matrix(X, model)
+    assert not isinstance(matrix, SparseMatrix)
+    return matrix
+
+
+def read_matrix(X: Any, model: str) -> Matrix:
     """Read a table of numbers; missing cells become NaN, everything that is no number is refused."""
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in NATIVE:
         return DenseMatrix(_checked_shape(_native(X), model))
@@ -128,11 +144,6 @@ def read_matrix(X: Any, *, accept_sparse: bool, model: str) -> Matrix:
     from scipy import sparse
     from sklearn.utils import check_array
 
-    if sparse.issparse(X) and not accept_sparse:
-        raise TypeError(
-            f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
-            "use '.toarray()' to convert to dense."
-        )
     try:
         X = check_array(
             X,
@@ -152,6 +163,12 @@ def read_matrix(X: Any, *, accept_sparse: bool, model: str) -> Matrix:
 def column_name(names: Sequence[str] | None, j: int) -> str:
     """Name of a column; x0, x1, ... where it has none."""
     return f"x{j}" if names is None else names[j]
+
+
+def require_width(n_columns: int, known: int | None, model: str) -> None:
+    """Refuse a table that has more or fewer columns than the model knows."""
+    if known is not None and n_columns != known:
+        raise SchemaError(f"X has {n_columns} features, but {model} is expecting {known} features as input.")
 
 
 def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_negative: bool) -> None:
@@ -231,7 +248,7 @@ def _checked_shape(values: Array, model: str) -> Array:
     return values
 
 
-def _from_frame(X: Any, model: str) -> Matrix:
+def _from_frame(X: Any, model: str) -> DenseTable:
     kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
     if len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
         values = _checked_shape(_native(X.to_numpy()), model)  # one block of memory: no copy

@@ -41,7 +41,7 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
         raise DataError("sample_weight is zero for every row; at least one weight must be over zero")
     if (weight == 1).all():
         return None
-    if weight.dtype.kind != "f" or (weight == np.floor(weight)).all() and weight.max() < 2**53:
+    if weight.dtype.kind != "f" or (weight.max() < 2**53 and (weight == np.floor(weight)).all()):
         return weight.astype(np.int64)
     return weight.astype(np.float64)
 
@@ -57,7 +57,7 @@ def without_zero_rows(X: Any, y: Array, weight: Array | None) -> tuple[Any, Arra
 
 def take_rows(X: Any, keep: Array) -> Any:
     """Take the marked rows of a table of any kind."""
-    if library_of(X) == "pandas" or hasattr(X, "shape") and not is_frame(X):
+    if library_of(X) == "pandas" or (hasattr(X, "shape") and not is_frame(X)):
         return X[keep]
     if not is_frame(X):
         return [row for row, kept in zip(X, keep, strict=True) if kept]

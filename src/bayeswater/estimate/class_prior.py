@@ -20,8 +20,7 @@ def class_log_prior(count: Array, *, given: Array | None, fit_prior: bool, class
     """
     if given is not None:
         with np.errstate(divide="ignore"):
-            log_given: Array = np.log(given)
-            return log_given
+            return np.log(given)
     if not fit_prior:
         return np.full(len(count), -np.log(len(count)))
     return log_posterior_mean(count, class_alpha, axis=0)

@@ -153,4 +153,4 @@ class Beta(Dirichlet):
                     f"{self!r} is for a binary feature: name its states True and False, or give Beta(a, b)"
                 )
             return float(self.pseudo_counts[state])
-        return self.pseudo_counts[position]  # type: ignore[no-any-return]
+        return self.pseudo_counts[position]

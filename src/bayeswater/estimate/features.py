@@ -30,8 +30,7 @@ def normalised_weights(logged: Array) -> Array:
         some = infinite.any(axis=1, keepdims=True)
         logged = np.where(some, -infinite.astype(np.float64), logged)
     total = logged.sum(axis=1, keepdims=True)
-    weights: Array = logged / np.where(total == 0, 1.0, total)  # one feature of probability 1 weighs nothing
-    return weights
+    return logged / np.where(total == 0, 1.0, total)  # one feature of probability 1 weighs nothing
 
 
 def bernoulli_pseudo_counts(alpha: Array, priors: Mapping[int, Beta]) -> tuple[Array, Array]:

@@ -76,7 +76,7 @@ def gaussian_parameters(
     variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
     epsilon = float(var_smoothing * variance_all.max())
     n = np.broadcast_to(moments.weight, moments.mean.shape)
-    seen = (n > 0).any(axis=1)
+    seen: Array = np.asarray((n > 0).any(axis=1))
     borrowed = (n == 0) & seen[:, None]
     mean = np.where(borrowed, mean_all, moments.mean)
     variance = np.where(borrowed, variance_all, moments.scatter / np.where(n > 0, n, 1)) + epsilon

@@ -72,7 +72,7 @@ class GaussianWithout:
         n, mean, scatter = _take_out(self.n[y], self.moments.mean[y], self.moments.scatter[y], x, r)
         if self.moments.weight.dtype.kind == "i":
             scatter[n == 1] = 0.0  # what remains is one row
-        lost = ((scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (r > 0)).any(axis=1)
+        lost: Array = np.asarray(((scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (r > 0)).any(axis=1))
         if self.is_plain and not missing.any() and self._stays_regular(epsilon, n):
             return self._plain(x, y, epsilon, n, mean, scatter), lost
         return self._general(x, y, missing, epsilon, (n_all, mean_all, variance_all), (n, mean, scatter)), lost
@@ -125,7 +125,7 @@ class GaussianWithout:
             n = np.where(is_own, own[0], self.n[k])
             mean = np.where(is_own, own[1], self.moments.mean[k])
             scatter = np.where(is_own, own[2], self.moments.scatter[k])
-            seen = (n > 0).any(axis=1) | by_prior.all()
+            seen: Array = np.asarray((n > 0).any(axis=1) | by_prior.all())
             borrowed = n <= 0
             center = np.where(borrowed, pooled[1], mean)
             variance = np.where(borrowed, pooled[2], scatter / np.where(borrowed, 1.0, n)) + epsilon

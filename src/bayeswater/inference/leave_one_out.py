@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.kernels.category_joint import sum_of_own_states
 from bayeswater.statistics.statistic import ROUNDING
@@ -96,8 +95,7 @@ def multinomial_own_without(
             -np.log(n_features),
             np.log(np.where(empty, 1.0, without)) - np.log(np.where(empty, 1.0, total[row])),
         )
-    own: Array = np.bincount(row[x != 0], weights=(x * term)[x != 0], minlength=n_rows)
-    return own
+    return np.bincount(row[x != 0], weights=(x * term)[x != 0], minlength=n_rows)
 
 
 def complement_without(

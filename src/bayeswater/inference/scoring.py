@@ -22,7 +22,10 @@ SCORING_ROWS = 16_384
 class Joint(Protocol):
     """Parameters of a model, ready for scoring."""
 
-    log_prior: Array  # (n_classes,)
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        ...
 
     def of(self, block: Any, use_loop: bool) -> Array:
         """Log-joints (n_rows, n_classes) of a block of rows."""

@@ -41,8 +41,7 @@ def sum_of_own_states(
         _sum_of_own_states_loop(codes, n_states, start, y, log_likelihood, joint)
         return joint
     rows = start[:-1] + np.minimum(codes, n_states)
-    total: Array = log_likelihood[rows, y[:, None]].sum(axis=1)
-    return total
+    return log_likelihood[rows, y[:, None]].sum(axis=1)
 
 
 @compiled

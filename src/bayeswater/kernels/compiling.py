@@ -29,6 +29,7 @@ class Kernel:
         self._call: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run the loop, compiled if that is not switched off."""
         if self._call is None:
             self._call = _compile(self.loop) if os.environ.get("BAYESWATER_COMPILE", "1") != "0" else self.loop
         return self._call(*arguments)
@@ -43,6 +44,6 @@ def _compile(loop: Callable[..., Any]) -> Callable[..., Any]:
     from numba import njit
 
     try:
-        return njit(nogil=True, cache=True)(loop)  # type: ignore[no-any-return]
+        return njit(nogil=True, cache=True)(loop)
     except RuntimeError:  # numba finds no place it may write its cache to
-        return njit(nogil=True)(loop)  # type: ignore[no-any-return]
+        return njit(nogil=True)(loop)

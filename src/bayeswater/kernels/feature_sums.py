@@ -21,7 +21,7 @@ def class_feature_sums(
     use_loop: bool,
 ) -> Array:
     """Sum one block of dense rows into (n_classes, n_features) of dtype `kind`."""
-    sums = np.zeros((n_classes, X.shape[1]), dtype=kind)
+    sums: Array = np.zeros((n_classes, X.shape[1]), dtype=kind)
     if use_loop:
         _class_feature_sums_loop(X, y, weight, threshold, sums)
         return sums

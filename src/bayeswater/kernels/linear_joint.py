@@ -16,8 +16,7 @@ STRETCH_CELLS = 65_536
 def dense_times_weights(X: Array, weight: Array, threshold: float | None) -> Array:
     """Multiply one block of dense rows: (n_rows, n_classes); BLAS does the work on stretches of float64."""
     if threshold is None and X.dtype == np.float64:
-        joint: Array = X @ weight
-        return joint
+        return X @ weight
     joint = np.empty((len(X), weight.shape[1]))
     stretch = max(1, STRETCH_CELLS // max(1, X.shape[1]))
     for start in range(0, len(X), stretch):
@@ -35,8 +34,7 @@ def sparse_times_weights(
         stored = slice(indptr[0], indptr[-1])
         x = data[stored] if threshold is None else data[stored] > threshold
         X = csr_array((x.astype(np.float64), indices[stored], indptr - indptr[0]), shape=(len(indptr) - 1, len(weight)))
-        joint: Array = X @ weight
-        return joint
+        return X @ weight
     joint = np.zeros((len(indptr) - 1, weight.shape[1]))
     _sparse_times_weights_loop(indptr, indices, data, weight, threshold, joint)
     return joint

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, read_matrix, require_values
+from bayeswater.data.matrix import Matrix, read_matrix, require_values, require_width
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
@@ -98,7 +98,8 @@ class BernoulliNB(CountingClassifier):
         if self.binarize is not None and (not isinstance(self.binarize, int | float | np.number) or self.binarize < 0):
             raise ParameterError(f"binarize is {self.binarize!r}; it must be None or a number, 0 or more")
         ignore = require_missing_rule(self.missing, ("error", "ignore"))
-        matrix = read_matrix(X, accept_sparse=True, model=type(self).__name__)
+        matrix = read_matrix(X, type(self).__name__)
+        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
         require_values(matrix, type(self).__name__, allow_missing=ignore, allow_negative=True)
         if self.binarize is None:
             _require_marks(matrix)
@@ -162,7 +163,7 @@ class BernoulliNB(CountingClassifier):
     @property
     def feature_count_(self) -> Array:
         """In how many rows of each class each feature was present."""
-        return self.statistics_.columns.present.astype(np.float64)  # type: ignore[no-any-return]
+        return self.statistics_.columns.present.astype(np.float64)
 
     @property
     def feature_log_prob_(self) -> Array:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -128,9 +129,6 @@ class CategoricalNB(CountingClassifier):
             stacklevel=6,
         )
 
-    def _rows(self, table: CodedTable) -> Any:
-        return table.codes
-
     def _count(self, table: CodedTable, labels: Labels, weight: Array | None) -> CategoryCounts:
         counts = CategoryCounts.of(table, labels, weight)
         return counts.declaring(self._declared(counts.columns))
@@ -160,7 +158,7 @@ class CategoricalNB(CountingClassifier):
             )
         if (least < 1).any():
             raise ParameterError(f"min_categories is {self.min_categories!r}; every column has 1 category or more")
-        return np.broadcast_to(least, (len(columns),)).tolist()  # type: ignore[no-any-return]
+        return np.broadcast_to(least, (len(columns),)).tolist()
 
     def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
         counts = sums.columns
@@ -182,7 +180,7 @@ class CategoricalNB(CountingClassifier):
         tables = {r: self._log_likelihood(counts, float(r)) for r in np.unique(removed)}
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
-            block, y = table.codes.block(rows), labels.codes[rows]
+            block, y = table.block(rows), labels.codes[rows]
             own = own_states_without(
                 block, y, removed[rows], counts.n_states, counts.start, tables.__getitem__, use_loop
             )
@@ -229,7 +227,7 @@ class CategoricalNB(CountingClassifier):
         labels = [column.labels for column in self.statistics_.columns.columns]
         if self.missing != "state":
             return labels
-        return [np.append(states.astype(object), None) for states in labels]
+        return [np.array([*states.tolist(), None], dtype=object) for states in labels]
 
     @property
     def category_count_(self) -> list[Array]:
@@ -245,13 +243,12 @@ class CategoricalNB(CountingClassifier):
     def _by_column(self, table: Array) -> list[Array]:
         start = self.statistics_.columns.start
         tail = 0 if self.missing == "state" else 1
-        return [table[first : last - tail] for first, last in zip(start[:-1], start[1:], strict=True)]
+        return [table[first : last - tail] for first, last in pairwise(start)]
 
     @property
     def n_categories_(self) -> Array:
         """Number of states of each column."""
-        n_states: Array = self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
-        return n_states
+        return self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
 
     @property
     def class_log_prior_(self) -> Array:

@@ -6,14 +6,13 @@ setting of the parameters), scores the rows and decides. Nothing is kept of the 
 
 import operator
 from abc import abstractmethod
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswater.data.frames import library_of, write_frame
+from bayeswater.data.frames import is_frame, library_of, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels, one_dimensional
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
@@ -141,7 +140,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         flat = one_dimensional(y)
         weight = checked_weight(sample_weight, len(flat))
         if known is not None:
-            validate_data(self, X, reset=False, skip_check_array=True)
+            self._require_names(X)
         X, flat, weight = without_zero_rows(X, flat, weight)
         table = self._encode(X, known, learning=True)
         if table.shape[0] != len(flat):
@@ -183,8 +182,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Class of largest posterior probability; the first one among equals."""
         codes = self._score(X, best_class)
-        best: Array = self.classes_[codes]
-        return best
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probability of each class: (n_rows, n_classes)."""
@@ -232,30 +230,26 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def _score(self, X: Any, finish: Any) -> Array:
         """Walk the second half of the road: data, then inference."""
         self._require_fitted()
-        return score(self._joint(), self._rows(self._table(X)), finish)
+        return score(self._joint(), self._table(X), finish)
 
     def _table(self, X: Any) -> Any:
-        """Read rows to predict; arrays of the known width need no more checks of names."""
-        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_features_in_) or hasattr(
-            self, "feature_names_in_"
-        ):
-            if not hasattr(X, "shape") or getattr(X, "ndim", 2) == 2:
-                validate_data(self, X, reset=False, skip_check_array=True)
+        """Read rows to predict; only where the model or the rows have names are they compared."""
+        self._require_names(X)
         return self._encode(X, self.statistics_, learning=False)
 
-    def _rows(self, table: Any) -> Any:
-        """Give the part of the table that is scored block by block."""
-        return table
+    def _require_names(self, X: Any) -> None:
+        if is_frame(X) or ("feature_names_in_" in self.__dict__ and getattr(X, "ndim", 1) == 2):
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _joint(self) -> Joint:
         """Read the parameters off the sums, once for each setting."""
-        setting = [self.__dict__[name] for name in _parameter_names(type(self))]
+        setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
         known, joint = self._memo.get("read", ((), None))
         if joint is None or not all(a is b for a, b in zip(setting, known, strict=True)):
             self._require_parameters(self.statistics_)
             joint = self._read(self.statistics_)
             self._memo["read"] = (setting, joint)
-        return joint  # type: ignore[no-any-return]
+        return joint
 
     def _require_fitted(self) -> None:
         if "statistics_" not in self.__dict__:
@@ -267,15 +261,15 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def _given_prior(self) -> Any:
-        return self.class_prior  # type: ignore[attr-defined]
+        return self.class_prior
 
     @property
     def _class_alpha(self) -> float:
-        return self.class_alpha  # type: ignore[attr-defined,no-any-return]
+        return self.class_alpha
 
     @property
     def _fit_prior(self) -> bool:
-        return self.fit_prior  # type: ignore[attr-defined,no-any-return]
+        return self.fit_prior
 
     @property
     def _prior_is_counted(self) -> bool:
@@ -289,7 +283,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     @property
     def class_count_(self) -> Array:
         """Weight of the rows of each class."""
-        return self.statistics_.class_count.count.astype(np.float64)  # type: ignore[no-any-return]
+        return self.statistics_.class_count.count.astype(np.float64)
 
     # ------------------------------------------------------------------ housekeeping
 
@@ -326,11 +320,6 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {name: {} if name == "_memo" else value for name, value in state.items()}
-
-
-@cache
-def _parameter_names(kind: type[CountingClassifier]) -> tuple[str, ...]:
-    return tuple(kind._get_param_names())
 
 
 def _triple(rows: tuple[Any, ...]) -> tuple[Any, Any, Any]:

@@ -115,4 +115,4 @@ class ComplementNB(MultinomialNB):
     @property
     def feature_all_(self) -> Array:
         """Sum of each feature over all rows."""
-        return self.feature_count_.sum(axis=0)  # type: ignore[no-any-return]
+        return self.feature_count_.sum(axis=0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, read_matrix, require_values
+from bayeswater.data.matrix import DenseTable, read_dense, require_values, require_width
 from bayeswater.errors import DataError, ParameterError, PrecisionWarning
 from bayeswater.estimate.gaussian import GaussianParameters, NormalInverseGamma, gaussian_parameters
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
@@ -97,17 +97,18 @@ class GaussianNB(CountingClassifier):
     def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
         return column_priors(self.columns, moments.names, moments.n_columns, NormalInverseGamma)
 
-    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> DenseTable:
         ignore = require_missing_rule(self.missing, ("error", "ignore"))
-        matrix = read_matrix(X, accept_sparse=False, model=type(self).__name__)
+        matrix = read_dense(X, type(self).__name__)
+        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
         if not learning or ignore:  # in learning, the sums themselves show a cell that is not finite
             self._require_values(matrix)
         return matrix
 
-    def _require_values(self, matrix: Matrix) -> None:
+    def _require_values(self, matrix: DenseTable) -> None:
         require_values(matrix, type(self).__name__, allow_missing=self.missing == "ignore", allow_negative=True)
 
-    def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> Moments:
+    def _count(self, table: DenseTable, labels: Labels, weight: Array | None) -> Moments:
         moments = Moments.of(table, labels, weight, skip_missing=self.missing == "ignore")
         if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
             self._require_values(table)
@@ -122,7 +123,7 @@ class GaussianNB(CountingClassifier):
         priors = self._column_priors(sums.columns)
         return gaussian_joint(self._log_prior(sums), gaussian_parameters(sums.columns, self.var_smoothing, priors))
 
-    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
+    def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
         moments = self.statistics_.columns
         without = GaussianWithout(moments, self.var_smoothing, self._column_priors(moments))
 
@@ -191,5 +192,4 @@ class GaussianNB(CountingClassifier):
     @property
     def class_prior_(self) -> Array:
         """Probability of each class."""
-        prior: Array = np.exp(self._joint().log_prior)
-        return prior
+        return np.exp(self._joint().log_prior)

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, read_matrix, require_values
+from bayeswater.data.matrix import Matrix, read_matrix, require_values, require_width
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.features import multinomial_log_probability
 from bayeswater.inference.leave_one_out import leave_out_own_class, multinomial_own_without
@@ -85,7 +85,8 @@ class MultinomialNB(CountingClassifier):
         return checked_alpha(self.alpha, n_features, force_alpha=self.force_alpha)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
-        matrix = read_matrix(X, accept_sparse=True, model=type(self).__name__)
+        matrix = read_matrix(X, type(self).__name__)
+        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
         require_values(matrix, type(self).__name__, allow_missing=False, allow_negative=False)
         return matrix
 
@@ -144,7 +145,7 @@ class MultinomialNB(CountingClassifier):
     @property
     def feature_count_(self) -> Array:
         """Sum of each feature over the rows of each class."""
-        return self.statistics_.columns.feature_sum.astype(np.float64)  # type: ignore[no-any-return]
+        return self.statistics_.columns.feature_sum.astype(np.float64)
 
     @property
     def feature_log_prob_(self) -> Array:

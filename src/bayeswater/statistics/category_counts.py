@@ -39,7 +39,7 @@ class CategoryCounts(Statistic):
         def count(rows: slice) -> Array:
             w = None if weight is None else weight[rows]
             return count_categories(
-                coded.codes.block(rows), n_states, labels.codes[rows], w, n_classes, use_loop=use_loop
+                coded.block(rows), n_states, labels.codes[rows], w, n_classes, use_loop=use_loop
             )
 
         blocks = ordered_map(count, row_blocks(coded.shape[0]))
@@ -76,7 +76,7 @@ class CategoryCounts(Statistic):
     def pruned(self) -> Self:
         """Drop states that are neither declared nor counted, as if no row had ever had them."""
         return self._onto_columns(
-            tuple(column.keeping(self.of_column(j).any(axis=1)) for j, column in enumerate(self.columns))
+            tuple(column.keeping(np.asarray(self.of_column(j).any(axis=1))) for j, column in enumerate(self.columns))
         )
 
     def declaring(self, columns: tuple[Variable, ...]) -> Self:

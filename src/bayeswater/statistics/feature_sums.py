@@ -58,7 +58,7 @@ def _sum_sparse(
     matrix: SparseMatrix, labels: Labels, weight: Array | None, threshold: float | None, kind: type
 ) -> Array:
     """Sum the rows class by class: each thread writes sums that no other writes, in the order of the rows."""
-    sums = np.zeros((labels.n_classes, matrix.n_columns), dtype=kind)
+    sums: Array = np.zeros((labels.n_classes, matrix.n_columns), dtype=kind)
     groups = rows_by_class(labels.codes, labels.n_classes)
     if not worth_compiling(len(matrix.data)):
         from scipy import sparse
@@ -66,7 +66,7 @@ def _sum_sparse(
         cells = matrix.data if threshold is None else matrix.data > threshold
         X = sparse.csr_array((cells.astype(kind), matrix.indices, matrix.indptr), shape=matrix.shape)
         for k, rows in enumerate(groups):
-            w = np.ones(len(rows), dtype=kind) if weight is None else weight[rows].astype(kind)
+            w: Array = np.ones(len(rows), dtype=kind) if weight is None else weight[rows].astype(kind)
             if len(rows):
                 sums[k] = w @ X[rows]
         return sums

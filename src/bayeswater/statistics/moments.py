@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix
+from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.moments import class_moments
@@ -44,14 +44,14 @@ class Moments(ColumnStatistic):
     scatter: Array
 
     @classmethod
-    def of(cls, matrix: Matrix, labels: Labels, weight: Array | None, *, skip_missing: bool) -> Self:
+    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None, *, skip_missing: bool) -> "Moments":
         """Sum some rows; with `skip_missing`, over the cells that are there."""
         n_rows, n_columns = matrix.shape
         skip_missing = skip_missing and matrix.dtype.kind == "f"
         use_loop = worth_compiling(n_rows * n_columns)
         whole = weight is None or weight.dtype.kind == "i"
 
-        def block_moments(rows: slice) -> Self:
+        def block_moments(rows: slice) -> Moments:
             w = None if weight is None else weight[rows]
             n, mean, scatter = class_moments(
                 matrix.block(rows),

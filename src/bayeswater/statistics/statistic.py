@@ -47,15 +47,16 @@ class Statistic(ABC):
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array], **domain: Any) -> Self:
         """Make the statistic from its arrays and its domain (classes, columns)."""
-        return cls(**domain, **arrays)
+        fields_of: dict[str, Any] = {**domain, **arrays}
+        return cls(**fields_of)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
         assert isinstance(other, Statistic)
-        mine, theirs = self.to_arrays(), other.to_arrays()
+        theirs = other.to_arrays()
         return self.domain == other.domain and all(
-            np.array_equal(*np.broadcast_arrays(mine[name], theirs[name])) for name in mine
+            bool((array == theirs[name]).all()) for name, array in self.to_arrays().items()
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -101,11 +102,15 @@ class Statistic(ABC):
 
     def _plus(self, other: Self) -> Self:
         mine, theirs = self.to_arrays(), other.to_arrays()
-        return replace(self, **{name: _sum(mine[name], theirs[name]) for name in mine})
+        return self._with({name: _sum(mine[name], theirs[name]) for name in mine})
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         mine, theirs = self.to_arrays(), other.to_arrays()
-        return replace(self, **{name: self._taken_away(name, mine[name], theirs[name]) for name in mine})
+        return self._with({name: self._taken_away(name, mine[name], theirs[name]) for name in mine})
+
+    def _with(self, changed: dict[str, Any]) -> Self:
+        """Give a copy with other arrays or another domain."""
+        return replace(self, **changed)
 
     def _taken_away(self, name: str, a: Array, b: Array) -> Array:
         rest = a - b
@@ -142,7 +147,7 @@ class ColumnStatistic(Statistic):
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes."""
         arrays = {name: spread(array, self.classes, classes) for name, array in self.to_arrays().items()}
-        return replace(self, classes=classes, **arrays)
+        return self._with({"classes": classes, **arrays})
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         if self.n_columns != other.n_columns:

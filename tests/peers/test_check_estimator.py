@@ -1,0 +1,42 @@
+"""scikit-learn's estimator checks, all of them, with no expected failure."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+
+MODELS = [
+    GaussianNB(),
+    GaussianNB(missing="ignore"),
+    MultinomialNB(),
+    ComplementNB(),
+    ComplementNB(norm=True),
+    BernoulliNB(),
+    BernoulliNB(missing="ignore"),
+    CategoricalNB(),
+    CategoricalNB(missing="ignore"),
+    CategoricalNB(missing="state"),
+]
+
+
+# The checks give CategoricalNB fractions, and each fraction is a category of its own.
+@pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
+@parametrize_with_checks(MODELS)
+def test_every_check_of_scikit_learn_passes(estimator, check):
+    # check_array_api_input skips itself unless SCIPY_ARRAY_API was set before scipy was imported: the test below runs it so.
+    check(estimator)
+
+
+def test_the_array_api_check_passes_where_scipy_has_it_switched_on():
+    # For an estimator without array-API support this check gives NumPy arrays and asks for NumPy arrays back.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "check_array_api", __file__]
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    root = Path(__file__).parents[2]
+    child = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stdout + child.stderr
+    assert f"{len(MODELS)} passed" in child.stdout, child.stdout
