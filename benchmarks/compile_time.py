@@ -5,59 +5,50 @@ Each is measured in a process of its own. Importing numba, which happens once an
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from bayeswater.kernels.compiling import COMPILE_FROM_CELLS
-from benchmarks.jobs import JOBS, Job
+from benchmarks.jobs import JOBS
+from benchmarks.processes import in_fresh_process
 
 MODELS = ("GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB")  # ComplementNB has MultinomialNB's kernels
 
 
-def cold_and_cached(model: str) -> dict[str, float]:
-    """Seconds that compiling adds to a first fit and predict_proba."""
-    root = Path(__file__).parent.parent
-    with tempfile.TemporaryDirectory() as empty:
-        command = [sys.executable, "-m", "benchmarks.compile_time", model]
-        runs = [
-            json.loads(
-                subprocess.run(
-                    command,
-                    cwd=root,
-                    env=os.environ | {"NUMBA_CACHE_DIR": empty},
-                    check=True,
-                    capture_output=True,
-                    text=True,
-                ).stdout
-            )
-            for _ in range(2)
-        ]
-    cold, cached = runs
-    return {"cold": cold["first"] - cold["second"], "cached": cached["first"] - cached["second"]} | {
-        "import_numba": cached["import_numba"]
-    }
+def compile_times() -> list[dict[str, Any]]:
+    """Seconds that compiling adds to a first fit and predict_proba of each model."""
+    records = []
+    for model in MODELS:
+        with tempfile.TemporaryDirectory() as empty:
+            environment = os.environ | {"NUMBA_CACHE_DIR": empty}
+            cold, cached = (in_fresh_process("benchmarks.compile_time", model, env=environment) for _ in range(2))
+        records.append(
+            {
+                "fit and predict_proba": model,
+                "cold s": cold["first"] - cold["second"],
+                "from cache s": cached["first"] - cached["second"],
+                "import numba s": cached["import_numba"],
+            }
+        )
+    return records
 
 
 def measure(model: str) -> dict[str, float]:
     """Time a first and a second fit with predict_proba, in this process."""
     job = next(job for job in JOBS if job.model == model and job.method == "fit")
     rows = job.make(int(1.2 * COMPILE_FROM_CELLS / job.make(2_000).cells_per_row) + 1)
+    job.new_model("ours")  # imports our model, and scikit-learn with it
     start = perf_counter()
     import numba  # noqa: F401
 
-    times = [perf_counter() - start]
-    for _ in range(2):
+    seconds = {"import_numba": perf_counter() - start}
+    for which in ("first", "second"):
         start = perf_counter()
-        _fit_and_predict(job, rows)
-        times.append(perf_counter() - start)
-    return dict(zip(("import_numba", "first", "second"), times, strict=True))
-
-
-def _fit_and_predict(job: Job, rows) -> None:
-    job.new_model("ours").fit(rows.X, rows.y).predict_proba(rows.X)
+        job.new_model("ours").fit(rows.X, rows.y).predict_proba(rows.X)
+        seconds[which] = perf_counter() - start
+    return seconds
 
 
 if __name__ == "__main__":

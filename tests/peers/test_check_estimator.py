@@ -39,4 +39,4 @@ def test_the_array_api_check_passes_where_scipy_has_it_switched_on():
     root = Path(__file__).parents[2]
     child = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stdout + child.stderr
-    assert f"{len(MODELS)} passed" in child.stdout, child.stdout
+    assert "skipped" not in child.stdout, child.stdout

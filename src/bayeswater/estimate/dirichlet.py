@@ -49,7 +49,7 @@ class Dirichlet:
 
     >>> prior = Dirichlet({"heads": 500, "tails": 500})
     >>> coin = Variable("coin", ("heads", "tails"))
-    >>> (20 + prior.concentration(coin)[0]) / (100 + prior.concentration(coin).sum()) == 520 / 1100
+    >>> bool((20 + prior.concentration(coin)[0]) / (100 + prior.concentration(coin).sum()) == 520 / 1100)
     True
     """
 

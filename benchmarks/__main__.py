@@ -1,0 +1,77 @@
+"""Run the benchmarks, show the tables and write them down."""
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.compile_time import compile_times
+from benchmarks.growth import SIZES, growth
+from benchmarks.jobs import named
+from benchmarks.leave_one_out import leave_one_out
+from benchmarks.machine import machine
+from benchmarks.memory import peak_memory
+from benchmarks.report import Section, text_table, write
+from benchmarks.speed import speed
+
+QUICK_SHARE = 0.1
+
+
+def main() -> None:
+    """Measure every section, or one; a run of everything is written to RESULTS.md and results.json."""
+    options = _options()
+    share = QUICK_SHARE if options.quick else 1.0
+    jobs = named(options.only)
+    facts = machine()
+    print(", ".join(f"{name}: {value}" for name, value in facts.items()))
+    sections = [
+        _shown(
+            "Speed",
+            f"Medians of {options.repeats} turns: ours, scikit-learn, X.sum(), ours, ... Ratio is scikit-learn's time / ours; "
+            "compiling is not counted. One row: 300 calls in each turn.",
+            speed(jobs, options.repeats, share),
+        ),
+        _shown(
+            "Memory",
+            "Highest memory during a fit beyond what stood before it, in a fresh process.",
+            peak_memory(jobs, share),
+        ),
+    ]
+    if options.only is None:
+        sections += [
+            _shown(
+                "Growth",
+                "Flat is linear.",
+                growth(max(1, options.repeats // 2), SIZES[:-1] if options.quick else SIZES),
+            ),
+            _shown(
+                "Leave-one-out",
+                "Every row against the sums without it, beside one prediction of the same rows.",
+                leave_one_out(max(1, options.repeats // 2), share),
+            ),
+            _shown(
+                "Compile time",
+                "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache and with a full one.",
+                compile_times(),
+            ),
+        ]
+    if options.only is None and not options.quick:
+        write(sections, facts, options.repeats)
+
+
+def _shown(title: str, note: str, records: Iterable[dict[str, Any]]) -> Section:
+    section = Section(title, note, list(records))
+    if section.records:
+        print(f"\n{title}. {note}\n\n{text_table(section.records)}", flush=True)
+    return section
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--only", metavar="NAME", help="jobs whose name contains NAME, for example gaussian or one-row")
+    parser.add_argument("--repeats", type=int, default=7, help="turns of which the median is taken (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows; writes no files")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
