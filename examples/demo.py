@@ -82,11 +82,11 @@ def leave_one_out_without_refits() -> None:
     ours = time.perf_counter() - start
     start = time.perf_counter()
     rows = np.arange(len(y))
-    refits = np.array(
-        [GaussianNB().fit(X[rows != i], y[rows != i]).predict_log_proba(X[i : i + 1])[0] for i in rows]
-    )
+    refits = np.array([GaussianNB().fit(X[rows != i], y[rows != i]).predict_log_proba(X[i : i + 1])[0] for i in rows])
     theirs = time.perf_counter() - start
-    print(f"   accuracy on the rows themselves {model.score(X, y):.3f}, left out {np.mean(log_proba.argmax(1) == y):.3f}")
+    print(
+        f"   accuracy on the rows themselves {model.score(X, y):.3f}, left out {np.mean(log_proba.argmax(1) == y):.3f}"
+    )
     print(f"   log-loss left out {-log_proba[rows, y].mean():.4f}; by {len(y)} refits {-refits[rows, y].mean():.4f}")
     print(f"   {1e3 * ours:.1f} ms against {1e3 * theirs:.0f} ms for {len(y)} refits")
 

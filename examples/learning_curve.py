@@ -1,6 +1,7 @@
 """How few rows naive Bayes needs: accuracy on 797 handwritten digits after learning from 10, 20, 50, ... others.
 
-The model is never fitted again: each step adds rows to the same sums. Logistic regression is fitted anew at every size, for comparison.
+The model is never fitted again: each step adds rows to the same sums. Logistic regression is fitted anew at
+every size, for comparison.
 """
 
 import time

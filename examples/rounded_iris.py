@@ -1,6 +1,7 @@
 """Iris with its measures rounded to whole centimetres: the counts, and the accuracy over many splits.
 
-One split says little: over 200 random splits into 80 and 20 percent the accuracy of the same model goes from about 0.8 to 1.
+One split says little: over 200 random splits into 80 and 20 percent the accuracy of the same model goes from
+about 0.8 to 1.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """Ten rows worked by hand: every probability as a fraction, without and with smoothing.
 
-Four yes/no traits of ten suitors and a decision. The question: tall, rich, plain and gentle, will it be yes? Maximum likelihood
-gives 27/640 for yes against 1/120 for no; with one imagined row for each state and each class 10/243 against 7/512.
+Four yes/no traits of ten suitors and a decision. The question: tall, rich, plain and gentle, will it be yes?
+Maximum likelihood gives 27/640 for yes against 1/120 for no; with one imagined row for each state and each
+class 10/243 against 7/512.
 """
 
 from fractions import Fraction

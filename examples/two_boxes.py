@@ -1,7 +1,7 @@
 """Two boxes of balls: from which box did the ball come?
 
-One box holds 4 blue and 1 green ball, the other 2 blue and 3 green. A box is picked (the first twice as often as the second) and a blue ball
-drawn. Bayes' rule turns P(ball | box) into P(box | ball).
+One box holds 4 blue and 1 green ball, the other 2 blue and 3 green. A box is picked (the first twice as often
+as the second) and a blue ball drawn. Bayes' rule turns P(ball | box) into P(box | ball).
 """
 
 from bayeswater import CategoricalNB

@@ -1,8 +1,8 @@
 """`CodedTable`: categories as narrow integer codes, one `Variable` a column.
 
-A column of whole numbers is taken as the codes 0 .. n-1, as in scikit-learn; anything else (strings, booleans, declared
-categories, fractions) is coded by its label. The code of a missing cell is n_states, one past the last state: the slot that
-every table of counts keeps for it.
+A column of whole numbers is taken as the codes 0 .. n-1, as in scikit-learn; anything else (strings, booleans,
+declared categories, fractions) is coded by its label. The code of a missing cell is n_states, one past the last
+state: the slot that every table of counts keeps for it.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,8 @@ class CodedTable:
 class Rules:
     """How cells are read: the model's name for messages, whether a missing cell is an error, and what is known.
 
-    `known` are the variables of the model; `grow` says whether new states may be added to them (in learning) or are unseen (in predicting).
+    `known` are the variables of the model; `grow` says whether new states may be added to them (in learning) or are
+    unseen (in predicting).
     """
 
     model: str
@@ -117,7 +118,9 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     high = np.max([high for _, high in ranges], axis=0)
     if low.min() < 0:
         raise _negative(X[:, int(low.argmin())], names[int(low.argmin())], rules.model)
-    codes = DenseMatrix(_same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, 2**62).astype(np.int64))
+    codes = DenseMatrix(
+        _same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, 2**62).astype(np.int64)
+    )
     if rules.known is None or rules.grow:
         variables = tuple(Variable(name, range(int(top) + 1)) for name, top in zip(names, high, strict=True))
         return CodedTable(variables, codes)
@@ -261,7 +264,8 @@ class _FrameColumn:
 def _refuse_missing(missing: Array, name: str, rules: Rules) -> None:
     if rules.refuse_missing and missing.any():
         raise DataError(
-            f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing, and so are {int(missing.sum())} "
+            f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing, and so are "
+            "{int(missing.sum())} "
             "in all; fill them, leave the rows out, or take missing='ignore' or missing='state'"
         )
 

@@ -1,6 +1,7 @@
 """Any data frame, read as Arrow columns: pandas, polars, pyarrow and whatever speaks the Arrow PyCapsule interface.
 
-Frames are recognised by what they can do, and pandas through ``sys.modules``: a user who hands us a pandas frame has imported it.
+Frames are recognised by what they can do, and pandas through ``sys.modules``: a user who hands us a pandas
+frame has imported it.
 """
 
 import sys
@@ -121,6 +122,7 @@ def _mixed_column(X: Any, error: Exception) -> DataError:
         kinds = {type(value).__name__ for value in X[name] if value is not None and value == value}
         if X[name].dtype == object and len(kinds) > 1:
             return DataError(
-                f"column {name!r} mixes values of types {sorted(kinds)}; give it one type, for example with .astype(str)"
+                f"column {name!r} mixes values of types {sorted(kinds)}; give it one type, for example "
+                "with .astype(str)"
             )
     return DataError(f"the frame cannot be read: {error}")

@@ -71,9 +71,8 @@ def one_dimensional(y: Any) -> Array:
     """Check shape and kind of y; integers, the common case, are passed through at once."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub":
         return y
-    if hasattr(y, "__arrow_array__") or hasattr(y, "__arrow_c_array__") or hasattr(y, "__arrow_c_stream__"):
-        if hasattr(y, "to_numpy"):
-            y = y.to_numpy()
+    if hasattr(y, "to_numpy"):  # a column of pandas, polars or pyarrow
+        y = y.to_numpy()
     if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
         y = np.array(y, dtype=object)
     from sklearn.utils import column_or_1d
@@ -87,7 +86,8 @@ def one_dimensional(y: Any) -> Array:
     if missing.any():
         row = int(missing.argmax())
         raise DataError(
-            f"Input y contains NaN: the label of row {row} is missing ({flat[row]!r}), and so are {missing.sum()} in all; "
+            f"Input y contains NaN: the label of row {row} is missing ({flat[row]!r}), and so are "
+            "{missing.sum()} in all; "
             "leave these rows out"
         )
     if flat.dtype.kind == "f":

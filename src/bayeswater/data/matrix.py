@@ -190,7 +190,8 @@ def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_neg
             if value < 0 and np.isfinite(value):
                 raise DataError(f"Negative values in data passed to {model} (input X): {where}; counts start at 0")
             raise DataError(
-                f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {where}; {_way_out(value, allow_missing)}"
+                f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {where}; "
+                "{_way_out(value, allow_missing)}"
             )
 
 

@@ -25,8 +25,9 @@ def category_log_likelihood(
 ) -> Array:
     """Logarithm of P(state | class) for every row of the flat table (n_table_rows, n_classes).
 
-    The slot of missing cells is a state of its own or else has log-likelihood 0: its factor is left out. With `removed`, each
-    entry is the probability of that state for a row of that class and state which has itself been taken out with that weight.
+    The slot of missing cells is a state of its own or else has log-likelihood 0: its factor is left out. With
+    `removed`, each entry is the probability of that state for a row of that class and state which has itself
+    been taken out with that weight.
     """
     smoothed = table + concentration
     counted = smoothed.astype(np.float64)

@@ -36,7 +36,8 @@ def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
         raise ParameterError(f"{name} is {given!r}; give one probability for each class") from None
     if prior.shape != (n_classes,):
         raise ParameterError(
-            f"Number of priors must match number of classes: {name} has shape {prior.shape}, and there are {n_classes} classes"
+            f"Number of priors must match number of classes: {name} has shape {prior.shape}, and there "
+            "are {n_classes} classes"
         )
     if not np.isfinite(prior).all() or (prior < 0).any():
         raise ParameterError(f"Priors must be non-negative: {name} is {prior.tolist()}")

@@ -4,8 +4,9 @@ With counts n_v over S states and pseudo-counts a_v, the estimate is the posteri
 
     p_v = (n_v + a_v) / sum_u (n_u + a_u).
 
-a_v = 0 is maximum likelihood, a_v = 1 Laplace, a_v = a < 1 Lidstone, a_v = m p_v the m-estimate, and a `Dirichlet` or `Beta` states
-any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever smaller smoothing is taken: 1 / S.
+a_v = 0 is maximum likelihood, a_v = 1 Laplace, a_v = a < 1 Lidstone, a_v = m p_v the m-estimate, and a `Dirichlet` or
+`Beta` states any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever smaller
+smoothing is taken: 1 / S.
 """
 
 from collections.abc import Mapping, Sequence
@@ -90,13 +91,15 @@ class Dirichlet:
             unnamed = [state for state in variable.states if state not in given]
             if unnamed and self.default is None:
                 raise ParameterError(
-                    f"the prior of column {variable.name!r} has no pseudo-count for state {unnamed[0]!r}; name it, or give default="
+                    f"the prior of column {variable.name!r} has no pseudo-count for state {unnamed[0]!r}; "
+                    "name it, or give default="
                 )
             return np.array([float(given.get(state, self.default)) for state in variable.states])
         if isinstance(given, Sequence | np.ndarray):
             if len(given) != variable.n_states:
                 raise ParameterError(
-                    f"the prior of column {variable.name!r} has {len(given)} pseudo-counts for {variable.n_states} states "
+                    f"the prior of column {variable.name!r} has {len(given)} pseudo-counts for "
+                    "{variable.n_states} states "
                     f"{list(variable.states)[:10]}; give one for each, or name them: Dirichlet({{state: number}})"
                 )
             return np.asarray(given, dtype=np.float64)
@@ -122,7 +125,7 @@ class MEstimate(Dirichlet):
 
 
 class Beta(Dirichlet):
-    """A Dirichlet over two states: ``Beta({"heads": 500, "tails": 500})``, or ``Beta(present, absent)`` for a binary feature.
+    """A Dirichlet over two states: ``Beta({"heads": 500, "tails": 500})``, or ``Beta(present, absent)`` for a mark.
 
     >>> Beta(2, 8).present, Beta(2, 8).absent
     (2, 8)

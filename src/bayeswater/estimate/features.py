@@ -24,7 +24,7 @@ def complement_weights(feature_sum: Array, alpha: Array, *, norm: bool) -> Array
 
 
 def normalised_weights(logged: Array) -> Array:
-    """Divide each class's weights by their sum; in the limit of vanishing smoothing the infinite ones share it equally."""
+    """Divide each class's weights by their sum; infinite ones, the limit of no smoothing, share it equally."""
     infinite = np.isneginf(logged)
     if infinite.any():
         some = infinite.any(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Normal densities within each class: maximum likelihood, and the Normal-inverse-gamma prior with its Student-t predictive."""
+"""Normal densities within each class: maximum likelihood, or a Normal-inverse-gamma prior and its Student-t."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from bayeswater.typing import Array
 class NormalInverseGamma:
     """Conjugate prior of a normal column: mean given variance is normal, variance is inverse-gamma.
 
-    `mean` is the mean expected and `strength` the number of rows that expectation is worth; the variance is expected to be
-    near ``scale / shape``, with `shape` worth half as many rows.
+    `mean` is the mean expected and `strength` the number of rows that expectation is worth; the variance is expected
+    to be near ``scale / shape``, with `shape` worth half as many rows.
 
         m' = (strength m + n mean_x) / (strength + n)      strength' = strength + n        shape' = shape + n / 2
         scale' = scale + scatter / 2 + (mean_x - m)^2 strength n / (2 (strength + n))
@@ -53,7 +53,8 @@ class NormalInverseGamma:
 class GaussianParameters:
     """One density for each class and column, (n_classes, n_columns) each.
 
-    `degrees` is infinite for a normal density, finite for Student's t. A column that never varies and is not smoothed has no factor.
+    `degrees` is infinite for a normal density, finite for Student's t. A column that never varies and is not
+    smoothed has no factor.
     """
 
     mean: Array
@@ -69,8 +70,8 @@ def gaussian_parameters(
 ) -> GaussianParameters:
     """Read the densities off the moments.
 
-    variance = scatter / weight + epsilon, with epsilon = var_smoothing times the largest variance of any column over all
-    classes together. A class that has rows but no value in a column takes that column's moments over all classes.
+    variance = scatter / weight + epsilon, with epsilon = var_smoothing times the largest variance of any column over
+    all classes together. A class that has rows but no value in a column takes that column's moments over all classes.
     """
     n_all, mean_all, scatter_all = moments.pooled()
     variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)

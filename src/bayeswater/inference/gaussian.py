@@ -2,8 +2,9 @@
 
     log P(class k, row) = log P(k) + sum_j log density_kj(x_j),   missing cells left out
 
-A density of variance zero is a spike: a row off it is impossible in that class; a row on it is certain, and among classes the
-one with most spikes under the row wins. That is the limit of ever smaller variance floors, reached without dividing by zero.
+A density of variance zero is a spike: a row off it is impossible in that class; a row on it is certain, and
+among classes the one with most spikes under the row wins. That is the limit of ever smaller variance floors,
+reached without dividing by zero.
 """
 
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def student_log_density(x: Array, location: Array, squared_scale: Array, degrees
 
 
 def apply_spikes(log_likelihood: Array, off: Array, on: Array) -> None:
-    """Strike out the classes whose spike a row misses, and those with fewer spikes under the row than another (in place)."""
+    """Strike out the classes whose spike a row misses, and those with fewer spikes under it than another has."""
     log_likelihood[off] = -np.inf
     certain = np.where(np.isneginf(log_likelihood), -1, on)
     log_likelihood[certain < certain.max(axis=1, keepdims=True)] = -np.inf

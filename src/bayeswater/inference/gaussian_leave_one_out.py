@@ -4,9 +4,10 @@ Taking a row x out with weight r leaves its class with
 
     n' = n - r,   mean' = mean + (mean - x) r / n',   scatter' = scatter - (x - mean)^2 r n / n',
 
-and moves epsilon, which hangs on the largest variance of a column over all classes, for every class. The log-normalisers become
-log(v + epsilon') = log(v + epsilon) + log(1 + d u) with d = epsilon' - epsilon and u = 1 / (v + epsilon); where d u is small, their
-sum over columns is a short series in the power sums of u, which are taken once for each class.
+and moves epsilon, which hangs on the largest variance of a column over all classes, for every class. The
+log-normalisers become log(v + epsilon') = log(v + epsilon) + log(1 + d u) with d = epsilon' - epsilon and
+u = 1 / (v + epsilon); where d u is small, their sum over columns is a short series in the power sums of u, which are
+taken once for each class.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """Exact leave-one-out scores: every row against the sums without it, at about the price of one prediction.
 
-A row of weight w stands for w equal rows, so leaving one out takes away r = min(w, 1). Only the terms that the row itself had a part
-in are read again: those of its own class, and for complement counts those of all other classes.
+A row of weight w stands for w equal rows, so leaving one out takes away r = min(w, 1). Only the terms that the
+row itself had a part in are read again: those of its own class, and for complement counts those of all other
+classes.
 """
 
 from collections.abc import Callable
@@ -103,8 +104,8 @@ def complement_without(
 ) -> tuple[Array, Array]:
     """Scores of each row under complement counts (n_classes, n_features) from which it is taken out.
 
-    The row is part of the complement of every class but its own. Returns the finite scores (n_rows, n_classes) and, beside them, the
-    weight of the terms that are infinite.
+    The row is part of the complement of every class but its own. Returns the finite scores (n_rows, n_classes)
+    and, beside them, the weight of the terms that are infinite.
     """
     n_rows, n_classes, n_features = len(y), *complement.shape
     row, column, x = nonzero_cells(block)

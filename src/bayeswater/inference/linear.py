@@ -2,8 +2,9 @@
 
     log P(class k, row) = intercept_k + sum_j x_j weight_jk
 
-A log-probability of zero, -inf, may not enter a product (0 times -inf is no number). Infinite weights are therefore kept apart: the sum
-runs over the finite ones, and a second sum of the same shape counts the infinite ones that the row touches.
+A log-probability of zero, -inf, may not enter a product (0 times -inf is no number). Infinite weights are
+therefore kept apart: the sum runs over the finite ones, and a second sum of the same shape counts the infinite
+ones that the row touches.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from bayeswater.typing import Array
 
 @dataclass(frozen=True)
 class LinearJoint:
-    """Weights (n_features, n_classes) and intercepts (n_classes,), finite, and the count of infinite terms beside them."""
+    """Finite weights (n_features, n_classes) and intercepts (n_classes,), and the count of infinite ones beside them."""
 
     log_prior: Array
     intercept: Array
@@ -69,14 +70,14 @@ def multinomial_joint(log_prior: Array, log_probability: Array) -> LinearJoint:
 
 
 def complement_joint(log_prior: Array, weights: Array) -> LinearJoint:
-    """Scores of counts under complement weights (n_classes, n_features); the prior counts only where it stands alone."""
+    """Scores of counts under complement weights (n_classes, n_features); the prior enters for a single class only."""
     weight, infinite = _finite(weights)
     prior = log_prior if len(log_prior) == 1 else np.zeros(len(log_prior))
     return LinearJoint(prior, np.zeros(len(log_prior)), weight, infinite_weight=infinite, certain=True)
 
 
 def bernoulli_joint(log_prior: Array, log_present: Array, log_absent: Array, threshold: float) -> LinearJoint:
-    """Log-joint of marks: every feature speaks, present or absent, sum_j log_absent + sum over present of the difference."""
+    """Log-joint of marks: the sum of all log_absent, and for what is present the difference to log_present."""
     present, no_present = _finite(log_present)
     absent, no_absent = _finite(log_absent)
     infinite = None

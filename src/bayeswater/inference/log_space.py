@@ -2,7 +2,8 @@
 
     log P(class | row) = log P(class, row) - log sum over classes of P(class, row)
 
--inf is a legal log-probability and NaN never a result: a row to which every class gives probability zero keeps `fallback`, the prior.
+-inf is a legal log-probability and NaN never a result: a row to which every class gives probability zero keeps
+`fallback`, the prior.
 """
 
 import numpy as np
@@ -51,7 +52,7 @@ def best_class(joint: Array, fallback: Array) -> Array:
 
 
 def is_impossible(top: Array) -> Array | None:
-    """Mark the rows whose best log-joint is -inf, and set it to 0 there so that nothing becomes NaN; None without any."""
+    """Mark the rows whose best log-joint is -inf, and set that to 0 so that nothing becomes NaN; None without any."""
     marked = np.isneginf(top)
     if not marked.any():
         return None

@@ -1,7 +1,7 @@
 """Score a table block by block: the log-joint of each block and what is made of it, on our threads.
 
-A `Joint` holds the parameters of one model, laid out for reading, and gives log P(class, row) for a block of rows. Nothing of the
-size rows x columns x classes is ever made.
+A `Joint` holds the parameters of one model, laid out for reading, and gives log P(class, row) for a block of
+rows. Nothing of the size rows x columns x classes is ever made.
 """
 
 import warnings
@@ -56,7 +56,7 @@ def score_blocks(
     shape: tuple[int, int],
     finish: Callable[[Array, Array], Array] | None,
 ) -> Array:
-    """Score the blocks of a table of this shape; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
+    """Score the blocks of a table; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
     use_loop = worth_compiling(shape[0] * shape[1])
     n_impossible = 0
 

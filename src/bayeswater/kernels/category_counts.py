@@ -1,7 +1,8 @@
 """Count of every state of every column within every class, in one flat table.
 
-Column j with S_j states owns S_j + 1 consecutive rows of the table, from ``offset[j]`` on; the last of them is the slot of
-missing cells. A code beyond the domain falls into that slot too, so no code can reach the rows of another column.
+Column j with S_j states owns S_j + 1 consecutive rows of the table, from ``offset[j]`` on; the last of them is
+the slot of missing cells. A code beyond the domain falls into that slot too, so no code can reach the rows of
+another column.
 """
 
 import numpy as np

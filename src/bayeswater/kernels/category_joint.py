@@ -1,6 +1,7 @@
 """Sum of the log-likelihoods of a row's states, for every class, by look-up in one flat table.
 
-``joint[i, k] = sum_j log_likelihood[offset_j + code_ij, k]``. The row of the table that belongs to a missing cell is zero: its factor is 1.
+``joint[i, k] = sum_j log_likelihood[offset_j + code_ij, k]``. The row of the table that belongs to a missing cell is
+zero: its factor is 1.
 """
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Smallest and largest value of every column of integers."""
 
-import numpy as np
-
 from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 

@@ -1,7 +1,8 @@
 """Sum of every feature within every class: ``sums[k, j] = sum over rows of class k of w x_j``.
 
-With a threshold, of ``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in order; sparse rows class
-by class, so that the one row of sums being written stays in cache and is written by one thread alone.
+With a threshold, of ``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in
+order; sparse rows class by class, so that the one row of sums being written stays in cache and is written by
+one thread alone.
 """
 
 import numpy as np

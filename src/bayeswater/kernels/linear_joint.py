@@ -1,6 +1,7 @@
 """Rows times weights, for every class: ``joint[i, k] = sum_j x_ij weight[j, k]``.
 
-Weights lie feature by feature, so that one non-zero cell fetches the vector over classes. With a threshold x is marked (0 or 1).
+Weights lie feature by feature, so that one non-zero cell fetches the vector over classes. With a threshold x is
+marked (0 or 1).
 """
 
 import numpy as np

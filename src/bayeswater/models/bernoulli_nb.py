@@ -137,7 +137,8 @@ class BernoulliNB(CountingClassifier):
     def _require_same_reading(self, other: Self) -> None:
         if self._threshold != other._threshold:
             raise StatisticsError(
-                f"cannot combine models with binarize={self.binarize} and binarize={other.binarize}: they mark different cells"
+                f"cannot combine models with binarize={self.binarize} and binarize={other.binarize}: they "
+                "mark different cells"
             )
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
@@ -182,5 +183,6 @@ def _require_marks(matrix: Matrix) -> None:
         other = piece[(piece != 0) & (piece != 1) & (piece == piece)]
         if other.size:
             raise DataError(
-                f"X holds {other.flat[0]}, but binarize=None says that it holds 0 and 1 alone; give a threshold, for example binarize=0"
+                f"X holds {other.flat[0]}, but binarize=None says that it holds 0 and 1 alone; give a "
+                "threshold, for example binarize=0"
             )

@@ -26,8 +26,9 @@ from bayeswater.typing import Array
 class CategoricalNB(CountingClassifier):
     """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
 
-    P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the codes 0 .. n-1, as in scikit-learn;
-    strings, booleans and declared categories (pandas Categorical, polars Enum, Arrow dictionary) as labels.
+    P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the
+    codes 0 .. n-1, as in scikit-learn; strings, booleans and declared categories (pandas Categorical, polars
+    Enum, Arrow dictionary) as labels.
 
     Parameters
     ----------
@@ -154,7 +155,8 @@ class CategoricalNB(CountingClassifier):
             raise ParameterError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
         if least.shape not in ((), (len(columns),)):
             raise ParameterError(
-                f"'min_categories' should have shape ({len(columns)},) when an array-like is provided. Got {least.shape} instead."
+                f"'min_categories' should have shape ({len(columns)},) when an array-like is provided. "
+                "Got {least.shape} instead."
             )
         if (least < 1).any():
             raise ParameterError(f"min_categories is {self.min_categories!r}; every column has 1 category or more")

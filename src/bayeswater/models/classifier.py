@@ -1,7 +1,8 @@
 """`CountingClassifier`: what every classifier on sums has in common.
 
-`fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. `predict` reads parameters off the sums (once for each
-setting of the parameters), scores the rows and decides. Nothing is kept of the rows.
+`fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. `predict` reads
+parameters off the sums (once for each setting of the parameters), scores the rows and decides. Nothing is kept
+of the rows.
 """
 
 import operator
@@ -47,7 +48,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _likelihood_without(self, table: Any, labels: Labels, removed: Array) -> Any:
-        """Leave-one-out: a function of a block of rows that gives their log-likelihoods, each row taken out of the sums."""
+        """Leave-one-out: a function that gives the log-likelihoods of some rows, each taken out of the sums."""
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""
@@ -134,7 +135,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         classes: Variable | None = None,
         known: Sums[Any] | None = None,
     ) -> Sums[Any]:
-        """Walk the first half of the road: data, then statistics; rows that join sums `known` must have their columns."""
+        """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
         if y is None:
             raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         flat = one_dimensional(y)
@@ -145,7 +146,8 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         table = self._encode(X, known, learning=True)
         if table.shape[0] != len(flat):
             raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.shape[0]} rows, y has {len(flat)}"
+                f"Found input variables with inconsistent numbers of samples: X has {table.shape[0]} "
+                "rows, y has {len(flat)}"
             )
         labels = encode_labels(flat, classes)
         return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
@@ -203,8 +205,8 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row, with classes and domains held fixed, at about the price of one prediction. A row of
-        weight w stands for w equal ones: one of them is left out.
+        Equals n refits, each without one row, with classes and domains held fixed, at about the price of one
+        prediction. A row of weight w stands for w equal ones: one of them is left out.
         """
         self._require_fitted()
         labels = encode_labels(one_dimensional(y), self.statistics_.classes)

@@ -17,7 +17,8 @@ from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 NOT_GENERATIVE = (
-    "ComplementNB is no generative model: its scores come from the other classes' counts and do not make up P(row, class), so it "
+    "ComplementNB is no generative model: its scores come from the other classes' counts and do not make "
+    "up P(row, class), so it "
     "cannot {}; use MultinomialNB for that"
 )
 
@@ -25,8 +26,8 @@ NOT_GENERATIVE = (
 class ComplementNB(MultinomialNB):
     """Complement naive Bayes: score_k(x) = - sum_j x_j log P(feature j | all classes but k), the largest wins.
 
-    Made for unbalanced classes. As in scikit-learn the class prior does not enter, but where there is a single class; `predict_proba`
-    is the softmax of the scores, no posterior.
+    Made for unbalanced classes. As in scikit-learn the class prior does not enter, but where there is a single
+    class; `predict_proba` is the softmax of the scores, no posterior.
 
     Parameters
     ----------

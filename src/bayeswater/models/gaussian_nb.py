@@ -132,7 +132,8 @@ class GaussianNB(CountingClassifier):
             terms, lost = without.likelihood(block, labels.codes[rows], removed[rows])
             if lost.any():
                 warnings.warn(
-                    f"row {rows.start + int(lost.argmax())} and {int(lost.sum()) - 1} others make up nearly all of the scatter of their "
+                    f"row {rows.start + int(lost.argmax())} and {int(lost.sum()) - 1} others make up "
+                    "nearly all of the scatter of their "
                     "class in a column; without them fewer than 8 digits of it are right",
                     PrecisionWarning,
                     stacklevel=6,
@@ -154,7 +155,7 @@ class GaussianNB(CountingClassifier):
         return self._like_fitted(values), self.classes_[codes]
 
     def tables(self) -> dict[str, Any]:
-        """Give the class prior, and the mean and standard deviation of each column in each class, as labelled frames."""
+        """Give the class prior, and mean and standard deviation of each column in each class, as labelled frames."""
         p, names = self._parameters, self._column_names()
         columns: dict[str, Any] = {"column": names}
         for k, label in enumerate(self.classes_):

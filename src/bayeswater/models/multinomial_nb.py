@@ -21,7 +21,8 @@ from bayeswater.typing import Array
 class MultinomialNB(CountingClassifier):
     """Multinomial naive Bayes: log P(k, x) = log P(k) + sum_j x_j log P(feature j | k).
 
-    P(feature j | k) = (N_kj + alpha_j) / sum_j (N_kj + alpha_j), with N_kj the sum of feature j over the rows of class k.
+    P(feature j | k) = (N_kj + alpha_j) / sum_j (N_kj + alpha_j), with N_kj the sum of feature j over the rows
+    of class k.
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ class MultinomialNB(CountingClassifier):
     def sample(self, n: int = 1, *, length: Any = None, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of the given length, the total of their counts, and their classes.
 
-        The model says how a total is spread over the features, not how large it is: `length` is one number or one for each row.
+        The model says how a total is spread over the features, not how large it is: `length` is one number or
+        one for each row.
         """
         if length is None:
             raise ParameterError(

@@ -37,7 +37,8 @@ def warn_of_small_alpha(alpha: Any, *, force_alpha: bool) -> None:
     """Say that a small alpha is raised, as scikit-learn does."""
     if not force_alpha and np.min(alpha) < LEAST_ALPHA:
         warnings.warn(
-            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use `force_alpha=True` to "
+            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
+            "`force_alpha=True` to "
             "keep alpha unchanged.",
             UserWarning,
             stacklevel=4,

@@ -1,7 +1,7 @@
 """`CategoryCounts`: how often every state of every column met every class, in one flat table.
 
-Column j with S_j states owns S_j + 1 rows of the table; the last is the slot of its missing cells. Columns may have domains of any
-size, declared states that never occurred included.
+Column j with S_j states owns S_j + 1 rows of the table; the last is the slot of its missing cells. Columns may
+have domains of any size, declared states that never occurred included.
 """
 
 from dataclasses import dataclass, replace
@@ -38,9 +38,7 @@ class CategoryCounts(Statistic):
 
         def count(rows: slice) -> Array:
             w = None if weight is None else weight[rows]
-            return count_categories(
-                coded.block(rows), n_states, labels.codes[rows], w, n_classes, use_loop=use_loop
-            )
+            return count_categories(coded.block(rows), n_states, labels.codes[rows], w, n_classes, use_loop=use_loop)
 
         blocks = ordered_map(count, row_blocks(coded.shape[0]))
         table = next(blocks)

@@ -35,8 +35,8 @@ class LostDigits(StatisticsError):
 class Moments(ColumnStatistic):
     """First and second moments, in float64.
 
-    `weight` is (n_classes, 1) as long as no cell was missing, else (n_classes, n_columns); int64 where all weights were whole.
-    `mean` and `scatter` are (n_classes, n_columns).
+    `weight` is (n_classes, 1) as long as no cell was missing, else (n_classes, n_columns); int64 where all weights
+    were whole. `mean` and `scatter` are (n_classes, n_columns).
     """
 
     weight: Array
@@ -115,9 +115,12 @@ class Moments(ColumnStatistic):
         elif lost.any():
             k, j = (int(index) for index in np.argwhere(lost)[0])
             raise LostDigits(
-                f"taking these rows away would leave column {self.column_name(j)!r} of class {self.classes.states[k]!r} with a scatter of "
-                f"{scatter[k, j]:.3g} out of {self.scatter[k, j]:.3g}: fewer than 8 digits would be right (or these rows were "
-                "never counted). Give the rows that remain: forget(X, y, remaining=(X_rest, y_rest)) recounts that class"
+                f"taking these rows away would leave column {self.column_name(j)!r} of class "
+                "{self.classes.states[k]!r} with a scatter of "
+                f"{scatter[k, j]:.3g} out of {self.scatter[k, j]:.3g}: fewer than 8 digits would be right "
+                "(or these rows were "
+                "never counted). Give the rows that remain: forget(X, y, remaining=(X_rest, y_rest)) "
+                "recounts that class"
             )
         return replace(self, weight=weight, mean=mean, scatter=np.maximum(scatter, 0.0))
 
@@ -127,7 +130,8 @@ class Moments(ColumnStatistic):
         if wrong.any():
             k = int(wrong.argmax())
             raise StatisticsError(
-                f"`remaining` holds weight {found[k, 0]} of class {self.classes.states[k]!r}, but {expected[k, 0]} remains; "
+                f"`remaining` holds weight {found[k, 0]} of class {self.classes.states[k]!r}, but "
+                "{expected[k, 0]} remains; "
                 "give all rows that remain of that class, with their weights"
             )
 

@@ -1,7 +1,7 @@
 """`Statistic`: what all sums have in common, and the rules of their subtraction.
 
-A statistic knows the classes it was counted for, so two statistics of different classes are first aligned by label. It is frozen:
-``a + b`` and ``a - b`` are new statistics.
+A statistic knows the classes it was counted for, so two statistics of different classes are first aligned by
+label. It is frozen: ``a + b`` and ``a - b`` are new statistics.
 """
 
 from abc import ABC, abstractmethod
