@@ -265,7 +265,7 @@ def _refuse_missing(missing: Array, name: str, rules: Rules) -> None:
     if rules.refuse_missing and missing.any():
         raise DataError(
             f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing, and so are "
-            "{int(missing.sum())} "
+            f"{int(missing.sum())} "
             "in all; fill them, leave the rows out, or take missing='ignore' or missing='state'"
         )
 

@@ -87,7 +87,7 @@ def one_dimensional(y: Any) -> Array:
         row = int(missing.argmax())
         raise DataError(
             f"Input y contains NaN: the label of row {row} is missing ({flat[row]!r}), and so are "
-            "{missing.sum()} in all; "
+            f"{missing.sum()} in all; "
             "leave these rows out"
         )
     if flat.dtype.kind == "f":

@@ -156,6 +156,9 @@ def read_matrix(X: Any, model: str) -> Matrix:
     except ValueError as error:
         raise DataError(str(error)) from None
     if sparse.issparse(X):
+        if not X.has_canonical_format:  # a cell stored in two parts is one cell
+            X = X.copy()
+            X.sum_duplicates()
         return SparseMatrix(X.indptr, X.indices, _native(X.data), X.shape[1])
     return DenseMatrix(_native(X))
 
@@ -191,7 +194,7 @@ def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_neg
                 raise DataError(f"Negative values in data passed to {model} (input X): {where}; counts start at 0")
             raise DataError(
                 f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {where}; "
-                "{_way_out(value, allow_missing)}"
+                f"{_way_out(value, allow_missing)}"
             )
 
 

@@ -37,7 +37,7 @@ def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
     if prior.shape != (n_classes,):
         raise ParameterError(
             f"Number of priors must match number of classes: {name} has shape {prior.shape}, and there "
-            "are {n_classes} classes"
+            f"are {n_classes} classes"
         )
     if not np.isfinite(prior).all() or (prior < 0).any():
         raise ParameterError(f"Priors must be non-negative: {name} is {prior.tolist()}")

@@ -5,7 +5,7 @@ With counts n_v over S states and pseudo-counts a_v, the estimate is the posteri
     p_v = (n_v + a_v) / sum_u (n_u + a_u).
 
 a_v = 0 is maximum likelihood, a_v = 1 Laplace, a_v = a < 1 Lidstone, a_v = m p_v the m-estimate, and a `Dirichlet` or
-`Beta` states any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever smaller
+`Beta` states any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever less
 smoothing is taken: 1 / S.
 """
 
@@ -99,7 +99,7 @@ class Dirichlet:
             if len(given) != variable.n_states:
                 raise ParameterError(
                     f"the prior of column {variable.name!r} has {len(given)} pseudo-counts for "
-                    "{variable.n_states} states "
+                    f"{variable.n_states} states "
                     f"{list(variable.states)[:10]}; give one for each, or name them: Dirichlet({{state: number}})"
                 )
             return np.asarray(given, dtype=np.float64)

@@ -18,7 +18,7 @@ from bayeswater.typing import Array
 
 @dataclass(frozen=True)
 class LinearJoint:
-    """Finite weights (n_features, n_classes) and intercepts (n_classes,), and the count of infinite ones beside them."""
+    """Finite weights (n_features, n_classes) and intercepts (n_classes,); beside them the count of infinite ones."""
 
     log_prior: Array
     intercept: Array

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, read_matrix, require_values, require_width
+from bayeswater.data.matrix import Matrix, SparseMatrix, read_matrix, require_values, require_width
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
@@ -100,6 +100,7 @@ class BernoulliNB(CountingClassifier):
         ignore = require_missing_rule(self.missing, ("error", "ignore"))
         matrix = read_matrix(X, type(self).__name__)
         require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
+        ignore = ignore and not isinstance(matrix, SparseMatrix)  # what a sparse matrix does not store is zero
         require_values(matrix, type(self).__name__, allow_missing=ignore, allow_negative=True)
         if self.binarize is None:
             _require_marks(matrix)
@@ -171,11 +172,6 @@ class BernoulliNB(CountingClassifier):
         """Logarithm of P(feature present | class)."""
         counts = self.statistics_.columns
         return bernoulli_log_probability(counts, *self._pseudo_counts(counts))[0]
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """Logarithm of P(class)."""
-        return self._log_prior(self.statistics_)
 
 
 def _require_marks(matrix: Matrix) -> None:

@@ -156,7 +156,7 @@ class CategoricalNB(CountingClassifier):
         if least.shape not in ((), (len(columns),)):
             raise ParameterError(
                 f"'min_categories' should have shape ({len(columns)},) when an array-like is provided. "
-                "Got {least.shape} instead."
+                f"Got {least.shape} instead."
             )
         if (least < 1).any():
             raise ParameterError(f"min_categories is {self.min_categories!r}; every column has 1 category or more")
@@ -251,8 +251,3 @@ class CategoricalNB(CountingClassifier):
     def n_categories_(self) -> Array:
         """Number of states of each column."""
         return self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """Logarithm of P(class)."""
-        return self._log_prior(self.statistics_)

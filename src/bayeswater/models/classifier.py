@@ -147,7 +147,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         if table.shape[0] != len(flat):
             raise DataError(
                 f"Found input variables with inconsistent numbers of samples: X has {table.shape[0]} "
-                "rows, y has {len(flat)}"
+                f"rows, y has {len(flat)}"
             )
         labels = encode_labels(flat, classes)
         return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
@@ -281,6 +281,11 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         count = sums.class_count.count
         given = checked_class_prior(self._given_prior, len(count), self._prior_name)
         return class_log_prior(count, given=given, fit_prior=self._fit_prior, class_alpha=self._class_alpha)
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Logarithm of P(class)."""
+        return self._log_prior(self.statistics_)
 
     @property
     def class_count_(self) -> Array:

@@ -11,7 +11,8 @@ from bayeswater.errors import ParameterError
 from bayeswater.estimate.features import complement_weights
 from bayeswater.inference.leave_one_out import complement_without
 from bayeswater.inference.linear import LinearJoint, complement_joint
-from bayeswater.models.multinomial_nb import MultinomialNB
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.feature_counter import FeatureCounter
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -23,7 +24,7 @@ NOT_GENERATIVE = (
 )
 
 
-class ComplementNB(MultinomialNB):
+class ComplementNB(FeatureCounter, CountingClassifier):
     """Complement naive Bayes: score_k(x) = - sum_j x_j log P(feature j | all classes but k), the largest wins.
 
     Made for unbalanced classes. As in scikit-learn the class prior does not enter, but where there is a single
@@ -92,7 +93,7 @@ class ComplementNB(MultinomialNB):
 
         return likelihood
 
-    def sample(self, n: int = 1, *, length: Any = None, random_state: Any = None) -> tuple[Any, Array]:
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Refuse: the scores make up no distribution of rows."""
         raise ParameterError(NOT_GENERATIVE.format("draw rows"))
 

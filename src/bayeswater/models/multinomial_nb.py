@@ -6,19 +6,19 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, read_matrix, require_values, require_width
+from bayeswater.data.matrix import Matrix
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.features import multinomial_log_probability
 from bayeswater.inference.leave_one_out import leave_out_own_class, multinomial_own_without
 from bayeswater.inference.linear import LinearJoint, multinomial_joint
 from bayeswater.models.classifier import CountingClassifier
-from bayeswater.models.settings import checked_alpha, warn_of_small_alpha
+from bayeswater.models.feature_counter import FeatureCounter
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class MultinomialNB(CountingClassifier):
+class MultinomialNB(FeatureCounter, CountingClassifier):
     """Multinomial naive Bayes: log P(k, x) = log P(k) + sum_j x_j log P(feature j | k).
 
     P(feature j | k) = (N_kj + alpha_j) / sum_j (N_kj + alpha_j), with N_kj the sum of feature j over the rows
@@ -68,32 +68,6 @@ class MultinomialNB(CountingClassifier):
         self.class_prior = class_prior
         self.class_alpha = class_alpha
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # on the continuous data of scikit-learn's checks
-        tags.input_tags.positive_only = True
-        return tags
-
-    def _require_parameters(self, sums: Sums[Any]) -> None:
-        super()._require_parameters(sums)
-        self._alpha(sums.columns.feature_sum.shape[1])
-
-    def _warn_of_parameters(self) -> None:
-        warn_of_small_alpha(self.alpha, force_alpha=self.force_alpha)
-
-    def _alpha(self, n_features: int) -> Array:
-        return checked_alpha(self.alpha, n_features, force_alpha=self.force_alpha)
-
-    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
-        matrix = read_matrix(X, type(self).__name__)
-        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
-        require_values(matrix, type(self).__name__, allow_missing=False, allow_negative=False)
-        return matrix
-
-    def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> FeatureSums:
-        return FeatureSums.of(table, labels, weight)
-
     def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
         return multinomial_joint(self._log_prior(sums), self._log_probability(sums.columns.feature_sum))
 
@@ -127,7 +101,7 @@ class MultinomialNB(CountingClassifier):
         rng, codes = self._sample_classes(n, random_state)
         probability = np.exp(self.feature_log_prob_)
         probability /= probability.sum(axis=1, keepdims=True)
-        totals = np.broadcast_to(np.asarray(length, dtype=np.int64), (n,))
+        totals = _checked_length(length, n)
         values = np.array([rng.multinomial(total, probability[k]) for total, k in zip(totals, codes, strict=True)])
         return self._like_fitted(values), self.classes_[codes]
 
@@ -144,17 +118,10 @@ class MultinomialNB(CountingClassifier):
         n_classes = len(self.classes_)
         return n_classes - 1 + n_classes * (self.n_features_in_ - 1)
 
-    @property
-    def feature_count_(self) -> Array:
-        """Sum of each feature over the rows of each class."""
-        return self.statistics_.columns.feature_sum.astype(np.float64)
 
-    @property
-    def feature_log_prob_(self) -> Array:
-        """Logarithm of P(feature | class)."""
-        return self._log_probability(self.statistics_.columns.feature_sum)
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """Logarithm of P(class)."""
-        return self._log_prior(self.statistics_)
+def _checked_length(length: Any, n: int) -> Array:
+    """Lengths of n rows: whole numbers, 0 or more."""
+    totals = np.asarray(length)
+    if totals.dtype.kind not in "iu" or totals.shape not in ((), (n,)) or (totals < 0).any():
+        raise ParameterError(f"length is {length!r}; give a whole number, 0 or more, or one for each of the {n} rows")
+    return np.broadcast_to(totals, (n,))

@@ -116,7 +116,7 @@ class Moments(ColumnStatistic):
             k, j = (int(index) for index in np.argwhere(lost)[0])
             raise LostDigits(
                 f"taking these rows away would leave column {self.column_name(j)!r} of class "
-                "{self.classes.states[k]!r} with a scatter of "
+                f"{self.classes.states[k]!r} with a scatter of "
                 f"{scatter[k, j]:.3g} out of {self.scatter[k, j]:.3g}: fewer than 8 digits would be right "
                 "(or these rows were "
                 "never counted). Give the rows that remain: forget(X, y, remaining=(X_rest, y_rest)) "
@@ -131,7 +131,7 @@ class Moments(ColumnStatistic):
             k = int(wrong.argmax())
             raise StatisticsError(
                 f"`remaining` holds weight {found[k, 0]} of class {self.classes.states[k]!r}, but "
-                "{expected[k, 0]} remains; "
+                f"{expected[k, 0]} remains; "
                 "give all rows that remain of that class, with their weights"
             )
 
