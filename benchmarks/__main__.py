@@ -26,7 +26,8 @@ def main() -> None:
     sections = [
         _shown(
             "Speed",
-            f"Medians of {options.repeats} turns: ours, scikit-learn, X.sum(), ours, ... Ratio is scikit-learn's time / ours; "
+            f"Medians of {options.repeats} turns: ours, scikit-learn, X.sum(), ours, ... Ratio is "
+             "scikit-learn's time / ours; "
             "compiling is not counted. One row: 300 calls in each turn.",
             speed(jobs, options.repeats, share),
         ),
@@ -50,7 +51,8 @@ def main() -> None:
             ),
             _shown(
                 "Compile time",
-                "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache and with a full one.",
+                "What a first fit with predict_proba takes over a second one in a fresh process, with an "
+                "empty cache and with a full one.",
                 compile_times(),
             ),
         ]

@@ -1,6 +1,7 @@
 """What the first call costs over the second one: with an empty cache of compiled code, and with a full one.
 
-Each is measured in a process of its own. Importing numba, which happens once and only when a table is large enough, is told apart.
+Each is measured in a process of its own. Importing numba, which happens once and only when a table is large
+enough, is told apart.
 """
 
 import json

@@ -60,7 +60,8 @@ many_classes = partial(texts, n_features=5_000, n_classes=500)
 JOBS = (
     Job("GaussianNB fit, 1M x 20 float64, 5 classes", "GaussianNB", "fit", measurements, 1_000_000, 20, 0.1),
     Job("GaussianNB predict_proba, same", "GaussianNB", "predict_proba", measurements, 1_000_000, 8),
-    Job("CategoricalNB fit, 1M x 40 uint8 (8 values), 5 classes", "CategoricalNB", "fit", categories, 1_000_000, 60, 0.1),
+    Job("CategoricalNB fit, 1M x 40 uint8 (8 values), 5 "
+        "classes", "CategoricalNB", "fit", categories, 1_000_000, 60, 0.1),
     Job("CategoricalNB predict_proba, same", "CategoricalNB", "predict_proba", categories, 1_000_000, 15),
     Job("MultinomialNB fit, CSR 200k x 50k float64, 100 a row, 20 classes", "MultinomialNB", "fit", texts, 200_000, 3),
     Job("MultinomialNB predict, same", "MultinomialNB", "predict", texts, 200_000, 1.5),

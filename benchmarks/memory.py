@@ -1,8 +1,8 @@
 """Peak memory of a fit beyond what stood before it, each in a process of its own.
 
-Two measures are taken, and the larger one is reported: what NumPy and Python allocate (tracemalloc), and by how much the process
-grows (the high-water mark of its resident memory, where the system lets us reset it). A fit on a few rows goes first, so that
-importing and compiling do not count.
+Two measures are taken, and the larger one is reported: what NumPy and Python allocate (tracemalloc), and by how
+much the process grows (the high-water mark of its resident memory, where the system lets us reset it). A fit on
+a few rows goes first, so that importing and compiling do not count.
 """
 
 import json

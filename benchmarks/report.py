@@ -1,6 +1,7 @@
 """Records as tables: plain text for the terminal, Markdown and JSON for files.
 
-A record is a dict from column title to value; all records of a section have the same columns, some may lack the last ones.
+A record is a dict from column title to value; all records of a section have the same columns, some may lack the
+last ones.
 """
 
 import json

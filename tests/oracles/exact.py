@@ -1,7 +1,7 @@
 """Naive Bayes of counts in exact arithmetic: every number is a `Fraction`, and every sum a plain loop over the rows.
 
-A float is a fraction too (its denominator is a power of two), so weights, pseudo-counts and cells are taken without rounding. Only
-logarithms are not rational: they are taken last, with fifty digits.
+A float is a fraction too (its denominator is a power of two), so weights, pseudo-counts and cells are taken
+without rounding. Only logarithms are not rational: they are taken last, with fifty digits.
 
 `None` stands for a missing cell.
 """
@@ -9,6 +9,7 @@ logarithms are not rational: they are taken last, with fifty digits.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
@@ -31,6 +32,7 @@ def table(X: Any) -> list[list[Fraction | None]]:
     return [[fraction(cell) for cell in row] for row in X]
 
 
+@lru_cache(maxsize=65_536)
 def log(share: Fraction) -> Any:
     """Logarithm with fifty digits; that of zero is -inf."""
     if share == 0:
@@ -152,7 +154,8 @@ def categorical(
 ) -> list[list[list[Fraction]]]:
     """P(state | class): [class][column][state], states being the codes 0, 1, ... .
 
-    `pseudo_counts[j]` has one number for each state of column j. With `missing_alpha`, missing is one more state, the last.
+    `pseudo_counts[j]` has one number for each state of column j. With `missing_alpha`, missing is one more
+    state, the last.
     """
     result = []
     for k in rows.classes:
@@ -218,20 +221,29 @@ def posterior(joints: list[Fraction], prior: list[Fraction]) -> list[Fraction]:
     return [joint / evidence for joint in joints] if evidence else list(prior)
 
 
-def log_posterior(log_joints: list[Any], prior: list[Fraction]) -> list[Any]:
-    """The same from logarithms."""
+def log_evidence(log_joints: list[Any]) -> Any:
+    """Logarithm of P(row) from those of P(class, row)."""
     top = max(log_joints)
     if top == -mpmath.inf:
+        return top
+    with mpmath.workdps(DIGITS):
+        return top + mpmath.log(mpmath.fsum(mpmath.exp(value - top) for value in log_joints))
+
+
+def log_posterior(log_joints: list[Any], prior: list[Fraction]) -> list[Any]:
+    """Logarithm of each class's share in P(row); where every class is impossible, of the prior."""
+    evidence = log_evidence(log_joints)
+    if evidence == -mpmath.inf:
         return [log(p) for p in prior]
     with mpmath.workdps(DIGITS):
-        evidence = top + mpmath.log(mpmath.fsum(mpmath.exp(value - top) for value in log_joints))
         return [value - evidence for value in log_joints]
 
 
 def complement_scores(weights: list[list[Any]], row: list[Fraction | None]) -> list[Any]:
     """sum_j x_j weight_kj of each class; classes that meet less infinite weight than another have none: -inf.
 
-    That is the limit of vanishing smoothing, in which every infinite weight grows alike and outweighs all that is finite.
+    That is the limit of vanishing smoothing, in which every infinite weight grows alike and outweighs all that
+    is finite.
     """
     with mpmath.workdps(DIGITS):
         cells = [(j, x) for j, x in enumerate(row) if x]

@@ -138,8 +138,8 @@ def log_joints(
 ) -> list[Any]:
     """Logarithm of P(class, row) for one row; a class without rows has no density unless all its columns have priors.
 
-    Spikes are the limit of vanishing variance: off one, a class is impossible; and the class that sits on most spikes outweighs
-    the others. Such a spike adds nothing to the number itself.
+    Spikes are the limit of vanishing variance: off one, a class is impossible; and the class that sits on most
+    spikes outweighs the others. Such a spike adds nothing to the number itself.
     """
     prior = class_prior(rows, given=class_prior_given, class_alpha=class_alpha)
     counted = class_moments(rows)
@@ -148,7 +148,8 @@ def log_joints(
     for k, of_class in enumerate(densities(rows, var_smoothing, priors)):
         cells = [(density, x) for density, x in zip(of_class, query, strict=True) if x is not None and density]
         spiked = [x == density.mean for density, x in cells if not density.variance]
-        impossible = not all(spiked) or not (all_by_prior or any(m.weight for m in counted[k]))
+        has_density = all_by_prior or any(m.weight for m in counted[k])
+        impossible = not prior[k] or not all(spiked) or not has_density
         terms = [density.log_density(x) for density, x in cells if density.variance]
         with mpmath.workdps(DIGITS):
             finite.append(-mpmath.inf if impossible else mpmath.fsum(terms))

@@ -28,7 +28,7 @@ MODELS = [
 @pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
 @parametrize_with_checks(MODELS)
 def test_every_check_of_scikit_learn_passes(estimator, check):
-    # check_array_api_input skips itself unless SCIPY_ARRAY_API was set before scipy was imported: the test below runs it so.
+    # check_array_api_input skips itself unless SCIPY_ARRAY_API was set before scipy came in: the test below runs it.
     check(estimator)
 
 

@@ -1,7 +1,7 @@
 """scikit-learn's own test module for naive Bayes, run with our five classes standing in for its.
 
-The module ships inside the installed package. Its source is run with `sklearn.naive_bayes` replaced by our classes, and every test
-function it defines is taken over into this module, where pytest finds it.
+The module ships inside the installed package. Its source is run with `sklearn.naive_bayes` replaced by our
+classes, and every test function it defines is taken over into this module, where pytest finds it.
 """
 
 import ast
@@ -54,7 +54,7 @@ def global_random_seed(request):
 
 @pytest.fixture
 def global_dtype():
-    """scikit-learn's fixture. Its float32 case, which scikit-learn leaves out by default, asks for parameters stored in float32; ours are float64."""
+    """scikit-learn's fixture, without the float32 case that asks for parameters stored in float32: ours are float64."""
     return np.float64
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import narrow_codes
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_dense, require_width
+from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
 from bayeswater.kernels.column_range import column_range
@@ -33,9 +34,9 @@ class Unseen:
 
 @dataclass(frozen=True)
 class CodedTable:
-    """Codes of every cell (n_rows, n_columns), and the variables they are codes of."""
+    """Codes of every cell (n_rows, n_columns), and the schema they are codes of."""
 
-    variables: tuple[Variable, ...]
+    schema: Schema
     codes: DenseMatrix | ColumnMatrix
     unseen: tuple[Unseen, ...] = ()
 
@@ -48,23 +49,18 @@ class CodedTable:
         """Codes of some rows."""
         return self.codes.block(rows)
 
-    @property
-    def n_states(self) -> Array:
-        """Number of states of each column."""
-        return np.array([variable.n_states for variable in self.variables], dtype=np.int64)
-
 
 @dataclass(frozen=True)
 class Rules:
     """How cells are read: the model's name for messages, whether a missing cell is an error, and what is known.
 
-    `known` are the variables of the model; `grow` says whether new states may be added to them (in learning) or are
+    `known` is the schema of the model; `grow` says whether new states may be added to them (in learning) or are
     unseen (in predicting).
     """
 
     model: str
     refuse_missing: bool
-    known: tuple[Variable, ...] | None = None
+    known: Schema | None = None
     grow: bool = True
 
 
@@ -82,7 +78,7 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
     else:
         X = _as_array(X, rules.model)
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
-        known_names = None if rules.known is None else [variable.name for variable in rules.known]
+        known_names = None if rules.known is None else rules.known.names
         names = [column_name(known_names, j) for j in range(X.shape[1])]
         all_coded = rules.known is None or all(variable.is_coded for variable in rules.known)
         if X.dtype.kind in "iu" and all_coded:
@@ -95,7 +91,7 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         variables.append(variable)
         columns.append(codes)
         unseen += new
-    return CodedTable(tuple(variables), ColumnMatrix(tuple(columns)), tuple(unseen))
+    return CodedTable(Schema(tuple(variables)), ColumnMatrix(tuple(columns)), tuple(unseen))
 
 
 def _as_array(X: Any, model: str) -> Array:
@@ -123,7 +119,7 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     )
     if rules.known is None or rules.grow:
         variables = tuple(Variable(name, range(int(top) + 1)) for name, top in zip(names, high, strict=True))
-        return CodedTable(variables, codes)
+        return CodedTable(Schema(variables), codes)
     unseen = [
         seen
         for j, variable in enumerate(rules.known)

@@ -90,14 +90,17 @@ def one_dimensional(y: Any) -> Array:
             f"{missing.sum()} in all; "
             "leave these rows out"
         )
-    if flat.dtype.kind == "f":
-        infinite = ~np.isfinite(flat)
-        if infinite.any():
-            raise DataError(f"Input y contains infinity: the label of row {int(infinite.argmax())}")
-    if flat.dtype.kind == "f" or (flat.dtype.kind == "O" and not isinstance(flat[:1].tolist()[-1:], str)):
-        check_classification_targets(flat)
-    elif flat.dtype.kind == "c":
+    if flat.dtype.kind == "c":
         raise DataError("Complex data not supported: y holds complex numbers; labels must be names or whole numbers")
+    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+        raise DataError(f"Input y contains infinity: the label of row {int(np.isinf(flat).argmax())}")
+    if len(flat) and not isinstance(flat[0], str | np.str_ | np.bool_ | bool):
+        try:
+            check_classification_targets(flat)
+        except ValueError as error:
+            raise DataError(
+                f"{error} Labels must be names or whole numbers; here y holds {flat[:3].tolist()} ..."
+            ) from None
     return flat
 
 

@@ -89,17 +89,20 @@ class Variable:
             states = sorted_labels(mine | theirs)
         return Variable(self.name, tuple(states), declared, dtype)
 
-    def codes_in(self, larger: "Variable") -> Array:
-        """Code that each of my states has in a domain that holds them all."""
+    def shared_codes(self, other: "Variable") -> tuple[Array, Array]:
+        """My codes of the states that both domains hold, and the codes of the same states there."""
         if self.is_coded:
-            return np.arange(self.n_states)
-        return np.array([larger.code_of[state] for state in self.states], dtype=np.int64)
+            codes = np.arange(min(self.n_states, other.n_states))
+            return codes, codes
+        shared = [(code, other.code_of[state]) for code, state in enumerate(self.states) if state in other.code_of]
+        mine, theirs = np.array(shared, dtype=np.int64).reshape(-1, 2).T
+        return mine, theirs
 
     def keeping(self, counted: Array) -> "Variable":
         """Drop the states that are neither declared nor `counted` (n_states,): a domain as if never seen."""
         if self.is_coded:
-            kept = [code for code in range(self.n_states) if counted[code] or code in self.declared]
-            return Variable(self.name, range(kept[-1] + 1 if kept else 0), self.declared)
+            n_states = max([-1, *np.flatnonzero(counted)[-1:].tolist(), *self.declared]) + 1
+            return Variable(self.name, range(n_states), self.declared)
         states = tuple(s for s, seen in zip(self.states, counted, strict=True) if seen or s in self.declared)
         return Variable(self.name, states, self.declared, self.dtype)
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import is_frame, library_of, read_frame
+from bayeswater.data.frames import is_frame, library_of
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
+
+EXACT = 2**53
+"""Whole numbers below this are exact as float64, in which sums of weights are taken."""
 
 
 def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
@@ -21,6 +24,8 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight)
+    if weight.dtype.kind == "c":
+        raise DataError("sample_weight must hold real numbers, not complex ones")
     if weight.dtype.kind not in "biuf":
         try:
             weight = weight.astype(np.float64)
@@ -41,7 +46,7 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
         raise DataError("sample_weight is zero for every row; at least one weight must be over zero")
     if (weight == 1).all():
         return None
-    if weight.dtype.kind != "f" or (weight.max() < 2**53 and (weight == np.floor(weight)).all()):
+    if weight.sum(dtype=np.float64) < EXACT and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     return weight.astype(np.float64)
 
@@ -52,13 +57,24 @@ def without_zero_rows(X: Any, y: Array, weight: Array | None) -> tuple[Any, Arra
         return X, y, weight
     keep = weight > 0
     kept = weight[keep]
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows != len(keep):
+        raise inconsistent_lengths(n_rows, len(keep))
     return take_rows(X, keep), y[keep], None if (kept == 1).all() else kept
+
+
+def inconsistent_lengths(n_rows: int, n_labels: int) -> DataError:
+    """Say that X and y are of different length."""
+    return DataError(
+        f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {n_labels}; "
+        "give one label for each row"
+    )
 
 
 def take_rows(X: Any, keep: Array) -> Any:
     """Take the marked rows of a table of any kind."""
+    if hasattr(X, "tocsr"):  # not every sparse format can be indexed
+        return X.tocsr()[keep]
     if library_of(X) == "pandas" or (hasattr(X, "shape") and not is_frame(X)):
         return X[keep]
-    if not is_frame(X):
-        return [row for row, kept in zip(X, keep, strict=True) if kept]
-    return read_frame(X).table.filter(keep) if library_of(X) == "pyarrow" else X.filter(keep)
+    return X.filter(keep) if is_frame(X) else [row for row, kept in zip(X, keep, strict=True) if kept]

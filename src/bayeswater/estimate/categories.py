@@ -6,6 +6,7 @@ import numpy as np
 
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 
@@ -16,7 +17,7 @@ def concentration_table(counts: CategoryCounts, alpha: Array, priors: Mapping[in
     """
     table = np.repeat(alpha, counts.n_states + 1)
     for j, prior in priors.items():
-        table[counts.start[j] : counts.start[j + 1] - 1] = prior.concentration(counts.columns[j])
+        table[counts.start[j] : counts.start[j + 1] - 1] = prior.concentration(counts.schema[j])
     return table[:, None]
 
 
@@ -29,18 +30,18 @@ def category_log_likelihood(
     `removed`, each entry is the probability of that state for a row of that class and state which has itself
     been taken out with that weight.
     """
-    smoothed = table + concentration
-    counted = smoothed.astype(np.float64)
-    slots = start[1:] - 1
-    if not missing_is_state:
-        counted[slots] = 0.0
-    total = np.add.reduceat(counted, start[:-1], axis=0) - removed  # (n_columns, n_classes)
-    n_states = np.diff(start) - (0 if missing_is_state else 1)
-    empty = np.abs(total) <= 1e-12 * removed
-    total = np.where(empty, n_states[:, None], total)
-    smoothed = np.where(np.repeat(empty, np.diff(start), axis=0), 1.0, smoothed - removed)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_likelihood = np.log(np.maximum(smoothed, 0.0)) - np.log(np.repeat(total, np.diff(start), axis=0))
+    width, slots = np.diff(start), start[1:] - 1
+    in_domain = np.ones((len(table), 1))
+    in_domain[slots] = missing_is_state
+    n_states = np.add.reduceat(in_domain, start[:-1])
+    pseudo_count = np.add.reduceat(concentration * in_domain, start[:-1])
+    count = np.add.reduceat(table * in_domain, start[:-1])  # (n_columns, n_classes)
+    total = remainder(count, removed) + pseudo_count
+    smoothed = remainder(table, removed) + concentration
+    empty = total == 0
+    with np.errstate(divide="ignore"):
+        log_likelihood = np.log(np.where(np.repeat(empty, width, axis=0), 1.0, smoothed))
+        log_likelihood -= np.repeat(np.log(np.where(empty, n_states, total)), width, axis=0)
     if not missing_is_state:
         log_likelihood[slots] = 0.0
     return log_likelihood

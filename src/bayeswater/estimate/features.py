@@ -6,6 +6,7 @@ import numpy as np
 
 from bayeswater.estimate.dirichlet import Beta, log_posterior_mean
 from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 
@@ -19,8 +20,26 @@ def complement_weights(feature_sum: Array, alpha: Array, *, norm: bool) -> Array
 
     A word that no other class has gets the weight +inf when nothing is smoothed.
     """
-    logged = log_posterior_mean(feature_sum.sum(axis=0) - feature_sum, alpha, axis=1)
+    logged = log_posterior_mean(complement_sums(feature_sum), alpha, axis=1)
     return -logged if not norm else normalised_weights(logged)
+
+
+def complement_sums(feature_sum: Array) -> Array:
+    """Sum every feature over all *other* classes: (n_classes, n_features).
+
+    Added up from both ends of the list of classes: taking a large class away from the total would cancel the digits
+    of a small one.
+
+    >>> complement_sums(np.array([[1], [20], [300]])).ravel()
+    array([320, 301,  21])
+    """
+    others = np.zeros_like(feature_sum)
+    for order in (range(len(feature_sum)), reversed(range(len(feature_sum)))):
+        passed = np.zeros_like(feature_sum[0])
+        for k in order:
+            others[k] += passed
+            passed += feature_sum[k]
+    return others
 
 
 def normalised_weights(logged: Array) -> Array:
@@ -48,12 +67,10 @@ def bernoulli_log_probability(
 
     With `removed`, each is for a row of that class and state that has itself been taken out with that weight.
     """
-    present = counts.present + present_alpha - removed
-    absent = counts.observed - counts.present + absent_alpha - removed
-    total = counts.observed + present_alpha + absent_alpha - removed
-    empty = np.abs(total) <= 1e-12 * removed
-    with np.errstate(divide="ignore", invalid="ignore"):
+    present = remainder(counts.present, removed) + present_alpha
+    absent = remainder(remainder(counts.observed, counts.present), removed) + absent_alpha
+    total = remainder(counts.observed, removed) + present_alpha + absent_alpha
+    empty = total == 0
+    with np.errstate(divide="ignore"):
         log_total = np.log(np.where(empty, 2.0, total))
-        log_present = np.log(np.where(empty, 1.0, np.maximum(present, 0.0))) - log_total
-        log_absent = np.log(np.where(empty, 1.0, np.maximum(absent, 0.0))) - log_total
-    return log_present, log_absent
+        return np.log(np.where(empty, 1.0, present)) - log_total, np.log(np.where(empty, 1.0, absent)) - log_total

@@ -18,8 +18,8 @@ import numpy as np
 
 from bayeswater.estimate.gaussian import NormalInverseGamma, gaussian_parameters
 from bayeswater.inference.gaussian import apply_spikes, student_log_density
-from bayeswater.inference.leave_one_out import remainder
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
+from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 SERIES_TERMS = 6

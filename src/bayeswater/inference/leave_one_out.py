@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.kernels.category_joint import sum_of_own_states
-from bayeswater.statistics.statistic import ROUNDING
+from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 
@@ -34,12 +34,6 @@ def log_prior_without(count: Array, class_alpha: float, codes: Array, removed: A
     total = without.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         return np.where(total > 0, np.log(without) - np.log(np.where(total > 0, total, 1.0)), -np.log(len(count)))
-
-
-def remainder(total: Array, part: Array) -> Array:
-    """Subtract, taking a remainder within rounding for zero."""
-    rest = total - part
-    return np.where(rest <= ROUNDING * total, 0.0, rest)
 
 
 def own_states_without(

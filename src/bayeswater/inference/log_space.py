@@ -24,43 +24,31 @@ def log_evidence(joint: Array) -> Array:
 
 def log_posterior(joint: Array, fallback: Array) -> Array:
     """Normalise log-joints (n_rows, n_classes), which are overwritten."""
-    top = joint.max(axis=1, keepdims=True)
-    impossible = is_impossible(top)
-    joint -= top
+    joint -= _largest(joint, fallback)
     joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
-    return _with_fallback(joint, impossible, fallback)
+    return joint
 
 
 def posterior(joint: Array, fallback: Array) -> Array:
     """Probabilities of the classes from log-joints (n_rows, n_classes), which are overwritten; each row sums to one."""
-    top = joint.max(axis=1, keepdims=True)
-    impossible = is_impossible(top)
-    joint -= top
+    joint -= _largest(joint, fallback)
     np.exp(joint, out=joint)
     joint /= joint.sum(axis=1, keepdims=True)
-    return _with_fallback(joint, impossible, np.exp(fallback))
+    return joint
 
 
 def best_class(joint: Array, fallback: Array) -> Array:
     """Code of the class of largest posterior (n_rows,); the first one among equals."""
-    top = joint.max(axis=1, keepdims=True)
-    impossible = is_impossible(top)
+    top = _largest(joint, fallback)
     best: Array = (joint >= top - TIE * np.abs(top)).argmax(axis=1)
-    if impossible is not None:
-        best[impossible] = fallback[np.flatnonzero(impossible) if fallback.ndim == 2 else ...].argmax(axis=-1)
     return best
 
 
-def is_impossible(top: Array) -> Array | None:
-    """Mark the rows whose best log-joint is -inf, and set that to 0 so that nothing becomes NaN; None without any."""
-    marked = np.isneginf(top)
-    if not marked.any():
-        return None
-    top[marked] = 0.0
-    return marked[:, 0]
-
-
-def _with_fallback(result: Array, impossible: Array | None, fallback: Array) -> Array:
-    if impossible is not None:
-        result[impossible] = fallback if fallback.ndim == 1 else fallback[impossible]
-    return result
+def _largest(joint: Array, fallback: Array) -> Array:
+    """Largest log-joint of each row (n_rows, 1), always finite: impossible rows are overwritten by `fallback` first."""
+    top: Array = joint.max(axis=1, keepdims=True)
+    impossible = np.isneginf(top[:, 0])
+    if impossible.any():
+        joint[impossible] = fallback if fallback.ndim == 1 else fallback[impossible]
+        top = joint.max(axis=1, keepdims=True)
+    return top

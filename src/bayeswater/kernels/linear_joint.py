@@ -47,6 +47,6 @@ def _sparse_times_weights_loop(indptr, indices, data, weight, threshold, joint):
     for i in range(joint.shape[0]):
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
-            x = data[p] if threshold is None else float(data[p] > threshold)
+            x = data[p] if threshold is None else data[p] > threshold
             for k in range(n_classes):
                 joint[i, k] += x * weight[j, k]

@@ -10,6 +10,7 @@ import numpy as np
 from bayeswater.data.coded_table import CodedTable, Rules, Unseen, encode_categories
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
+from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, StatisticsError, UnseenCategoryWarning
 from bayeswater.estimate.categories import category_log_likelihood, concentration_table
@@ -59,7 +60,7 @@ class CategoricalNB(CountingClassifier):
     >>> model = CategoricalNB().fit(X, ["cherry", "chili", "pea"])
     >>> model.predict([["green", "round"]])
     array(['pea'], dtype=object)
-    >>> model.statistics_.columns.columns[0].states
+    >>> model.statistics_.columns.schema[0].states
     ('green', 'red')
     """
 
@@ -104,16 +105,15 @@ class CategoricalNB(CountingClassifier):
         warn_of_small_alpha(self.alpha, force_alpha=self.force_alpha)
 
     def _concentration(self, counts: CategoryCounts) -> Array:
-        alpha = checked_alpha(self.alpha, len(counts.columns), force_alpha=self.force_alpha)
-        return concentration_table(counts, alpha, self._column_priors([column.name for column in counts.columns]))
+        alpha = checked_alpha(self.alpha, len(counts.schema), force_alpha=self.force_alpha)
+        return concentration_table(counts, alpha, self._column_priors(counts.schema))
 
-    def _column_priors(self, names: Sequence[str]) -> dict[int, Dirichlet]:
-        return column_priors(self.columns, names, len(names), Dirichlet)
+    def _column_priors(self, schema: Schema) -> dict[int, Dirichlet]:
+        return column_priors(self.columns, schema.names, len(schema), Dirichlet)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> CodedTable:
         let_in = require_missing_rule(self.missing, ("error", "ignore", "state"))
-        variables = None if known is None else known.columns.columns
-        rules = Rules(type(self).__name__, not let_in, variables, grow=learning)
+        rules = Rules(type(self).__name__, not let_in, None if known is None else known.columns.schema, grow=learning)
         coded = encode_categories(X, rules)
         if coded.unseen:
             self._report_unseen(coded.unseen, coded.shape[0])
@@ -132,35 +132,35 @@ class CategoricalNB(CountingClassifier):
 
     def _count(self, table: CodedTable, labels: Labels, weight: Array | None) -> CategoryCounts:
         counts = CategoryCounts.of(table, labels, weight)
-        return counts.declaring(self._declared(counts.columns))
+        return counts.declaring(self._declared(counts.schema))
 
-    def _declared(self, columns: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    def _declared(self, schema: Schema) -> Schema:
         """States that the parameters declare: the first `min_categories` codes, and the labels that a prior names."""
-        declared = list(columns)
-        for j, least in enumerate(self._least_categories(columns)):
-            if least and columns[j].is_coded:
-                declared[j] = Variable(columns[j].name, range(least), frozenset(range(least)))
-        for j, prior in self._column_priors([column.name for column in columns]).items():
+        declared = list(schema)
+        for j, least in enumerate(self._least_categories(len(schema))):
+            if least and schema[j].is_coded:
+                declared[j] = Variable(schema[j].name, range(least), frozenset(range(least)))
+        for j, prior in self._column_priors(schema).items():
             if prior.labels:
                 labels = frozenset(prior.labels)
-                states: Any = range(max(labels) + 1) if columns[j].is_coded else tuple(prior.labels)
-                declared[j] = Variable(columns[j].name, states, labels).union(declared[j])
-        return tuple(declared)
+                states: Any = range(max(labels) + 1) if schema[j].is_coded else tuple(prior.labels)
+                declared[j] = Variable(schema[j].name, states, labels).union(declared[j])
+        return Schema(tuple(declared))
 
-    def _least_categories(self, columns: tuple[Variable, ...]) -> list[int]:
+    def _least_categories(self, n_columns: int) -> list[int]:
         if self.min_categories is None:
-            return [0] * len(columns)
+            return [0] * n_columns
         least = np.asarray(self.min_categories)
         if least.dtype.kind != "i":
             raise ParameterError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.shape not in ((), (len(columns),)):
+        if least.shape not in ((), (n_columns,)):
             raise ParameterError(
-                f"'min_categories' should have shape ({len(columns)},) when an array-like is provided. "
+                f"'min_categories' should have shape ({n_columns},) when an array-like is provided. "
                 f"Got {least.shape} instead."
             )
         if (least < 1).any():
             raise ParameterError(f"min_categories is {self.min_categories!r}; every column has 1 category or more")
-        return np.broadcast_to(least, (len(columns),)).tolist()
+        return np.broadcast_to(least, (n_columns,)).tolist()
 
     def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
         counts = sums.columns
@@ -226,7 +226,7 @@ class CategoricalNB(CountingClassifier):
     @property
     def categories_(self) -> list[Array]:
         """The states of each column (and None for missing, where it is a state)."""
-        labels = [column.labels for column in self.statistics_.columns.columns]
+        labels = [column.labels for column in self.statistics_.columns.schema]
         if self.missing != "state":
             return labels
         return [np.array([*states.tolist(), None], dtype=object) for states in labels]

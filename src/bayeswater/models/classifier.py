@@ -18,7 +18,7 @@ from bayeswater.data.labels import Labels, declared_classes, encode_labels, one_
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, without_zero_rows
-from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
 from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
@@ -241,7 +241,10 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
     def _require_names(self, X: Any) -> None:
         if is_frame(X) or ("feature_names_in_" in self.__dict__ and getattr(X, "ndim", 1) == 2):
-            validate_data(self, X, reset=False, skip_check_array=True)
+            try:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            except ValueError as error:
+                raise SchemaError(str(error)) from None
 
     def _joint(self) -> Joint:
         """Read the parameters off the sums, once for each setting."""

@@ -8,7 +8,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.features import complement_weights
+from bayeswater.estimate.features import complement_sums, complement_weights
 from bayeswater.inference.leave_one_out import complement_without
 from bayeswater.inference.linear import LinearJoint, complement_joint
 from bayeswater.models.classifier import CountingClassifier
@@ -81,7 +81,7 @@ class ComplementNB(FeatureCounter, CountingClassifier):
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
         feature_sum = self.statistics_.columns.feature_sum
-        complement = feature_sum.sum(axis=0) - feature_sum
+        complement = complement_sums(feature_sum)
         alpha = self._alpha(feature_sum.shape[1])
 
         def likelihood(rows: slice, use_loop: bool) -> Array:

@@ -12,8 +12,8 @@ import numpy as np
 
 from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import Labels
+from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.errors import StatisticsError
 from bayeswater.kernels.category_counts import count_categories, offsets
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -26,14 +26,14 @@ from bayeswater.typing import Array
 class CategoryCounts(Statistic):
     """Counts (n_table_rows, n_classes) of the states of all columns, one after the other."""
 
-    columns: tuple[Variable, ...]
+    schema: Schema
     table: Array
 
     @classmethod
     def of(cls, coded: CodedTable, labels: Labels, weight: Array | None) -> Self:
         """Count some rows."""
-        n_states, n_classes = coded.n_states, labels.n_classes
-        _require_room(coded.variables, n_states, n_classes)
+        n_states, n_classes = coded.schema.n_states, labels.n_classes
+        _require_room(coded.schema, n_classes)
         use_loop = worth_compiling(coded.shape[0] * coded.shape[1])
 
         def count(rows: slice) -> Array:
@@ -44,24 +44,17 @@ class CategoryCounts(Statistic):
         table = next(blocks)
         for part in blocks:
             table += part
-        return cls(labels.variable, coded.variables, table)
+        return cls(labels.variable, coded.schema, table)
 
-    @cached_property
+    @property
     def n_states(self) -> Array:
         """Number of states of each column, the missing slot not counted."""
-        return np.array([column.n_states for column in self.columns], dtype=np.int64)
+        return self.schema.n_states
 
     @cached_property
     def start(self) -> Array:
         """First row of each column in the table, and last the table's length."""
         return offsets(self.n_states)
-
-    @cached_property
-    def is_missing_slot(self) -> Array:
-        """Mark the rows of the table that count missing cells."""
-        mark = np.zeros(len(self.table), dtype=bool)
-        mark[self.start[1:] - 1] = True
-        return mark
 
     def of_column(self, j: int) -> Array:
         """Counts (n_states, n_classes) of one column, without its missing cells."""
@@ -73,57 +66,42 @@ class CategoryCounts(Statistic):
 
     def pruned(self) -> Self:
         """Drop states that are neither declared nor counted, as if no row had ever had them."""
-        return self._onto_columns(
-            tuple(column.keeping(np.asarray(self.of_column(j).any(axis=1))) for j, column in enumerate(self.columns))
-        )
+        kept = (v.keeping(np.asarray(self.of_column(j).any(axis=1))) for j, v in enumerate(self.schema))
+        return self._onto_schema(Schema(tuple(kept)))
 
-    def declaring(self, columns: tuple[Variable, ...]) -> Self:
+    def declaring(self, schema: Schema) -> Self:
         """Join further declared states to the domains."""
-        return self._onto_columns(tuple(a.union(b) for a, b in zip(self.columns, columns, strict=True)))
+        return self._onto_schema(self.schema.union(schema))
 
-    def _onto_columns(self, columns: tuple[Variable, ...]) -> Self:
-        if columns == self.columns:
+    def _onto_schema(self, schema: Schema) -> Self:
+        if schema == self.schema:
             return self
-        n_states = np.array([column.n_states for column in columns], dtype=np.int64)
-        _require_room(columns, n_states, self.n_classes)
-        start = offsets(n_states)
+        _require_room(schema, self.n_classes)
+        start = offsets(schema.n_states)
         table = np.zeros((start[-1], self.n_classes), dtype=self.table.dtype)
-        for j, (old, new) in enumerate(zip(self.columns, columns, strict=True)):
-            kept = [code for code, state in enumerate(old.states) if _holds(new, state)]
-            place = [code if new.is_coded else new.code_of[old.states[code]] for code in kept]
-            table[start[j] + np.array(place, dtype=np.int64)] = self.of_column(j)[kept]
+        for j, (old, new) in enumerate(zip(self.schema, schema, strict=True)):
+            kept, place = old.shared_codes(new)
+            table[start[j] + place] = self.of_column(j)[kept]
             table[start[j + 1] - 1] = self.table[self.start[j + 1] - 1]
-        return replace(self, columns=columns, table=table)
+        return replace(self, schema=schema, table=table)
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
-        if len(self.columns) != len(other.columns):
-            raise StatisticsError(
-                f"{len(self.columns)} columns here, {len(other.columns)} there: they cannot be merged"
-            )
-        for mine, theirs in zip(self.columns, other.columns, strict=True):
-            if mine.name != theirs.name:
-                raise StatisticsError(f"column {mine.name!r} here stands where the other has {theirs.name!r}")
-        classes = self.classes.union(other.classes)
-        columns = tuple(a.union(b) for a, b in zip(self.columns, other.columns, strict=True))
-        return self.onto(classes)._onto_columns(columns), other.onto(classes)._onto_columns(columns)
+        classes, schema = self.classes.union(other.classes), self.schema.union(other.schema)
+        return self.onto(classes)._onto_schema(schema), other.onto(classes)._onto_schema(schema)
 
     def _place(self, name: str, place: tuple[int, ...]) -> str:
         row, k = place
         j = int(np.searchsorted(self.start, row, side="right")) - 1
         code = row - int(self.start[j])
-        column = self.columns[j]
+        column = self.schema[j]
         state = "missing" if code == column.n_states else repr(column.states[code])
         return f"the count of {column.name!r} = {state} in class {self.classes.states[k]!r}"
 
 
-def _holds(variable: Variable, state: object) -> bool:
-    return state in variable.states if variable.is_coded else state in variable.code_of
-
-
-def _require_room(columns: tuple[Variable, ...], n_states: Array, n_classes: int) -> None:
-    largest = columns[int(np.argmax(n_states))]
+def _require_room(schema: Schema, n_classes: int) -> None:
+    largest = schema[int(np.argmax(schema.n_states))]
     require_table_bytes(
-        int((n_states + 1).sum()) * n_classes * 8,
-        f"counting {len(columns)} columns (the largest domain is {largest.name!r} with {largest.n_states} states)",
+        int((schema.n_states + 1).sum()) * n_classes * 8,
+        f"counting {len(schema)} columns (the largest domain is {largest.name!r} with {largest.n_states} states)",
         "encode its labels as 0, 1, 2, ... (OrdinalEncoder), leave the column out if it is an identifier, or bin it",
     )

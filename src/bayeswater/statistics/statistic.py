@@ -173,14 +173,19 @@ def _sum(a: Array, b: Array) -> Array:
     return total
 
 
+def remainder(total: Array, part: Array | float) -> Array:
+    """What is left of sums when a part of them is taken away: never negative, and zero where it is but rounding."""
+    rest = total - part
+    return np.where(rest <= ROUNDING * total, 0.0, rest)
+
+
 def spread(sums: Array, old: Variable, new: Variable, axis: int = 0) -> Array:
     """Move the classes along `axis` from one domain to another; new classes get zeros, absent ones are dropped."""
     if old.states == new.states:
         return sums
-    kept = [code for code, state in enumerate(old.states) if state in new.code_of]
+    kept, place = old.shared_codes(new)
     shape = list(sums.shape)
     shape[axis] = new.n_states
     result = np.zeros(shape, dtype=sums.dtype)
-    place = [new.code_of[old.states[code]] for code in kept]
     np.moveaxis(result, axis, 0)[place] = np.moveaxis(sums, axis, 0)[kept]
     return result
