@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
-from bayeswater.data.labels import narrow_codes
-from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_dense, require_width
+from bayeswater.data.labels import narrow_codes, type_names
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_dense, require_cells, require_width
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
@@ -71,10 +71,7 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
         names: Sequence[str] = frame.names
         require_width(len(names), None if rules.known is None else len(rules.known), rules.model)
-        if not sources or not frame.table.num_rows:
-            raise DataError(
-                f"Found array with 0 sample(s) (shape={frame.table.shape}) while a minimum of 1 is required."
-            )
+        require_cells(frame.table.shape, rules.model)
     else:
         X = _as_array(X, rules.model)
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
@@ -84,6 +81,8 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         if X.dtype.kind in "iu" and all_coded:
             return _whole_matrix(X, names, rules)
         sources = [X[:, j] for j in range(X.shape[1])]
+        if X.dtype.kind not in "iuf":
+            sources = [_FrameColumn(_as_frame(*column), column[1]) for column in zip(sources, names, strict=True)]
     variables, columns, unseen = [], [], []
     for j, (name, source) in enumerate(zip(names, sources, strict=True)):
         known = rules.known[j] if rules.known is not None else None
@@ -95,8 +94,8 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
 
 
 def _as_array(X: Any, model: str) -> Array:
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS" and X.size:
-        return X
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM" and X.size:
+        return np.asarray(X)
     if isinstance(X, list | tuple):
         array = np.array(X, dtype=object)
         if array.ndim == 2 and array.size and any(isinstance(cell, str) for cell in array.flat):
@@ -115,10 +114,10 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     if low.min() < 0:
         raise _negative(X[:, int(low.argmin())], names[int(low.argmin())], rules.model)
     codes = DenseMatrix(
-        _same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, 2**62).astype(np.int64)
+        _same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, np.uint64(2**62)).astype(np.int64)
     )
     if rules.known is None or rules.grow:
-        variables = tuple(Variable(name, range(int(top) + 1)) for name, top in zip(names, high, strict=True))
+        variables = tuple(Variable.of_codes(name, int(top) + 1) for name, top in zip(names, high, strict=True))
         return CodedTable(Schema(variables), codes)
     unseen = [
         seen
@@ -146,10 +145,8 @@ def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:
 def _encode_column(
     source: Any, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
-    numbers = source if isinstance(source, np.ndarray) and source.dtype.kind in "iuf" else None
-    if isinstance(source, _FrameColumn) and source.is_numeric:
-        numbers = numeric_column(source.frame, name)
-    if numbers is not None:
+    if isinstance(source, np.ndarray) or source.is_numeric:
+        numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, name)
         missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
         present = numbers[~missing]
         if len(present) and present.min() < 0:
@@ -168,13 +165,13 @@ def _encode_column(
         ]
         declared: frozenset[Any] = frozenset()
     else:
-        states, index, missing, declared = _found_labels(source, name)
+        states, index, missing, declared = _found_labels(source)
     _refuse_missing(missing, name, rules)
     if known is not None and not rules.grow:
         place = np.array([known.code_of.get(state, known.n_states) for state in states], dtype=np.int64)
         variable = known
     else:
-        ordered = tuple(states) if declared else sorted_labels(states)
+        ordered = tuple(dict.fromkeys(states)) if declared else sorted_labels(states)
         variable = Variable(name, ordered, declared)
         place = np.array([variable.code_of[state] for state in states], dtype=np.int64)
     n_states = variable.n_states
@@ -200,7 +197,7 @@ def _encode_codes(
     if len(fraction) and rules.grow:
         raise DataError(f"column {name!r} holds integer codes, but {fraction[0]} is none; round or encode it")
     highest = int(present.max()) if len(present) else -1
-    variable = known if known is not None and not rules.grow else Variable(name, range(highest + 1))
+    variable = known if known is not None and not rules.grow else Variable.of_codes(name, highest + 1)
     outside = missing | (numbers != np.floor(numbers)) | (numbers >= variable.n_states)
     codes = narrow_codes(np.where(outside, variable.n_states, numbers).astype(np.int64), variable.n_states)
     labels, rows = np.unique(numbers[outside & ~missing], return_counts=True)
@@ -208,22 +205,28 @@ def _encode_codes(
     return variable, codes, unseen
 
 
-def _found_labels(source: Any, name: str) -> tuple[list[Any], Array, Array, frozenset[Any]]:
+def _as_frame(cells: Array, name: str) -> Frame:
+    """Put one column of an array of objects, strings or times into a frame."""
+    import pyarrow as pa
+
+    try:
+        column = pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)
+    except (pa.ArrowException, OverflowError) as error:
+        kinds = type_names(cells.tolist())
+        raise DataError(
+            f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "
+            f"example with str(): {error}"
+        ) from None
+    return Frame(pa.table({name: column}), "numpy", frozenset())
+
+
+def _found_labels(source: "_FrameColumn") -> tuple[list[Any], Array, Array, frozenset[Any]]:
     """List the labels of a column, the index of each cell's label, which cells are missing, and what is declared."""
     import pyarrow as pa
 
-    if isinstance(source, _FrameColumn):
-        column = source.frame.table.column(name)
-        is_declared = name in source.frame.declared
-    else:
-        try:
-            column = pa.chunked_array([pa.array(source.tolist(), from_pandas=True)])
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            kinds = sorted({type(cell).__name__ for cell in source.tolist() if cell is not None and cell == cell})
-            raise DataError(
-                f"column {name!r} mixes values of types {kinds}; give it one type, for example with str(): {error}"
-            ) from None
-        is_declared = False
+    name = source.name
+    column = source.frame.table.column(name)
+    is_declared = name in source.frame.declared
     if pa.types.is_dictionary(column.type) and is_declared:
         column = column.unify_dictionaries()
     else:

@@ -5,11 +5,14 @@ frame has imported it.
 """
 
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswater.data.labels import type_names
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
 
@@ -36,15 +39,31 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") or _is_pandas(X)
 
 
+def held(X: Any) -> Any:
+    """Hold the rows of an Arrow stream, which can be read but once, in a table; leave everything else as it is."""
+    if not is_frame(X) or _is_pandas(X) or (library_of(X) == "polars" and hasattr(X, "columns")):
+        return X
+    import pyarrow as pa
+
+    try:
+        return pa.table(X)
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"Expected 2D array, got 1D array instead: X is a {type(X).__name__}, one column without a table around "
+            "it; give a frame, for example X.to_frame()"
+        ) from None
+
+
 def read_frame(X: Any) -> Frame:
     """Read a frame as Arrow columns, without copying where its library allows."""
     import pyarrow as pa
 
     if _is_pandas(X):
         library = "pandas"
+        require_own_names(X.columns)
         try:
             table = pa.Table.from_pandas(X, preserve_index=False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except (pa.ArrowInvalid, TypeError, pa.ArrowNotImplementedError) as error:
             raise _mixed_column(X, error) from None
         declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
     else:
@@ -55,10 +74,15 @@ def read_frame(X: Any) -> Frame:
             for name, column in zip(table.column_names, table.columns, strict=True)
             if pa.types.is_dictionary(column.type) and not _is_polars_categorical(X, name)
         )
-    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
-    if twice:
-        raise SchemaError(f"column name {sorted(twice)[0]!r} stands more than once; give every column its own name")
+    require_own_names(table.column_names)
     return Frame(table, library, declared)
+
+
+def require_own_names(names: Iterable[Any]) -> None:
+    """Refuse a name that stands over two columns."""
+    twice = [name for name, n in Counter(map(str, names)).items() if n > 1]
+    if twice:
+        raise SchemaError(f"column name {twice[0]!r} stands more than once; give every column its own name")
 
 
 def write_frame(columns: dict[str, Any], library: str | None) -> Any:
@@ -119,10 +143,9 @@ def _is_polars_categorical(X: Any, name: str) -> bool:
 
 def _mixed_column(X: Any, error: Exception) -> DataError:
     for name in X.columns:
-        kinds = {type(value).__name__ for value in X[name] if value is not None and value == value}
+        kinds = type_names(X[name])
         if X[name].dtype == object and len(kinds) > 1:
             return DataError(
-                f"column {name!r} mixes values of types {sorted(kinds)}; give it one type, for example "
-                "with .astype(str)"
+                f"column {name!r} mixes values of types {kinds}; give it one type, for example with .astype(str)"
             )
-    return DataError(f"the frame cannot be read: {error}")
+    return DataError(f"the frame cannot be read: {error}; convert that column")

@@ -3,13 +3,15 @@
 Labels are coded by us and never counted in their own dtype, so a label of 8 bits cannot overflow a count.
 """
 
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayeswater.data.variable import Variable, sorted_labels
-from bayeswater.errors import DataError
+from bayeswater.data.variable import Variable
+from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 
 
@@ -62,62 +64,106 @@ def encode_labels(y: Any, known: Variable | None = None) -> Labels:
 
 def declared_classes(classes: Any) -> Variable:
     """Give the domain of classes that a user declares: sorted, and kept though no row has them."""
-    array = np.asarray(classes)
-    states = sorted_labels(set(array.tolist()))
-    return Variable("class", states, frozenset(states), array.dtype)
+    try:
+        found = encode_labels(classes).variable
+    except DataError as error:
+        raise ParameterError(f"classes is {classes!r}; give all labels there will be, in one list ({error})") from None
+    return Variable("class", found.states, frozenset(found.states), found.dtype)
 
 
 def one_dimensional(y: Any) -> Array:
     """Check shape and kind of y; integers, the common case, are passed through at once."""
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub":
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub" and not isinstance(y, np.ma.MaskedArray):
         return y
-    if hasattr(y, "to_numpy"):  # a column of pandas, polars or pyarrow
-        y = y.to_numpy()
-    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
-        y = np.array(y, dtype=object)
     from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets
 
     try:
-        flat: Array = column_or_1d(y, warn=True)
+        flat: Array = column_or_1d(_as_array(y), warn=True)
     except ValueError as error:
         raise DataError(f"y: {error}") from None
     missing = _missing(flat)
     if missing.any():
         row = int(missing.argmax())
         raise DataError(
-            f"Input y contains NaN: the label of row {row} is missing ({flat[row]!r}), and so are "
-            f"{missing.sum()} in all; "
-            "leave these rows out"
+            f"Input y contains NaN: the label of row {row} is missing ({flat[row]!r}), and so are {missing.sum()} in "
+            "all; leave these rows out"
         )
-    if flat.dtype.kind == "c":
-        raise DataError("Complex data not supported: y holds complex numbers; labels must be names or whole numbers")
-    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
-        raise DataError(f"Input y contains infinity: the label of row {int(np.isinf(flat).argmax())}")
-    if len(flat) and not isinstance(flat[0], str | np.str_ | np.bool_ | bool):
-        try:
-            check_classification_targets(flat)
-        except ValueError as error:
-            raise DataError(
-                f"{error} Labels must be names or whole numbers; here y holds {flat[:3].tolist()} ..."
-            ) from None
+    if flat.dtype.kind == "O":
+        flat = _of_one_type(flat)
+    if flat.dtype.kind == "f":
+        _require_whole(flat)
     return flat
+
+
+def _as_array(y: Any) -> Any:
+    """Turn a column of pandas, polars or pyarrow, a masked array or a list of names into an array."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(y, pyarrow.Array):
+        return y.to_numpy(zero_copy_only=False)
+    if hasattr(y, "to_numpy"):
+        return y.to_numpy()
+    if isinstance(y, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(y), np.array(None), y.data)
+    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
+        return np.array(y, dtype=object)
+    return y
 
 
 def _missing(y: Array) -> Array:
     if y.dtype.kind == "f":
         return np.isnan(y)
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
     if y.dtype.kind == "O":
-        return np.array([label is None or _is_nan(label) for label in y], dtype=bool)
+        return np.array([_is_missing(label) for label in y], dtype=bool)
     return np.zeros(len(y), dtype=bool)
 
 
-def _is_nan(label: Any) -> bool:
-    """Say whether a label differs from itself, as NaN does."""
+def _is_missing(label: Any) -> bool:
+    """Say whether a label is None or differs from itself, as NaN does."""
     try:
-        return bool(label != label)
+        return label is None or bool(label != label)
     except TypeError:  # pandas.NA has no truth value
         return True
+    except ValueError:  # nor has an array, but it is there
+        return False
+
+
+def type_names(cells: Iterable[Any]) -> list[str]:
+    """Name the types of the cells that are not missing.
+
+    >>> type_names(["a", None, 1, "b"])
+    ['int', 'str']
+    """
+    return sorted({type(cell).__name__ for cell in cells if not _is_missing(cell)})
+
+
+def _of_one_type(y: Array) -> Array:
+    """Give objects that are numbers as an array of numbers, names as they are; refuse other things, and mixtures."""
+    if all(isinstance(label, str) for label in y):
+        return y
+    is_bool = [isinstance(label, bool | np.bool_) for label in y]
+    if all(is_bool):
+        return y.astype(bool)
+    if not any(is_bool) and all(isinstance(label, int | float | np.integer | np.floating) for label in y):
+        return np.array(y.tolist())
+    kinds = type_names(y)
+    if len(kinds) > 1:
+        raise DataError(f"y mixes labels of types {kinds}; give all labels one type, for example with str()")
+    raise DataError(f"Unknown label type: y holds {kinds[0]}; labels must be names or whole numbers")
+
+
+def _require_whole(y: Array) -> None:
+    infinite = np.isinf(y)
+    if infinite.any():
+        raise DataError(f"Input y contains infinity: the label of row {int(infinite.argmax())}; leave the row out")
+    fraction = y != np.floor(y)
+    if fraction.any():
+        row = int(fraction.argmax())
+        raise DataError(
+            f"Unknown label type: continuous. The label of row {row} is {y[row]}: maybe these are values to predict by "
+            "a regression. Labels must be names or whole numbers; cut the values into classes"
+        )
 
 
 def _encode_integers(y: Array) -> tuple[Array, Array]:
@@ -125,22 +171,14 @@ def _encode_integers(y: Array) -> tuple[Array, Array]:
     low, high = int(y.min()), int(y.max())
     if high - low >= 2**16:
         return np.unique(y, return_inverse=True)
-    distance = y if low == 0 else y.astype(np.int64) - low
+    distance = y if low == 0 else y.astype(np.uint64) - np.uint64(low % 2**64)  # exact for every kind of integers
     present = np.flatnonzero(np.bincount(distance.astype(np.int64, copy=False)))
     place = narrow_codes(np.zeros(high - low + 1, dtype=np.int64), len(present))
     place[present] = np.arange(len(present))
-    return (present + low).astype(y.dtype), place[distance]
+    return np.array([low + code for code in present.tolist()], dtype=y.dtype), place[distance]
 
 
 def _encode_objects(y: Array) -> tuple[Array, Array]:
-    kinds = {type(label).__name__ for label in y}
-    if len(kinds) > 1 and "str" in kinds:
-        raise DataError(f"y mixes labels of types {sorted(kinds)}; give all labels one type, for example with str()")
-    try:
-        states = sorted_labels(set(y.tolist()))
-    except TypeError:
-        raise DataError(f"Unknown label type: y holds {sorted(kinds)}; labels must be names or whole numbers") from None
+    states = sorted(set(y.tolist()))
     code_of = {state: code for code, state in enumerate(states)}
-    found = np.empty(len(states), dtype=object)
-    found[:] = states
-    return found, np.array([code_of[label] for label in y.tolist()], dtype=np.int64)
+    return np.array(states, dtype=object), np.array([code_of[label] for label in y.tolist()], dtype=np.int64)

@@ -3,14 +3,14 @@
 No reader copies the data: a dense block is a view; the columns of a frame are put side by side for one block at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayeswater.data.frames import is_frame, library_of, numeric_column, read_frame
+from bayeswater.data.frames import is_frame, library_of, numeric_column, read_frame, require_own_names
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
@@ -113,7 +113,7 @@ DenseTable = DenseMatrix | ColumnMatrix
 Matrix = DenseTable | SparseMatrix
 
 SEARCH_ROWS = 4096
-RANGE_CELLS = 2**20
+RANGE_CELLS = 2**17
 """Cells whose smallest and largest value are taken together, while they are in cache."""
 
 NATIVE = "biuf"
@@ -137,8 +137,11 @@ def read_dense(X: Any, model: str) -> DenseTable:
 
 def read_matrix(X: Any, model: str) -> Matrix:
     """Read a table of numbers; missing cells become NaN, everything that is no number is refused."""
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in NATIVE:
-        return DenseMatrix(_checked_shape(_native(X), model))
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in NATIVE and not isinstance(X, np.matrix):
+        require_cells(X.shape, model)
+        return DenseMatrix(_native(X))
     if is_frame(X):
         return _from_frame(X, model)
     from scipy import sparse
@@ -155,6 +158,8 @@ def read_matrix(X: Any, model: str) -> Matrix:
         )
     except ValueError as error:
         raise DataError(str(error)) from None
+    if X.dtype.kind not in NATIVE:
+        raise DataError(f"X holds {X.dtype}, not numbers; convert it, or use CategoricalNB for categories")
     if sparse.issparse(X):
         if not X.has_canonical_format:  # a cell stored in two parts is one cell
             X = X.copy()
@@ -179,23 +184,41 @@ def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_neg
     low, high = _value_range(matrix)
     if (allow_negative or not low < 0) and np.isfinite(low) and np.isfinite(high):
         return
-    for start in range(0, matrix.shape[0], SEARCH_ROWS):
-        block = matrix.block(slice(start, min(start + SEARCH_ROWS, matrix.shape[0])))
-        cells = block.cells if isinstance(block, SparseMatrix) else block
+
+    def is_bad(cells: Array) -> Array:
         bad = np.isinf(cells)
         if not allow_missing:
             bad |= np.isnan(cells)
         if not allow_negative:
             bad |= cells < 0
+        return bad
+
+    cell = first_cell(matrix, is_bad)
+    if cell is None:
+        return
+    if cell.value < 0 and np.isfinite(cell.value):
+        raise DataError(f"Negative values in data passed to {model} (input X): {cell.where}; counts start at 0")
+    what = "NaN" if np.isnan(cell.value) else "infinity"
+    raise DataError(f"Input X contains {what}: {cell.where}; {_way_out(cell.value, allow_missing)}")
+
+
+class Cell(NamedTuple):
+    """The value of a cell, and where it stands, for a message."""
+
+    value: float
+    where: str
+
+
+def first_cell(matrix: Matrix, is_bad: Callable[[Array], Array]) -> Cell | None:
+    """Find the first row's first cell that is bad."""
+    for start in range(0, matrix.shape[0], SEARCH_ROWS):
+        block = matrix.block(slice(start, min(start + SEARCH_ROWS, matrix.shape[0])))
+        cells = block.cells if isinstance(block, SparseMatrix) else block
+        bad = is_bad(cells)
         if bad.any():
-            row, column, value = _first_cell(block, cells, bad)
-            where = f"{value} in row {start + row}, column {column_name(matrix.names, column)!r}"
-            if value < 0 and np.isfinite(value):
-                raise DataError(f"Negative values in data passed to {model} (input X): {where}; counts start at 0")
-            raise DataError(
-                f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {where}; "
-                f"{_way_out(value, allow_missing)}"
-            )
+            row, column, value = _cell_of(block, cells, bad)
+            return Cell(value, f"{value} in row {start + row}, column {column_name(matrix.names, column)!r}")
+    return None
 
 
 def _value_range(matrix: Matrix) -> tuple[float, float]:
@@ -217,7 +240,7 @@ def _value_range(matrix: Matrix) -> tuple[float, float]:
     return float(ranges[:, 0].min()), float(ranges[:, 1].max())
 
 
-def _first_cell(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[int, int, float]:
+def _cell_of(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[int, int, float]:
     """Row, column and value of the first bad cell of a block."""
     if isinstance(block, SparseMatrix):
         cell = int(bad.argmax())
@@ -243,24 +266,21 @@ def _native(values: Array) -> Array:
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
-def _checked_shape(values: Array, model: str) -> Array:
-    for axis, what in enumerate(("sample", "feature")):
-        if values.shape[axis] == 0:
+def require_cells(shape: tuple[int, ...], model: str) -> None:
+    """Refuse a table without rows or without columns."""
+    for what, n in zip(("feature", "sample"), reversed(shape), strict=True):
+        if n == 0:
             raise DataError(
-                f"Found array with 0 {what}(s) (shape={values.shape}) while a minimum of 1 is required by {model}."
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required by {model}."
             )
-    return values
 
 
 def _from_frame(X: Any, model: str) -> DenseTable:
     kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
     if len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
-        values = _checked_shape(_native(X.to_numpy()), model)  # one block of memory: no copy
-        return DenseMatrix(values, tuple(map(str, X.columns)))
+        require_cells(X.shape, model)
+        require_own_names(X.columns)
+        return DenseMatrix(_native(X.to_numpy()), tuple(map(str, X.columns)))  # one block of memory: no copy
     frame = read_frame(X)
-    if not frame.names or not frame.table.num_rows:
-        raise DataError(
-            f"Found array with {'0 sample(s)' if frame.names else '0 feature(s)'} (shape={frame.table.shape}) "
-            f"while a minimum of 1 is required by {model}."
-        )
+    require_cells(frame.table.shape, model)
     return ColumnMatrix(tuple(_native(numeric_column(frame, name)) for name in frame.names), frame.names)

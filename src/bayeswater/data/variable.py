@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import SchemaError
+from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
 
 
@@ -39,6 +40,16 @@ class Variable:
     declared: frozenset[Any] = frozenset()
     dtype: Any = field(default=None, compare=False)
 
+    @classmethod
+    def of_codes(cls, name: str, n_codes: int, declared: frozenset[int] = frozenset()) -> "Variable":
+        """Make a column of the codes 0 .. n_codes - 1; more of them than a table of counts can have are refused."""
+        require_table_bytes(
+            8 * n_codes,
+            f"counting the {n_codes:.10g} codes of column {name!r}",
+            "encode its labels as 0, 1, 2, ... (OrdinalEncoder), leave it out if it is an identifier, or bin it",
+        )
+        return cls(name, range(n_codes), declared)
+
     @property
     def n_states(self) -> int:
         """Number of states of the domain."""
@@ -59,7 +70,7 @@ class Variable:
         """The states as an array, in the dtype they came in."""
         if self.is_coded:
             return np.arange(self.n_states)
-        if self.dtype is not None and np.dtype(self.dtype).kind in "biuf":
+        if self.dtype is not None and np.dtype(self.dtype).kind in "biufmM":
             return np.array(self.states, dtype=self.dtype)
         if all(isinstance(state, str) for state in self.states) and self.dtype != object:
             return np.array(self.states)

@@ -46,7 +46,11 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
         raise DataError("sample_weight is zero for every row; at least one weight must be over zero")
     if (weight == 1).all():
         return None
-    if weight.sum(dtype=np.float64) < EXACT and (weight == np.floor(weight)).all():
+    with np.errstate(over="ignore"):
+        total = weight.sum(dtype=np.float64)
+    if not np.isfinite(total):
+        raise DataError("the sum of sample_weight overflows; divide the weights by a large number")
+    if total < EXACT and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     return weight.astype(np.float64)
 
@@ -57,7 +61,7 @@ def without_zero_rows(X: Any, y: Array, weight: Array | None) -> tuple[Any, Arra
         return X, y, weight
     keep = weight > 0
     kept = weight[keep]
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = (getattr(X, "shape", None) or (len(X),))[0]
     if n_rows != len(keep):
         raise inconsistent_lengths(n_rows, len(keep))
     return take_rows(X, keep), y[keep], None if (kept == 1).all() else kept

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 
 def log_posterior_mean(count: Array, pseudo_count: Any, axis: int) -> Array:
@@ -55,16 +55,18 @@ class Dirichlet:
     """
 
     def __init__(self, pseudo_counts: Any = 1.0, *, default: float | None = None) -> None:
-        self.pseudo_counts = pseudo_counts
+        if isinstance(pseudo_counts, np.ndarray):
+            pseudo_counts = pseudo_counts.tolist()
+        self.pseudo_counts: Any = tuple(pseudo_counts) if isinstance(pseudo_counts, Sequence) else pseudo_counts
         self.default = default
         if isinstance(pseudo_counts, Mapping):
-            values = [*pseudo_counts.values(), *([] if default is None else [default])]
-        elif isinstance(pseudo_counts, Sequence | np.ndarray):
-            values = list(pseudo_counts)
+            values = [*pseudo_counts.values()]
         else:
-            values = [pseudo_counts]
-        for value in values:
-            if not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+            values = [*self.pseudo_counts] if isinstance(self.pseudo_counts, tuple) else [pseudo_counts]
+            if default is not None:
+                raise ParameterError(f"default={default!r} in {self!r} is for states that a mapping does not name")
+        for value in [*values, 0 if default is None else default]:
+            if not (is_number(value) and value >= 0):
                 raise ParameterError(f"pseudo-count {value!r} in {self!r}; pseudo-counts are finite numbers, 0 or more")
 
     @classmethod
@@ -74,9 +76,13 @@ class Dirichlet:
         >>> Dirichlet.m_estimate(10, {"yes": 0.3, "no": 0.7})
         Dirichlet({'yes': 3.0, 'no': 7.0})
         """
+        if not is_number(m):
+            raise ParameterError(f"m is {m!r}; give the number of rows imagined")
         if proportions is None:
             return MEstimate(m)
         total = sum(proportions.values())
+        if not total > 0:
+            raise ParameterError(f"the proportions {proportions!r} sum to {total}; at least one must be over 0")
         return Dirichlet({label: m * share / total for label, share in proportions.items()})
 
     @property
@@ -95,7 +101,7 @@ class Dirichlet:
                     "name it, or give default="
                 )
             return np.array([float(given.get(state, self.default)) for state in variable.states])
-        if isinstance(given, Sequence | np.ndarray):
+        if isinstance(given, tuple):
             if len(given) != variable.n_states:
                 raise ParameterError(
                     f"the prior of column {variable.name!r} has {len(given)} pseudo-counts for "
@@ -109,11 +115,16 @@ class Dirichlet:
         default = "" if self.default is None else f", default={self.default}"
         return f"{type(self).__name__}({self.pseudo_counts}{default})"
 
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        given = self.pseudo_counts
+        return type(self), frozenset(given.items()) if isinstance(given, Mapping) else given, self.default
+
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
+        return isinstance(other, Dirichlet) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._identity)
 
 
 class MEstimate(Dirichlet):

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.statistics.moments import Moments
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,12 @@ class NormalInverseGamma:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isfinite(self.mean):
-            raise ParameterError(f"NormalInverseGamma: mean is {self.mean}; give a finite number")
+        if not is_number(self.mean):
+            raise ParameterError(f"NormalInverseGamma: mean is {self.mean!r}; give a finite number")
         for name in ("strength", "shape", "scale"):
             value = getattr(self, name)
-            if not (value > 0 and isfinite(value)):
-                raise ParameterError(f"NormalInverseGamma: {name} is {value}; it must be over 0 and finite")
+            if not (is_number(value) and value > 0):
+                raise ParameterError(f"NormalInverseGamma: {name} is {value!r}; it must be over 0 and finite")
 
     def predictive(self, n: Array | float, mean: Array | float, scatter: Array | float) -> tuple[Array, Array, Array]:
         """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows."""

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayeswater.estimate.gaussian import GaussianParameters
-from bayeswater.kernels.gaussian_joint import squared_distances
+from bayeswater.kernels.gaussian_joint import gaussian_scores
 from bayeswater.typing import Array
 
 
@@ -25,23 +25,16 @@ class GaussianJoint:
     parameters: GaussianParameters
     inverse_scale: Array
     log_normaliser: Array
-    intercept: Array  # (n_classes,): the sum of the log-normalisers, -inf for a class without a density
+    intercept: Array  # (n_classes,): log prior and log-normalisers, -inf for a class without a density
     spike: Array | None  # cells of variance zero
     student: Array  # columns that follow Student's t
 
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""
-        return self.log_prior + self.likelihood(block, use_loop)
-
-    def likelihood(self, block: Array, use_loop: bool) -> Array:
-        """Log-likelihoods, without the prior."""
         mean = self.parameters.mean
-        total = squared_distances(block, mean, self.inverse_scale, use_loop=use_loop)
-        total *= -0.5
-        total += self.intercept
-        missing = np.isnan(block) if block.dtype.kind == "f" else None
-        if missing is not None and missing.any():
-            total -= missing @ self.log_normaliser.T
+        total, any_missing = gaussian_scores(block, mean, self.inverse_scale, self.intercept, use_loop=use_loop)
+        if any_missing:
+            total -= np.isnan(block) @ self.log_normaliser.T
         for j in self.student:
             x = block[:, j, None].astype(np.float64)
             density = student_log_density(x, mean[:, j], self.parameters.variance[:, j], self.parameters.degrees[:, j])
@@ -52,7 +45,7 @@ class GaussianJoint:
             ]
             off = sum(spike & (x != m) & ~np.isnan(x) for x, m, spike in for_spikes)
             on = sum((spike & (x == m)).astype(np.int64) for x, m, spike in for_spikes)
-            apply_spikes(total, np.asarray(off, dtype=bool), np.asarray(on))
+            apply_spikes(total, np.asarray(off, dtype=bool), np.asarray(on), self.log_prior)
         return total
 
 
@@ -68,7 +61,7 @@ def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> Gaussian
         parameters,
         np.where(positive, 1.0 / np.sqrt(variance), 0.0),
         log_normaliser,
-        np.where(parameters.seen, log_normaliser.sum(axis=1), -np.inf),
+        np.where(parameters.seen, log_prior + log_normaliser.sum(axis=1), -np.inf),
         spike if spike.any() else None,
         np.flatnonzero(np.isfinite(parameters.degrees).all(axis=0)),
     )
@@ -83,8 +76,8 @@ def student_log_density(x: Array, location: Array, squared_scale: Array, degrees
     return density
 
 
-def apply_spikes(log_likelihood: Array, off: Array, on: Array) -> None:
-    """Strike out the classes whose spike a row misses, and those with fewer spikes under it than another has."""
+def apply_spikes(log_likelihood: Array, off: Array, on: Array, log_prior: Array) -> None:
+    """Strike out the classes whose spike a row misses, and those with fewer spikes under it than a possible one has."""
     log_likelihood[off] = -np.inf
-    certain = np.where(np.isneginf(log_likelihood), -1, on)
+    certain = np.where(np.isneginf(log_likelihood + log_prior), -1, on)
     log_likelihood[certain < certain.max(axis=1, keepdims=True)] = -np.inf

@@ -34,6 +34,7 @@ class GaussianWithout:
     moments: Moments
     var_smoothing: float
     priors: Mapping[int, NormalInverseGamma]
+    log_prior: Array  # of the classes, with all rows in: -inf where one is impossible
 
     @cached_property
     def n(self) -> Array:
@@ -143,7 +144,7 @@ class GaussianWithout:
             spike = normal & ~positive & seen[:, None]
             off[:, k] = (spike & (x != center)).any(axis=1)
             on[:, k] = (spike & (x == center)).sum(axis=1)
-        apply_spikes(likelihood, off, on)
+        apply_spikes(likelihood, off, on, self.log_prior)
         return likelihood
 
 

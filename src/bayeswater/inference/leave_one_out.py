@@ -134,5 +134,5 @@ def complement_without(
             weight_sum == 0, 1.0, weight_sum
         )
         limit_score = np.bincount(row, weights=x * zero, minlength=n_rows) / np.maximum(n_zero, 1)
-        scores[:, k] = np.where(n_zero > 0, limit_score, finite_score)
+        scores[:, k] = np.where((n_zero > 0) & ~empty, limit_score, finite_score)
     return scores, infinite

@@ -2,12 +2,13 @@
 
     log P(class | row) = log P(class, row) - log sum over classes of P(class, row)
 
--inf is a legal log-probability and NaN never a result: a row to which every class gives probability zero keeps
-`fallback`, the prior.
+-inf is a legal log-probability and NaN never a result: a row to which every class gives probability zero first
+falls back to the prior.
 """
 
 import numpy as np
 
+from bayeswater.kernels.class_scores import first_of_largest, row_sums, subtract_largest
 from bayeswater.typing import Array
 
 TIE = 8 * np.finfo(np.float64).eps
@@ -22,33 +23,31 @@ def log_evidence(joint: Array) -> Array:
         return np.where(np.isneginf(top), -np.inf, top + np.log(total))
 
 
-def log_posterior(joint: Array, fallback: Array) -> Array:
-    """Normalise log-joints (n_rows, n_classes), which are overwritten."""
-    joint -= _largest(joint, fallback)
-    joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
+def fall_back(joint: Array, fallback: Array) -> int:
+    """Overwrite the rows of probability zero in every class by `fallback`, (n_classes,) or one row each; count them."""
+    impossible = joint[:, 0] == -np.inf  # the first class tells that almost always there are none
+    if not impossible.any():
+        return 0
+    impossible = np.isneginf(joint).all(axis=1)
+    joint[impossible] = fallback if fallback.ndim == 1 else fallback[impossible]
+    return int(impossible.sum())
+
+
+def log_posterior(joint: Array, use_loop: bool = False) -> Array:
+    """Normalise log-joints (n_rows, n_classes), which are overwritten; each row has a finite one."""
+    subtract_largest(joint, use_loop=use_loop)
+    joint -= np.log(row_sums(np.exp(joint), use_loop=use_loop))
     return joint
 
 
-def posterior(joint: Array, fallback: Array) -> Array:
+def posterior(joint: Array, use_loop: bool = False) -> Array:
     """Probabilities of the classes from log-joints (n_rows, n_classes), which are overwritten; each row sums to one."""
-    joint -= _largest(joint, fallback)
+    subtract_largest(joint, use_loop=use_loop)
     np.exp(joint, out=joint)
-    joint /= joint.sum(axis=1, keepdims=True)
+    joint /= row_sums(joint, use_loop=use_loop)
     return joint
 
 
-def best_class(joint: Array, fallback: Array) -> Array:
+def best_class(joint: Array, use_loop: bool = False) -> Array:
     """Code of the class of largest posterior (n_rows,); the first one among equals."""
-    top = _largest(joint, fallback)
-    best: Array = (joint >= top - TIE * np.abs(top)).argmax(axis=1)
-    return best
-
-
-def _largest(joint: Array, fallback: Array) -> Array:
-    """Largest log-joint of each row (n_rows, 1), always finite: impossible rows are overwritten by `fallback` first."""
-    top: Array = joint.max(axis=1, keepdims=True)
-    impossible = np.isneginf(top[:, 0])
-    if impossible.any():
-        joint[impossible] = fallback if fallback.ndim == 1 else fallback[impossible]
-        top = joint.max(axis=1, keepdims=True)
-    return top
+    return first_of_largest(joint, TIE, use_loop=use_loop)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning
+from bayeswater.inference.log_space import fall_back
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
@@ -45,8 +46,12 @@ class Table(Protocol):
         ...
 
 
-def score(joint: Joint, table: Table, finish: Callable[[Array, Array], Array] | None = None) -> Array:
-    """Log-joints of all rows, or what `finish(log_joint, fallback)` makes of each block of them."""
+Finish = Callable[[Array, bool], Array]
+"""What is made of the log-joints of a block: `finish(log_joint, use_loop)`."""
+
+
+def score(joint: Joint, table: Table, finish: Finish | None = None) -> Array:
+    """Log-joints of all rows, or what `finish` makes of each block of them."""
     fallback = joint.log_prior
     return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table.shape, finish)
 
@@ -54,7 +59,7 @@ def score(joint: Joint, table: Table, finish: Callable[[Array, Array], Array] | 
 def score_blocks(
     log_joint: Callable[[slice, bool], tuple[Array, Array]],
     shape: tuple[int, int],
-    finish: Callable[[Array, Array], Array] | None,
+    finish: Finish | None,
 ) -> Array:
     """Score the blocks of a table; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
     use_loop = worth_compiling(shape[0] * shape[1])
@@ -64,8 +69,8 @@ def score_blocks(
         scores, fallback = log_joint(rows, use_loop)
         if finish is None:
             return rows, scores, 0
-        impossible = int(np.isneginf(scores.max(axis=1)).sum())
-        return rows, finish(scores, fallback), impossible
+        impossible = fall_back(scores, fallback)
+        return rows, finish(scores, use_loop), impossible
 
     if shape[0] <= SCORING_ROWS:
         _, result, n_impossible = block_scores(slice(0, shape[0]))

@@ -7,6 +7,7 @@ from bayeswater.typing import Array
 def column_range(X: Array, *, use_loop: bool) -> tuple[Array, Array]:
     """Find the range of each column of one block of rows.
 
+    >>> import numpy as np
     >>> column_range(np.array([[1, 5], [3, 2]]), use_loop=False)
     (array([1, 2]), array([3, 5]))
     """

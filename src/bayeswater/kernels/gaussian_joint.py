@@ -1,7 +1,7 @@
-"""Sum over columns of the squared standardised distances of each row to each class.
+"""Scores of normal columns: an intercept less half the squared standardised distances of each row to each class.
 
-``quadratic[i, k] = sum_j ((x_ij - mean_kj) inverse_scale_kj)^2``. With missing cells, the log-normaliser of
-each missing cell is collected too, so that the caller can take its factor out.
+``score[i, k] = intercept_k - sum_j ((x_ij - mean_kj) inverse_scale_kj)^2 / 2``. A cell that is NaN is missing: it adds
+nothing, and the caller is told that there are such cells.
 """
 
 import numpy as np
@@ -12,30 +12,39 @@ from bayeswater.typing import Array
 STRETCH_ROWS = 256
 """Rows worked on together: one column of them is a few cache lines, and every operation runs over that column."""
 
+STRETCH_CELLS = 65_536
+"""Distances that the reference holds at a time, of all classes and columns: they stay in the second-level cache."""
 
-def squared_distances(X: Array, mean: Array, inverse_scale: Array, *, use_loop: bool) -> Array:
-    """Distances of one block of rows: (n_rows, n_classes). A cell that is NaN counts as missing: it adds nothing."""
-    quadratic = np.empty((len(X), len(mean)))
+
+def gaussian_scores(
+    X: Array, mean: Array, inverse_scale: Array, intercept: Array, *, use_loop: bool
+) -> tuple[Array, bool]:
+    """Score one block of rows: (n_rows, n_classes), and whether a cell was missing."""
+    scores = np.empty((len(X), len(mean)))
     if use_loop:
-        _squared_distances_loop(X, mean.T.copy(), inverse_scale.T.copy(), quadratic, STRETCH_ROWS)
-        return quadratic
-    with np.errstate(over="ignore"):
-        for k in range(len(mean)):
-            z = (X - mean[k]) * inverse_scale[k]  # (n_rows, n_columns)
+        any_missing = _gaussian_scores_loop(X, mean.T.copy(), inverse_scale.T.copy(), intercept, scores, STRETCH_ROWS)
+        return scores, any_missing
+    stretch = max(1, STRETCH_CELLS // mean.size)
+    any_missing = False
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(X), stretch):
+            rows = slice(start, start + stretch)
+            z = (X[rows, None] - mean) * inverse_scale  # (n_rows, n_classes, n_columns)
             z *= z
-            quadratic[:, k] = z.sum(axis=1)
-        if np.isnan(quadratic).any():
-            for k in range(len(mean)):
-                quadratic[:, k] = np.nansum(((X - mean[k]) * inverse_scale[k]) ** 2, axis=1)
-    return quadratic
+            scores[rows] = intercept - 0.5 * z.sum(axis=2)
+            if np.isnan(scores[rows]).any():
+                any_missing |= bool(np.isnan(X[rows]).any())
+                scores[rows] = intercept - 0.5 * np.nansum(z, axis=2)
+    return scores, any_missing
 
 
 @compiled
-def _squared_distances_loop(X, mean, inverse_scale, quadratic, stretch):  # type: ignore[no-untyped-def]
+def _gaussian_scores_loop(X, mean, inverse_scale, intercept, scores, stretch):  # type: ignore[no-untyped-def]
     n_rows, n_columns = X.shape
     n_classes = mean.shape[1]
     column = np.empty(stretch)
     total = np.empty((n_classes, stretch))
+    any_missing = False
     for start in range(0, n_rows, stretch):
         length = min(stretch, n_rows - start)
         total[:] = 0.0
@@ -44,9 +53,12 @@ def _squared_distances_loop(X, mean, inverse_scale, quadratic, stretch):  # type
             for i in range(length):
                 column[i] = X[start + i, j]
                 missing |= column[i] != column[i]
+            any_missing |= missing
             for k in range(n_classes):
                 m = mean[j, k]
                 s = inverse_scale[j, k]
+                if s == 0.0:
+                    continue  # no density here: not even an overflow may count
                 if missing:
                     for i in range(length):
                         z = (column[i] - m) * s
@@ -57,4 +69,5 @@ def _squared_distances_loop(X, mean, inverse_scale, quadratic, stretch):  # type
                         total[k, i] += z * z
         for i in range(length):
             for k in range(n_classes):
-                quadratic[start + i, k] = total[k, i]
+                scores[start + i, k] = intercept[k] - 0.5 * total[k, i]
+    return any_missing

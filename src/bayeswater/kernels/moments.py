@@ -2,8 +2,8 @@
 
 scatter = sum of w (x - mean)^2. A block of rows that stays in cache is read twice, first for its class means and then
 for the squares around them (the textbook two-pass formula, without its cancellation), and the blocks are merged by the
-formula of Chan, Golub and LeVeque (1979). Sums are taken relative to the first row of each class, so that a constant
-column has scatter exactly zero.
+formula of Chan, Golub and LeVeque (1979). Sums are taken relative to the first row of each class, so that a column
+far from zero loses no digits and a constant one has scatter exactly zero.
 """
 
 import numpy as np
@@ -69,11 +69,14 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
     n_rows, n_columns = X.shape
     n_classes = count.shape[0]
     n = np.zeros(n_classes)
+    origin = np.zeros((n_classes, n_columns))  # first row of each class; until the end, `mean` is relative to it
+    first = np.empty((n_classes, n_columns))
+    shift = np.empty((n_classes, n_columns))
     center = np.empty((n_classes, n_columns))
     total = np.empty((n_classes, n_columns))
     for start in range(0, n_rows, stretch):
         stop = min(start + stretch, n_rows)
-        # First reading: class means of this stretch, relative to the first row of each class.
+        # First reading: class means of this stretch, relative to the first row of each class in it.
         n[:] = 0.0
         total[:] = 0.0
         for i in range(start, stop):
@@ -81,14 +84,15 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
             w = 1.0 if weight is None else float(weight[i])
             if n[k] == 0.0:
                 for j in range(n_columns):
-                    center[k, j] = X[i, j]
+                    first[k, j] = X[i, j]
             n[k] += w
             for j in range(n_columns):
-                total[k, j] += w * (X[i, j] - center[k, j])
+                total[k, j] += w * (X[i, j] - first[k, j])
         for k in range(n_classes):
             if n[k] > 0.0:
                 for j in range(n_columns):
-                    center[k, j] += total[k, j] / n[k]
+                    shift[k, j] = total[k, j] / n[k]
+                    center[k, j] = first[k, j] + shift[k, j]
         # Second reading, from cache: squares around those means.
         total[:] = 0.0
         for i in range(start, stop):
@@ -101,23 +105,34 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
             if n[k] > 0.0:
                 both = count[k] + n[k]
                 for j in range(n_columns):
-                    apart = center[k, j] - mean[k, j]
-                    mean[k, j] += apart * (n[k] / both)
-                    scatter[k, j] += total[k, j] + apart * apart * (count[k] * n[k] / both)
+                    if count[k] == 0.0:
+                        origin[k, j] = first[k, j]
+                        mean[k, j] = shift[k, j]
+                        scatter[k, j] = total[k, j]
+                    else:
+                        apart = (first[k, j] - origin[k, j]) + shift[k, j] - mean[k, j]
+                        mean[k, j] += apart * (n[k] / both)
+                        scatter[k, j] += total[k, j] + apart * apart * (count[k] * n[k] / both)
                 count[k] = both
+    mean += origin
 
 
 @compiled
 def _class_moments_available_loop(X, y, weight, count, mean, scatter):  # type: ignore[no-untyped-def]
-    # Welford's update, cell by cell, since each cell of the sums has a weight of its own.
+    # Welford's update, cell by cell, since each cell of the sums has a weight of its own; `mean` is relative to `origin`.
     n_rows, n_columns = X.shape
+    origin = np.zeros(mean.shape)
     for i in range(n_rows):
         k = y[i]
         w = 1.0 if weight is None else float(weight[i])
         for j in range(n_columns):
             x = float(X[i, j])
             if x == x:
+                if count[k, j] == 0.0:
+                    origin[k, j] = x
                 count[k, j] += w
+                x -= origin[k, j]
                 away = x - mean[k, j]
                 mean[k, j] += away * (w / count[k, j])
                 scatter[k, j] += w * away * (x - mean[k, j])
+    mean += origin

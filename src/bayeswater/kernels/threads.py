@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import index
 from typing import TypeVar
 
 from bayeswater.errors import ParameterError
@@ -54,7 +55,7 @@ def thread_count() -> int:
 
 def _checked(n: int | str, where: str) -> int:
     try:
-        count = int(n)
+        count = int(n) if isinstance(n, str) else index(n)
     except (TypeError, ValueError):
         count = 0
     if count < 1:

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, SparseMatrix, read_matrix, require_values, require_width
+from bayeswater.data.matrix import Matrix, SparseMatrix, first_cell, read_matrix, require_values, require_width
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
@@ -16,7 +16,7 @@ from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.sums import Sums
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 
 class BernoulliNB(CountingClassifier):
@@ -95,8 +95,8 @@ class BernoulliNB(CountingClassifier):
         return 0.5 if self.binarize is None else float(self.binarize)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
-        if self.binarize is not None and (not isinstance(self.binarize, int | float | np.number) or self.binarize < 0):
-            raise ParameterError(f"binarize is {self.binarize!r}; it must be None or a number, 0 or more")
+        if self.binarize is not None and not (is_number(self.binarize) and self.binarize >= 0):
+            raise ParameterError(f"binarize is {self.binarize!r}; it must be None or a finite number, 0 or more")
         ignore = require_missing_rule(self.missing, ("error", "ignore"))
         matrix = read_matrix(X, type(self).__name__)
         require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
@@ -151,6 +151,7 @@ class BernoulliNB(CountingClassifier):
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and the probability that each feature is present in each class, as labelled frames."""
+        self._require_fitted()
         probability = np.exp(self.feature_log_prob_)
         columns: dict[str, Any] = {"feature": self._column_names()}
         columns |= {f"P(present | {label})": probability[k] for k, label in enumerate(self.classes_)}
@@ -175,10 +176,9 @@ class BernoulliNB(CountingClassifier):
 
 
 def _require_marks(matrix: Matrix) -> None:
-    for piece in matrix.pieces:
-        other = piece[(piece != 0) & (piece != 1) & (piece == piece)]
-        if other.size:
-            raise DataError(
-                f"X holds {other.flat[0]}, but binarize=None says that it holds 0 and 1 alone; give a "
-                "threshold, for example binarize=0"
-            )
+    other = first_cell(matrix, lambda cells: (cells != 0) & (cells != 1) & (cells == cells))
+    if other is not None:
+        raise DataError(
+            f"X holds {other.where}, but binarize=None says that it holds 0 and 1 alone; give a threshold, for example "
+            "binarize=0"
+        )

@@ -1,7 +1,7 @@
 """`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -139,12 +139,17 @@ class CategoricalNB(CountingClassifier):
         declared = list(schema)
         for j, least in enumerate(self._least_categories(len(schema))):
             if least and schema[j].is_coded:
-                declared[j] = Variable(schema[j].name, range(least), frozenset(range(least)))
+                # Codes reach down to 0: the last one declares them all.
+                declared[j] = Variable.of_codes(schema[j].name, least, frozenset({least - 1}))
         for j, prior in self._column_priors(schema).items():
             if prior.labels:
                 labels = frozenset(prior.labels)
-                states: Any = range(max(labels) + 1) if schema[j].is_coded else tuple(prior.labels)
-                declared[j] = Variable(schema[j].name, states, labels).union(declared[j])
+                if schema[j].is_coded:
+                    _require_codes(labels, schema[j].name)
+                    named = Variable.of_codes(schema[j].name, max(labels) + 1, labels)
+                else:
+                    named = Variable(schema[j].name, tuple(prior.labels), labels)
+                declared[j] = named.union(declared[j])
         return Schema(tuple(declared))
 
     def _least_categories(self, n_columns: int) -> list[int]:
@@ -204,10 +209,12 @@ class CategoricalNB(CountingClassifier):
             drawn.append(labels[(rng.random((n, 1)) >= cumulated).sum(axis=1)])
         if self._library is not None:
             return write_frame(dict(zip(self._column_names(), drawn, strict=True)), self._library), self.classes_[codes]
-        return np.column_stack(drawn), self.classes_[codes]
+        of_one_kind = len({column.dtype.kind for column in drawn}) == 1
+        return np.stack(drawn, axis=1, dtype=None if of_one_kind else object), self.classes_[codes]
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and for each column P(state | class), as labelled frames."""
+        self._require_fitted()
         result = {"class": self._class_table()}
         for name, states, log_probability in zip(
             self._column_names(), self.categories_, self.feature_log_prob_, strict=True
@@ -251,3 +258,12 @@ class CategoricalNB(CountingClassifier):
     def n_categories_(self) -> Array:
         """Number of states of each column."""
         return self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
+
+
+def _require_codes(labels: Iterable[Any], name: str) -> None:
+    for label in labels:
+        if not isinstance(label, int | np.integer) or label < 0:
+            raise ParameterError(
+                f"the prior of column {name!r} names {label!r}, but the column holds the integer codes 0, 1, 2, ...; "
+                "name these"
+            )

@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswater.data.frames import is_frame, library_of, write_frame
+from bayeswater.data.frames import held, is_frame, library_of, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels, one_dimensional
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, without_zero_rows
+from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
 from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
 from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
@@ -26,7 +26,7 @@ from bayeswater.inference.scoring import Joint, score, score_blocks
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 
 class CountingClassifier(ClassifierMixin, BaseEstimator):
@@ -53,8 +53,11 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""
         checked_class_prior(self._given_prior, sums.classes.n_states, self._prior_name)
-        if not _is_number(self._class_alpha) or self._class_alpha < 0:
+        if not (is_number(self._class_alpha) and self._class_alpha >= 0):
             raise ParameterError(f"class_alpha is {self._class_alpha!r}; it must be a number, 0 or more")
+        for name in ("fit_prior", "force_alpha", "norm"):
+            if not isinstance(getattr(self, name, True), bool | np.bool_):
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be True or False")
 
     def _warn_of_parameters(self) -> None:
         """Say, once a fit, where parameters are not taken as given."""
@@ -71,6 +74,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : weights of shape (n_rows,), optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         """
+        X = held(X)
         return self._keep(self._sums_of(X, y, sample_weight), X, first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -82,6 +86,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         classes : labels of shape (n_classes,)
             All classes there will be; needed in the first call and free to omit later.
         """
+        X = held(X)
         first = not hasattr(self, "statistics_")
         known = self._known_classes(classes, first)
         new = self._sums_of(X, y, sample_weight, known, None if first else self.statistics_)
@@ -140,15 +145,13 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         flat = one_dimensional(y)
         weight = checked_weight(sample_weight, len(flat))
+        X = held(X)
         if known is not None:
             self._require_names(X)
         X, flat, weight = without_zero_rows(X, flat, weight)
         table = self._encode(X, known, learning=True)
         if table.shape[0] != len(flat):
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.shape[0]} "
-                f"rows, y has {len(flat)}"
-            )
+            raise inconsistent_lengths(table.shape[0], len(flat))
         labels = encode_labels(flat, classes)
         return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
 
@@ -158,7 +161,10 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
                 raise ParameterError("classes must be passed on the first call to partial_fit.")
             return declared_classes(classes)
         known: Variable = self.statistics_.classes
-        if classes is not None and not np.array_equal(np.sort(np.asarray(classes)), self.classes_):
+        # As in scikit-learn's own tests, a list that names a label twice is not the same list.
+        if classes is not None and (
+            set(declared_classes(classes).states) != set(known.states) or len(classes) != known.n_states
+        ):
             raise ParameterError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
@@ -212,7 +218,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         labels = encode_labels(one_dimensional(y), self.statistics_.classes)
         table = self._table(X)
         if table.shape[0] != len(labels.codes):
-            raise DataError(f"X has {table.shape[0]} rows and y has {len(labels.codes)}; give one label for each row")
+            raise inconsistent_lengths(table.shape[0], len(labels.codes))
         removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
         likelihood = self._likelihood_without(table, labels, removed)
         sums, joint = self.statistics_, self._joint()
@@ -236,6 +242,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
     def _table(self, X: Any) -> Any:
         """Read rows to predict; only where the model or the rows have names are they compared."""
+        X = held(X)
         self._require_names(X)
         return self._encode(X, self.statistics_, learning=False)
 
@@ -248,6 +255,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
     def _joint(self) -> Joint:
         """Read the parameters off the sums, once for each setting."""
+        self._require_fitted()
         setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
         known, joint = self._memo.get("read", ((), None))
         if joint is None or not all(a is b for a, b in zip(setting, known, strict=True)):
@@ -314,11 +322,14 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def _sample_classes(self, n: int, random_state: Any) -> tuple[np.random.Generator, Array]:
         """Draw the classes of n rows."""
         self._require_fitted()
-        if not isinstance(n, int | np.integer) or n < 1:
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
             raise ParameterError(f"n is {n!r}; give the number of rows to draw, 1 or more")
-        rng = np.random.default_rng(random_state)
+        try:
+            rng = np.random.default_rng(random_state)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"random_state is {random_state!r}; give a seed or a generator ({error})") from None
         return rng, rng.choice(
-            len(self.classes_), size=n, p=posterior(self._joint().log_prior[None].copy(), np.zeros(1))[0]
+            len(self.classes_), size=n, p=posterior(self._joint().log_prior[None].copy())[0]
         )
 
     def _like_fitted(self, values: Array) -> Any:
@@ -336,7 +347,3 @@ def _triple(rows: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
         raise ParameterError("remaining must be (X, y) or (X, y, sample_weight): the rows that stay")
     return rows[0], rows[1], rows[2] if len(rows) == 3 else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and np.isfinite(value)

@@ -103,6 +103,7 @@ class ComplementNB(FeatureCounter, CountingClassifier):
 
     def tables(self) -> dict[str, Any]:
         """Give the class counts, and the weight of each feature for each class, as labelled frames."""
+        self._require_fitted()
         weights = self.feature_log_prob_
         columns: dict[str, Any] = {"feature": self._column_names()}
         columns |= {f"weight({label})": weights[k] for k, label in enumerate(self.classes_)}

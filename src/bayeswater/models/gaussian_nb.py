@@ -16,7 +16,7 @@ from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.sums import Sums
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 
 class GaussianNB(CountingClassifier):
@@ -90,9 +90,10 @@ class GaussianNB(CountingClassifier):
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
-        if not isinstance(self.var_smoothing, int | float | np.number) or not 0 <= self.var_smoothing < np.inf:
+        if not (is_number(self.var_smoothing) and self.var_smoothing >= 0):
             raise ParameterError(f"var_smoothing is {self.var_smoothing!r}; it must be a finite number, 0 or more")
         self._column_priors(sums.columns)
+        _require_finite(sums.columns)
 
     def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
         return column_priors(self.columns, moments.names, moments.n_columns, NormalInverseGamma)
@@ -112,11 +113,7 @@ class GaussianNB(CountingClassifier):
         moments = Moments.of(table, labels, weight, skip_missing=self.missing == "ignore")
         if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
             self._require_values(table)
-            j = int(np.argmax(~np.isfinite(moments.mean + moments.scatter).all(axis=0)))
-            raise DataError(
-                f"the squares of column {moments.column_name(j)!r} overflow: its values are too far apart for "
-                "float64; divide the column by a large number"
-            )
+            _require_finite(moments)
         return moments
 
     def _read(self, sums: Sums[Moments]) -> GaussianJoint:
@@ -125,7 +122,7 @@ class GaussianNB(CountingClassifier):
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
         moments = self.statistics_.columns
-        without = GaussianWithout(moments, self.var_smoothing, self._column_priors(moments))
+        without = GaussianWithout(moments, self.var_smoothing, self._column_priors(moments), self._joint().log_prior)
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
             block = table.block(rows)
@@ -146,6 +143,12 @@ class GaussianNB(CountingClassifier):
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
         rng, codes = self._sample_classes(n, random_state)
         p = self._parameters
+        if not p.seen[codes].all():
+            unseen = self.classes_[codes[~p.seen[codes]][0]]
+            raise ParameterError(
+                f"class {unseen!r} has a prior but no row of it was counted: there is no density to draw from; give it "
+                "probability 0"
+            )
         noise = rng.standard_normal((n, self.n_features_in_))
         degrees = p.degrees[codes]
         student = np.isfinite(degrees)
@@ -194,3 +197,15 @@ class GaussianNB(CountingClassifier):
     def class_prior_(self) -> Array:
         """Probability of each class."""
         return np.exp(self._joint().log_prior)
+
+
+def _require_finite(moments: Moments) -> None:
+    """Refuse sums of squares, over all classes together, that are no numbers any more."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, mean, scatter = moments.pooled()
+    overflow = ~(np.isfinite(mean) & np.isfinite(scatter))
+    if overflow.any():
+        raise DataError(
+            f"the squares of column {moments.column_name(int(overflow.argmax()))!r} overflow: its values are too far "
+            "apart for float64; divide the column by a large number"
+        )

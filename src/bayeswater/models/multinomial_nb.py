@@ -107,6 +107,7 @@ class MultinomialNB(FeatureCounter, CountingClassifier):
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and the probability of each feature in each class, as labelled frames."""
+        self._require_fitted()
         probability = np.exp(self.feature_log_prob_)
         columns: dict[str, Any] = {"feature": self._column_names()}
         columns |= {f"P(feature | {label})": probability[k] for k, label in enumerate(self.classes_)}

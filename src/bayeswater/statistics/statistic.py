@@ -29,10 +29,19 @@ class Statistic(ABC):
         for array in self.to_arrays().values():
             array.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a copy of an array has forgotten that it was frozen
+
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return self.classes.n_states
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the sums; an array in which all columns agree may keep but one of them."""
+        return np.broadcast_shapes(*(array.shape for array in self.to_arrays().values()))
 
     @property
     def nbytes(self) -> int:
@@ -46,18 +55,18 @@ class Statistic(ABC):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array], **domain: Any) -> Self:
-        """Make the statistic from its arrays and its domain (classes, columns)."""
-        fields_of: dict[str, Any] = {**domain, **arrays}
+        """Make the statistic from copies of its arrays, and its domain (classes, columns)."""
+        fields_of: dict[str, Any] = {**domain, **{name: np.array(array) for name, array in arrays.items()}}
         return cls(**fields_of)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
         assert isinstance(other, Statistic)
+        if self.domain != other.domain or self.shape != other.shape:
+            return False
         theirs = other.to_arrays()
-        return self.domain == other.domain and all(
-            bool((array == theirs[name]).all()) for name, array in self.to_arrays().items()
-        )
+        return all(bool((array == theirs[name]).all()) for name, array in self.to_arrays().items())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -142,7 +151,7 @@ class ColumnStatistic(Statistic):
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return max(array.shape[1] for array in self.to_arrays().values())
+        return self.shape[1]
 
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes."""

@@ -32,9 +32,13 @@ class Sums(Generic[Part]):
         return self.class_count.nbytes + self.columns.nbytes
 
     def __add__(self, other: "Sums[Part]") -> "Sums[Part]":
+        if not isinstance(other, Sums):
+            return NotImplemented
         return Sums(self.class_count + other.class_count, self.columns + other.columns)
 
     def __sub__(self, other: "Sums[Part]") -> "Sums[Part]":
+        if not isinstance(other, Sums):
+            return NotImplemented
         return self.minus(other)
 
     def minus(self, other: "Sums[Part]", rest: "Sums[Part] | None" = None) -> "Sums[Part]":

@@ -1,0 +1,183 @@
+"""A model file: arrays of numbers in the layout of safetensors, and one JSON document that says what they are.
+
+    8 bytes    length of the header, little-endian
+    header     JSON: {"__metadata__": {"bayeswater": document}, array: {"dtype", "shape", "data_offsets"}, ...}
+    arrays     their bytes, one after the other, without gaps
+
+The document begins with the version of the format and ends with a fingerprint of everything else. The reader trusts
+nothing: all sizes are compared with that of the file before anything is allocated for them, and what it returns is
+plain values and numbers. A fingerprint shows damage, not intent: whoever writes a file can compute one, so what a
+document means is checked by those who know (`models/persistence.py`).
+"""
+
+import json
+import os
+from hashlib import sha256
+from math import prod
+from pathlib import Path
+from reprlib import repr as shortened
+from stat import S_ISREG
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from bayeswater.errors import ModelFileError
+from bayeswater.files.atomic import replace_file
+from bayeswater.limits import JSON_DEPTH, MODEL_FILE_BYTES, MODEL_HEADER_BYTES
+from bayeswater.typing import Array
+
+FORMATS = (1,)
+"""Versions of the format that can be read; the last one is written."""
+
+DTYPES = {"I64": np.dtype("<i8"), "F64": np.dtype("<f8")}
+"""The numbers that a model file holds, by the names of safetensors."""
+
+MOST_DIMENSIONS = 8
+
+OTHER_FILES = {b"\x80": "a pickle", b"PK": "a zip archive", b"\x1f\x8b": "a gzip file", b"{": "JSON text"}
+"""How files begin that are taken for model files."""
+
+Document = dict[str, Any]
+
+
+def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -> None:
+    """Write a document and int64 or float64 arrays, all or nothing."""
+    from safetensors.numpy import save  # only whoever saves needs it
+
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    _require(n_bytes <= MODEL_FILE_BYTES, f"the sums take {_size(n_bytes)}, over the limit of {_size(MODEL_FILE_BYTES)}")
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    document = {**document, "format": FORMATS[-1]}
+    document["sha256"] = _fingerprint(document, arrays)
+    content = save(arrays, {"bayeswater": _dumps(document)})
+    n_header = int.from_bytes(content[:8], "little")
+    _require(
+        n_header <= MODEL_HEADER_BYTES,
+        f"its labels, names and parameters take {_size(n_header)}, over the limit of {_size(MODEL_HEADER_BYTES)}",
+    )
+    replace_file(path, content)
+
+
+def read_model_file(path: Path) -> tuple[Document, dict[str, Array]]:
+    """Read a document and its arrays; refuse every file that is not whole, unaltered and of a version known here."""
+    _require(S_ISREG(path.stat().st_mode), "it is a directory or a device, not a file")
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        header = _parsed(_read_header(file, size), "the header")
+        document = _document(header.pop("__metadata__", None))
+        arrays = {}
+        for name, (dtype, shape) in _layout(header, size - file.tell()).items():
+            array = np.fromfile(file, dtype, prod(shape))
+            _require(array.size == prod(shape), "it was cut short while it was read")
+            arrays[name] = array.reshape(shape)
+    given = document.pop("sha256", None)
+    _require(
+        given == _fingerprint(document, arrays),
+        "its content does not match its fingerprint: the file was damaged or altered",
+    )
+    return document, arrays
+
+
+def _read_header(file: BinaryIO, size: int) -> bytes:
+    _require(size <= MODEL_FILE_BYTES, f"it has {_size(size)}, over the limit of {_size(MODEL_FILE_BYTES)}")
+    first = file.read(8)
+    length = int.from_bytes(first, "little")
+    if len(first) < 8 or length > MODEL_HEADER_BYTES:
+        other = [what for start, what in OTHER_FILES.items() if first.startswith(start)]
+        raise ModelFileError(f"it begins with {first!r}, like {other[0] if other else 'no model file'}")
+    _require(length <= size - 8, f"its header should have {length} bytes, but the file ends after {size - 8} of them")
+    header = file.read(length)
+    # What JSON has no use for, safetensors pads with blanks: any other byte there is damage.
+    _require(header[:1] == b"{" and header.rstrip(b" ")[-1:] == b"}", "its header is no JSON object")
+    return header
+
+
+def _parsed(text: bytes, what: str) -> Document:
+    """Read a JSON object: no key twice, no number that is none, no deeper than any of our documents."""
+    try:
+        value = json.loads(text.decode(), object_pairs_hook=_keys_once, parse_constant=_no_number)
+    except RecursionError:
+        raise ModelFileError(f"{what} is nested more than {JSON_DEPTH} levels deep") from None
+    except ValueError as error:
+        raise ModelFileError(f"{what} cannot be read as JSON: {error}") from None
+    _require(isinstance(value, dict), f"{what} is no JSON object")
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        _require(depth <= JSON_DEPTH, f"{what} is nested more than {JSON_DEPTH} levels deep")
+        inside = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [child for children in inside for child in children if isinstance(child, dict | list)]
+    return value
+
+
+def _keys_once(pairs: list[tuple[str, Any]]) -> Document:
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise ValueError(f"key {twice!r} stands more than once")
+    return dict(pairs)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def _document(metadata: Any) -> Document:
+    match metadata:
+        case {"bayeswater": str(text), **other} if not other:
+            document = _parsed(text.encode(errors="surrogatepass"), "the document")
+        case _:
+            raise ModelFileError("it is a safetensors file, but holds no model of Bayeswater")
+    found = document.pop("format", None)
+    if type(found) is not int or found not in FORMATS:
+        known = ", ".join(map(str, FORMATS))
+        raise ModelFileError(
+            f"it has format {shortened(found)}, written by {shortened(document.get('library'))}, and this version of "
+            f"Bayeswater reads format {known}; load it with the version that wrote it, or a newer one"
+        )
+    return {**document, "format": found}
+
+
+def _layout(header: Document, n_bytes: int) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    """Check where the arrays lie: they fill all bytes after the header, and each fills its own; in that order."""
+    places = sorted((_place(name, entry) for name, entry in header.items()), key=lambda place: place[0])
+    end = 0
+    for start, stop, name, dtype, shape in places:
+        _require(start == end, f"array {name!r} begins at byte {start}, where the one before it ends at {end}")
+        needed = prod(shape) * dtype.itemsize
+        _require(stop - start == needed, f"array {name!r} of shape {shape} needs {needed} bytes, not {stop - start}")
+        end = stop
+    _require(end == n_bytes, f"its arrays should have {end} bytes, and {n_bytes} are there")
+    return {name: (dtype, shape) for _, _, name, dtype, shape in places}
+
+
+def _place(name: str, entry: Any) -> tuple[int, int, str, np.dtype[Any], tuple[int, ...]]:
+    match entry:
+        case {"dtype": "I64" | "F64" as dtype, "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
+            len(entry) == 3 and len(shape) <= MOST_DIMENSIONS and all(type(n) is int and n > 0 for n in shape)
+        ):
+            return start, stop, name, DTYPES[dtype], tuple(shape)
+    raise ModelFileError(f"array {name!r} is described by {shortened(entry)}, which is no array of I64 or F64")
+
+
+def _fingerprint(document: Document, arrays: dict[str, Array]) -> str:
+    """Hash the document and the names, kinds, shapes and bytes of the arrays."""
+    digest = sha256(_dumps(document).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode(errors="surrogatepass"))
+        digest.update(array.reshape(-1))
+    return digest.hexdigest()
+
+
+def _dumps(document: Document) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
+        raise ModelFileError(problem)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:.1f} MiB"
