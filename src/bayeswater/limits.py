@@ -11,10 +11,10 @@ def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
 
     >>> require_table_bytes(2**40, "counts of column 'id'", "drop the column")
     Traceback (most recent call last):
-    bayeswater.errors.ResourceLimitError: counts of column 'id' would take 1024.0 GiB, over the limit of \
-4.0 GiB; drop the column
+    bayeswater.errors.ResourceLimitError: counts of column 'id' would take 1024 GiB, over the limit of \
+4 GiB; drop the column
     """
     if n_bytes > TABLE_BYTES:
         raise ResourceLimitError(
-            f"{what} would take {n_bytes / 2**30:.1f} GiB, over the limit of {TABLE_BYTES / 2**30:.1f} GiB; {way_out}"
+            f"{what} would take {n_bytes / 2**30:.4g} GiB, over the limit of {TABLE_BYTES / 2**30:.4g} GiB; {way_out}"
         )

@@ -53,7 +53,9 @@ def posterior_mean(counts: Sequence[Number], pseudo_counts: Sequence[Number]) ->
 
 def class_counts(rows: "Rows") -> list[Fraction]:
     """Weight of each class."""
-    return [sum((w for label, w in zip(rows.y, rows.weight, strict=True) if label == k), Fraction(0)) for k in rows.classes]
+    return [
+        sum((w for label, w in zip(rows.y, rows.weight, strict=True) if label == k), Fraction(0)) for k in rows.classes
+    ]
 
 
 def class_prior(
@@ -85,7 +87,11 @@ class Rows:
     def sum_of(self, k: Any, j: int, value: Any) -> Fraction:
         """Sum over the rows of class k of weight times value(cell of column j); missing cells are left out."""
         return sum(
-            (w * value(row[j]) for row, label, w in zip(self.X, self.y, self.weight, strict=True) if label == k and row[j] is not None),
+            (
+                w * value(row[j])
+                for row, label, w in zip(self.X, self.y, self.weight, strict=True)
+                if label == k and row[j] is not None
+            ),
             Fraction(0),
         )
 
@@ -191,7 +197,11 @@ def state_factors(
     probability: list[list[Fraction]], row: list[Fraction | None], *, missing_is_state: bool = False
 ) -> Factors:
     """Factors of a row of codes; a missing cell has none, unless it is a state (the last)."""
-    cells = [(p, -1 if x is None else int(x)) for p, x in zip(probability, row, strict=True) if missing_is_state or x is not None]
+    cells = [
+        (p, -1 if x is None else int(x))
+        for p, x in zip(probability, row, strict=True)
+        if missing_is_state or x is not None
+    ]
     return [(p[code], Fraction(1)) for p, code in cells]
 
 

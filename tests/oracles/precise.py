@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-
 from tests.oracles.exact import DIGITS, Rows, class_prior, log
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bayeswater import Beta, BernoulliNB, CategoricalNB, ComplementNB, Dirichlet, MultinomialNB
 from tests.laws.tables import CODES, COUNTS, MARKS, Rows, any_weights, draw_cells, tables
 from tests.oracles import exact
+
+from bayeswater import BernoulliNB, Beta, CategoricalNB, ComplementNB, Dirichlet, MultinomialNB
 
 SHARE = 1e-13
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bayeswater import GaussianNB, NormalInverseGamma
 from tests.laws.tables import QUARTERS, Rows, any_weights, draw_cells, tables
 from tests.oracles import exact, precise
+
+from bayeswater import GaussianNB, NormalInverseGamma
 
 EPS = np.finfo(np.float64).eps
 
@@ -34,39 +34,57 @@ def problems(draw: Any, *, missing: bool = False) -> tuple[Rows, Any]:
     dtype = draw(st.sampled_from([np.float64, np.float32])) if scale == 1.0 else np.float64
     query = draw_cells(draw, QUARTERS, (2, n_columns), missing=missing)
     X, query = (((cells + offset) * scale).astype(dtype) for cells in (rows.X, query))
-    return Rows(np.asarray(X, order=draw(st.sampled_from("CF"))), rows.y, rows.weight), query
+    return Rows(X, rows.y, rows.weight), query
+
+
+def rounding_of_means(ours: exact.Rows) -> list[Fraction]:
+    """A few units of the last place of the largest cell of each column: what a mean of such cells may be off by."""
+    cells = [[abs(row[j]) for row in ours.X if row[j] is not None] for j in range(ours.n_columns)]
+    return [Fraction(4 * EPS) * max(of_column, default=0) for of_column in cells]
+
+
+def rounding_of_epsilon(ours: exact.Rows, var_smoothing: float) -> Fraction:
+    """What the smoothing may be off by: its variance is put together from class means, which are rounded."""
+    off = [
+        Fraction(1e-12) * m.variance + r * (Fraction(float(m.variance) ** 0.5) + r)
+        for m, r in zip(precise.pooled_moments(ours), rounding_of_means(ours), strict=True)
+    ]
+    return Fraction(var_smoothing) * max(off)
 
 
 def require_moments(model: GaussianNB, ours: exact.Rows, var_smoothing: float) -> None:
-    """Means within 1e-12 and variances within 1e-12, beside a mean that is itself nothing but rounding."""
+    """Means and variances within 1e-12 of themselves, and what the rounding of a mean makes of them."""
+    rounding = rounding_of_means(ours)
+    allowed = rounding_of_epsilon(ours, var_smoothing)
     added = precise.epsilon(ours, var_smoothing)
-    sizes = [max((abs(row[j]) for row in ours.X if row[j] is not None), default=0) for j in range(ours.n_columns)]
+    assert abs(Fraction(model.epsilon_) - added) <= allowed
     for k, of_class in enumerate(precise.class_moments(ours)):
         for j, m in enumerate(of_class):
             if m.weight:
-                assert abs(Fraction(model.theta_[k, j]) - m.mean) <= Fraction(1e-12) * abs(m.mean) + Fraction(4 * EPS) * sizes[j]
-                variance = m.variance + added
-                # The mean of n rows of size M is right to eps M; beside that it adds (eps M)^2 to the variance.
-                rounding = (Fraction(2 * EPS) * sizes[j]) ** 2 if m.scatter else 0
-                assert abs(Fraction(model.var_[k, j]) - variance) <= Fraction(1e-12) * variance + rounding
-    assert abs(Fraction(model.epsilon_) - added) <= Fraction(1e-12) * added
+                assert abs(Fraction(model.theta_[k, j]) - m.mean) <= Fraction(1e-12) * abs(m.mean) + rounding[j]
+                # Squares around a mean that errs by eps M are too large by its square.
+                close = Fraction(1e-12) * m.variance + (rounding[j] ** 2 if m.scatter else 0)
+                assert abs(Fraction(model.var_[k, j]) - m.variance - added) <= close + allowed
 
 
-def require_log_joints(model: GaussianNB, query: Any, ours: exact.Rows, expected: Any, var_smoothing: float, priors: Any = None) -> None:
+def require_log_joints(
+    model: GaussianNB, query: Any, ours: exact.Rows, expected: Any, var_smoothing: float, priors: Any = None
+) -> None:
     """Log-joints within 1e-12 of the size of their terms, and what the last bit of the mean moves them by."""
     found = model.predict_joint_log_proba(query)
     assert not np.isnan(found).any()
     log_proba, proba = model.predict_log_proba(query), model.predict_proba(query)
+    means, smoothing = rounding_of_means(ours), rounding_of_epsilon(ours, var_smoothing)
     for i, row in enumerate(exact.table(query)):
         log_joints = expected(row)
         for k, of_class in enumerate(precise.densities(ours, var_smoothing, priors)):
             bound = 1e-12
-            for density, x in zip(of_class, row, strict=True):
+            for density, x, off in zip(of_class, row, means, strict=True):
                 if density and density.variance and x is not None:
                     scale = float(density.variance) ** 0.5
-                    z = abs(float(x - density.mean)) / scale
-                    rounding = 4 * EPS * max(abs(float(x)), abs(float(density.mean))) / scale
-                    bound += 1e-12 * (1 + abs(np.log(scale)) + z * z) + rounding * (z + rounding)
+                    z, dz = abs(float(x - density.mean)) / scale, float(off) / scale
+                    relative = 1e-12 + float(smoothing / density.variance)
+                    bound += relative * (1 + abs(np.log(scale)) + z * z) + dz * (z + dz)
             value = exact.as_float(log_joints[k])
             if np.isinf(value):
                 assert found[i, k] == value
@@ -143,13 +161,19 @@ def test_classes_that_never_vary_are_the_limit_of_ever_smaller_variances(data: A
     require_log_joints(model, query, ours, expected, 0.0)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e5, 1e8])
+@pytest.mark.parametrize("offset", [1.0, 1e5, 1e8])
 @pytest.mark.parametrize("missing", ["error", "ignore"])
 def test_moments_of_many_rows_far_from_zero_keep_twelve_digits(offset: float, missing: str) -> None:
-    """Several stretches and blocks of rows are merged; the exact answer is known: 0, 1, ..., 9 over and over."""
-    n_rows = 140_000
-    X = (np.arange(n_rows)[:, None] % 10 + offset) * np.array([1.0, -2.0])
-    y = np.arange(n_rows) // 10 % 2
+    """Several stretches of rows are merged within the loop."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((60_000, 4)) * 2**10) / 2**10 + offset
+    y = rng.integers(0, 2, len(X))
     model = GaussianNB(var_smoothing=0.0, missing=missing).fit(X, y)
-    np.testing.assert_allclose(model.theta_, [[4.5 + offset, -9 - 2 * offset]] * 2, rtol=1e-12)
-    np.testing.assert_allclose(model.var_, [[8.25, 33.0]] * 2, rtol=1e-12)
+    for k in range(2):
+        cells = (X[y == k] - offset) * 2**10  # whole numbers, whose sums are exact
+        n, total, squares = len(cells), cells.sum(axis=0), (cells**2).sum(axis=0)
+        variance = [
+            float((Fraction(q) - Fraction(t) ** 2 / n) / n / 2**20) for t, q in zip(total, squares, strict=True)
+        ]
+        np.testing.assert_allclose(model.theta_[k], offset + total / n / 2**10, rtol=1e-12)
+        np.testing.assert_allclose(model.var_[k], variance, rtol=1e-12)

@@ -15,7 +15,6 @@ import sklearn.naive_bayes as peer
 from scipy import sparse
 
 import bayeswater as ours
-from bayeswater.kernels import compiling
 
 RELATIVE = 1e-12
 """The promise: parameters within this share of themselves, log-joints within this share of their largest term."""
@@ -25,13 +24,6 @@ SHAPES = [(1, 1, 1), (9, 1, 2), (40, 6, 3), (12, 50, 2), (300, 4, 7)]  # rows, c
 WEIGHTS = ["none", "whole", "fractional"]
 MODELS = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"]
 DENSE_ONLY = {"GaussianNB", "CategoricalNB"}
-
-
-@pytest.fixture(params=["reference", "loops"])
-def road(request, monkeypatch):
-    """Send every table, however small, to the NumPy references or to the compiled loops."""
-    monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", {"reference": 2**62, "loops": 0}[request.param])
-    return request.param
 
 
 def random_table(rng, model, kind, n_rows, n_columns):

@@ -16,6 +16,8 @@ import sklearn.tests
 
 import bayeswater
 
+pytestmark = pytest.mark.usefixtures("road")  # small tables as these must pass through the compiled loops as well
+
 STAND_INS = ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB")
 
 SOURCE = Path(sklearn.tests.__file__).with_name("test_naive_bayes.py")

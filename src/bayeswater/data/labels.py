@@ -105,7 +105,7 @@ def _as_array(y: Any) -> Any:
     if isinstance(y, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(y), np.array(None), y.data)
     if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
-        return np.array(y, dtype=object)
+        return np.array(y, dtype=None if all(isinstance(label, str) for label in y) else object)
     return y
 
 

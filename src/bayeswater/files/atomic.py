@@ -14,18 +14,18 @@ def replace_file(path: Path, content: bytes) -> None:
     """
     path = Path(os.path.realpath(path))  # the file that a link points to, not the link
     temporary = path.with_name(f".bayeswater-{token_hex(8)}.tmp")
-    with temporary.open("xb") as file:
-        try:
+    try:
+        with temporary.open("xb") as file:
             mode = (path if path.exists() else temporary).stat().st_mode & 0o777
             temporary.chmod(0o600)
             file.write(content)
             file.flush()
             temporary.chmod(mode)
             os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     _reach_disk(path.parent)
 
 

@@ -13,7 +13,7 @@ document means is checked by those who know (`models/persistence.py`).
 import json
 import os
 from hashlib import sha256
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from reprlib import repr as shortened
 from stat import S_ISREG
@@ -44,6 +44,7 @@ def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -
     """Write a document and int64 or float64 arrays, all or nothing."""
     from safetensors.numpy import save  # only whoever saves needs it
 
+    _require(not path.is_dir(), "it is a directory; give the name of a file")
     n_bytes = sum(array.nbytes for array in arrays.values())
     _require(n_bytes <= MODEL_FILE_BYTES, f"the sums take {_size(n_bytes)}, over the limit of {_size(MODEL_FILE_BYTES)}")
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -92,10 +93,11 @@ def _read_header(file: BinaryIO, size: int) -> bytes:
     return header
 
 
-def _parsed(text: bytes, what: str) -> Document:
-    """Read a JSON object: no key twice, no number that is none, no deeper than any of our documents."""
+def _parsed(text: str | bytes, what: str) -> Document:
+    """Read a JSON object: no key twice, no number but finite ones, no deeper than any of our documents."""
     try:
-        value = json.loads(text.decode(), object_pairs_hook=_keys_once, parse_constant=_no_number)
+        text = text.decode() if isinstance(text, bytes) else text
+        value = json.loads(text, object_pairs_hook=_keys_once, parse_float=_finite, parse_constant=_finite)
     except RecursionError:
         raise ModelFileError(f"{what} is nested more than {JSON_DEPTH} levels deep") from None
     except ValueError as error:
@@ -111,21 +113,25 @@ def _parsed(text: bytes, what: str) -> Document:
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> Document:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) < len(keys):
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise ValueError(f"key {twice!r} stands more than once")
-    return dict(pairs)
+    found: Document = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {key!r} stands more than once")
+        found[key] = value
+    return found
 
 
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no finite number")
+    return number
 
 
 def _document(metadata: Any) -> Document:
     match metadata:
         case {"bayeswater": str(text), **other} if not other:
-            document = _parsed(text.encode(errors="surrogatepass"), "the document")
+            document = _parsed(text, "the document")
         case _:
             raise ModelFileError("it is a safetensors file, but holds no model of Bayeswater")
     found = document.pop("format", None)

@@ -17,7 +17,9 @@ class CategoryJoint:
 
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of codes."""
-        return self.log_prior + self.likelihood(block, use_loop)
+        joint = self.likelihood(block, use_loop)
+        joint += self.log_prior
+        return joint
 
     def likelihood(self, block: Array, use_loop: bool) -> Array:
         """Log-likelihoods, without the prior."""

@@ -104,16 +104,15 @@ def complement_without(
     n_rows, n_classes, n_features = len(y), *complement.shape
     row, column, x = nonzero_cells(block)
     length = np.bincount(row, weights=x, minlength=n_rows)
-    smoothed = complement + alpha
-    total = smoothed.sum(axis=1)
+    total = complement.sum(axis=1)
     scores = np.empty((n_rows, n_classes))
     infinite = np.zeros((n_rows, n_classes))
     with np.errstate(divide="ignore"):
-        log_smoothed = np.log(smoothed) if norm else smoothed
+        log_smoothed = np.log(complement + alpha) if norm else complement
     for k in range(n_classes):
         took = np.where(y == k, 0.0, removed)
         without = remainder(complement[k, column], took[row] * x) + alpha[column]
-        total_without = remainder(total[k] - alpha.sum(), took * length) + alpha.sum()
+        total_without = remainder(total[k], took * length) + alpha.sum()
         empty = total_without == 0
         log_total = np.log(np.where(empty, n_features, total_without))
         zero = (without == 0) & ~empty[row]

@@ -28,7 +28,7 @@ def count_categories(
     kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64
     table = np.zeros((start[-1], n_classes), dtype=kind)
     if use_loop:
-        _count_categories_loop(codes, n_states, start, y, weight, table)
+        _count_categories_loop(codes, n_states.astype(np.uint64), start.astype(np.uint64), y, weight, table)
         return table
     cell = (start[:-1] + np.minimum(codes, n_states)) * n_classes + y[:, None]  # (n_rows, n_columns)
     repeated = None if weight is None else np.repeat(weight, codes.shape[1])
@@ -39,13 +39,14 @@ def count_categories(
 @compiled
 def _count_categories_loop(codes, n_states, start, y, weight, table):  # type: ignore[no-untyped-def]
     # Columns go in groups whose cache lines all stay in the first-level cache when codes are stored by column.
+    # Indices are unsigned: they never count from the end, and the compiled loop need not ask.
     n_rows, n_columns = codes.shape
     for first in range(0, n_columns, 256):
         last = min(first + 256, n_columns)
         for i in range(n_rows):
-            k = y[i]
+            k = np.uint64(y[i])
             for j in range(first, last):
-                row = start[j] + min(np.int64(codes[i, j]), n_states[j])
+                row = start[j] + min(np.uint64(codes[i, j]), n_states[j])
                 if weight is None:
                     table[row, k] += 1
                 else:

@@ -1,0 +1,55 @@
+"""Counting categories: the loop equals the NumPy reference, and both equal a count by hand."""
+
+import numpy as np
+import pytest
+
+from bayeswater.kernels.category_counts import count_categories, offsets
+from tests.kernels.tables import CODE_CASES, labels, laid_out, weights
+
+N_STATES = np.array([2, 1, 5])
+N_CLASSES = 4
+
+
+def table_by_hand(codes, n_states, y, weight, n_classes):
+    start = offsets(n_states)
+    table = np.zeros((start[-1], n_classes))
+    for i in range(len(codes)):
+        for j, n in enumerate(n_states):
+            state = min(int(codes[i, j]), n)
+            table[start[j] + state, y[i]] += 1 if weight is None else weight[i]
+    return table
+
+
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
+@pytest.mark.parametrize(("kind", "layout", "weighted"), CODE_CASES)
+def test_every_cell_is_counted_in_its_state_and_class(kind, layout, weighted, use_loop):
+    rng = np.random.default_rng(0)
+    codes = laid_out(rng.integers(0, N_STATES + 1, size=(40, 3)).astype(kind), layout)
+    y, weight = labels(rng, 40, N_CLASSES), weights(rng, 40, weighted)
+    table = count_categories(codes, N_STATES, y, weight, N_CLASSES, use_loop=use_loop)
+    np.testing.assert_array_equal(table, table_by_hand(codes, N_STATES, y, weight, N_CLASSES))
+    assert table.dtype == (np.float64 if weighted == "float" else np.int64)
+
+
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
+def test_a_code_beyond_the_domain_falls_into_the_slot_of_missing_cells(use_loop):
+    codes = np.array([[0, 0], [200, 0], [255, 9]], dtype=np.uint8)
+    table = count_categories(codes, np.array([2, 1]), np.zeros(3, dtype=np.uint8), None, 1, use_loop=use_loop)
+    assert table[:, 0].tolist() == [1, 0, 2, 2, 1]
+
+
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
+def test_more_columns_than_one_group_are_all_counted(use_loop):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, size=(7, 600)).astype(np.uint8)
+    n_states = np.full(600, 2)
+    table = count_categories(codes, n_states, np.zeros(7, dtype=np.uint8), None, 1, use_loop=use_loop)
+    np.testing.assert_array_equal(table.reshape(600, 3)[:, 1], codes.sum(axis=0))
+
+
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int32])
+def test_classes_are_counted_in_the_code_they_came_in(kind, use_loop):
+    y = np.array([0, 1, 1], dtype=kind)
+    table = count_categories(np.zeros((3, 1), dtype=np.uint8), np.array([1]), y, None, 2, use_loop=use_loop)
+    assert table.tolist() == [[1, 2], [0, 0]]
