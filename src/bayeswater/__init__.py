@@ -7,7 +7,7 @@ Names are imported on first use, so that ``import bayeswater`` costs next to not
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bayeswater.errors import (
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         BayesWarning,
         DataError,
         ImpossibleEvidenceWarning,
+        ModelFileError,
         ParameterError,
         PrecisionWarning,
         ResourceLimitError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bayeswater.models.complement_nb import ComplementNB
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.multinomial_nb import MultinomialNB
+    from bayeswater.models.persistence import load, save
 
 _HOME = {
     "BernoulliNB": "models.bernoulli_nb",
@@ -40,11 +42,14 @@ _HOME = {
     "Beta": "estimate.dirichlet",
     "Dirichlet": "estimate.dirichlet",
     "NormalInverseGamma": "estimate.gaussian",
+    "load": "models.persistence",
+    "save": "models.persistence",
     "threads": "kernels.threads",
     "BayesError": "errors",
     "BayesWarning": "errors",
     "DataError": "errors",
     "ImpossibleEvidenceWarning": "errors",
+    "ModelFileError": "errors",
     "ParameterError": "errors",
     "PrecisionWarning": "errors",
     "ResourceLimitError": "errors",
@@ -64,6 +69,7 @@ __all__ = [
     "Dirichlet",
     "GaussianNB",
     "ImpossibleEvidenceWarning",
+    "ModelFileError",
     "MultinomialNB",
     "NormalInverseGamma",
     "ParameterError",
@@ -72,6 +78,8 @@ __all__ = [
     "SchemaError",
     "StatisticsError",
     "UnseenCategoryWarning",
+    "load",
+    "save",
     "threads",
 ]
 

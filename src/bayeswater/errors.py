@@ -28,6 +28,10 @@ class ResourceLimitError(BayesError):
     """A table would be too large; raised before it is allocated."""
 
 
+class ModelFileError(BayesError):
+    """A model file that cannot be written, or cannot be read for what it is: it names the file and what is wrong."""
+
+
 class BayesWarning(UserWarning):
     """Base of all warnings of Bayeswater."""
 

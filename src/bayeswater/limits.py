@@ -1,9 +1,18 @@
-"""The one place for limits on memory, and the check made before anything large is allocated."""
+"""The one place for limits on memory and files, and the check made before anything large is allocated."""
 
 from bayeswater.errors import ResourceLimitError
 
 TABLE_BYTES = 4 * 2**30
 """Largest table of counts or probabilities that a fit may allocate."""
+
+MODEL_FILE_BYTES = 4 * 2**30
+"""Largest model file that is written or read."""
+
+MODEL_HEADER_BYTES = 16 * 2**20
+"""Largest header of a model file: its labels, names and parameters."""
+
+JSON_DEPTH = 32
+"""Levels of lists and objects in the document of a model file; the deepest of ours has about 15."""
 
 
 def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-
-from bayeswater.kernels.category_counts import count_categories, offsets
 from tests.kernels.tables import CODE_CASES, labels, laid_out, weights
 
-N_STATES = np.array([2, 1, 5])
+from bayeswater.kernels.category_counts import count_categories, offsets
+
+N_STATES = np.array([2, 1, 5, 3, 2, 8, 1, 4, 6, 2, 3])
 N_CLASSES = 4
 
 
@@ -24,7 +24,7 @@ def table_by_hand(codes, n_states, y, weight, n_classes):
 @pytest.mark.parametrize(("kind", "layout", "weighted"), CODE_CASES)
 def test_every_cell_is_counted_in_its_state_and_class(kind, layout, weighted, use_loop):
     rng = np.random.default_rng(0)
-    codes = laid_out(rng.integers(0, N_STATES + 1, size=(40, 3)).astype(kind), layout)
+    codes = laid_out(rng.integers(0, N_STATES + 1, size=(40, 11)).astype(kind), layout)
     y, weight = labels(rng, 40, N_CLASSES), weights(rng, 40, weighted)
     table = count_categories(codes, N_STATES, y, weight, N_CLASSES, use_loop=use_loop)
     np.testing.assert_array_equal(table, table_by_hand(codes, N_STATES, y, weight, N_CLASSES))

@@ -2,19 +2,25 @@
 
 import numpy as np
 import pytest
-
-from bayeswater.kernels.category_counts import offsets
-from bayeswater.kernels.category_joint import sum_of_own_states, sum_of_states
 from tests.kernels.tables import CODE_KINDS, labels, laid_out
 
-N_STATES = np.array([2, 1, 5])
+from bayeswater.kernels import category_joint
+from bayeswater.kernels.category_counts import offsets
+from bayeswater.kernels.category_joint import sum_of_own_states, sum_of_states
+
+N_STATES = np.array([2, 1, 5, 3, 2, 8, 1, 4, 6, 2, 3])  # loops that take several columns at once leave a rest
 START = offsets(N_STATES)
 CASES = [*[(kind, "C") for kind in CODE_KINDS], ("uint8", "F"), ("uint8", "strided")]
 
 
+@pytest.fixture(autouse=True)
+def several_stretches(monkeypatch):
+    monkeypatch.setattr(category_joint, "STRETCH_CELLS", 400)
+
+
 def case(kind, layout):
     rng = np.random.default_rng(0)
-    codes = laid_out(rng.integers(0, N_STATES + 3, size=(30, 3)).astype(kind), layout)
+    codes = laid_out(rng.integers(0, N_STATES + 3, size=(30, 11)).astype(kind), layout)
     # Whole numbers: their sums are exact in any order.
     log_likelihood = -rng.integers(0, 100, size=(START[-1], 4)).astype(float)
     log_likelihood[START[1:] - 1] = 0.0

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.kernels.tables import laid_out
 
 from bayeswater.kernels.column_range import column_range
-from tests.kernels.tables import laid_out
 
 KINDS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 

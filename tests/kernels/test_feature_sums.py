@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.kernels.tables import NUMBER_CASES, labels, numbers, weights
 
 from bayeswater.kernels.feature_sums import class_feature_sums, rows_by_class, sparse_rows_sum
-from tests.kernels.tables import NUMBER_CASES, labels, numbers, weights
 
 N_CLASSES = 4
 SPARSE_CASES = [
@@ -19,7 +19,7 @@ SPARSE_CASES = [
 
 def sums_by_hand(X, y, weight, threshold):
     member = np.eye(N_CLASSES)[y].T * (1 if weight is None else weight)  # (n_classes, n_rows)
-    return member @ (X.astype(float) if threshold is None else (X > threshold).astype(float))
+    return member @ (X.astype(float) if threshold is None else (threshold < X).astype(float))
 
 
 def kind_of_sum(kind, weighted, threshold):
@@ -32,7 +32,7 @@ def kind_of_sum(kind, weighted, threshold):
 @pytest.mark.parametrize(("kind", "layout", "weighted"), NUMBER_CASES)
 def test_dense_rows_are_summed_by_class(kind, layout, weighted, threshold, use_loop):
     rng = np.random.default_rng(0)
-    X, y, weight = numbers(rng, 50, 3, kind, layout), labels(rng, 50, N_CLASSES), weights(rng, 50, weighted)
+    X, y, weight = numbers(rng, 50, 11, kind, layout), labels(rng, 50, N_CLASSES), weights(rng, 50, weighted)
     target = kind_of_sum(kind, weighted, threshold)
     sums = class_feature_sums(X, y, weight, N_CLASSES, threshold, target, use_loop=use_loop)
     np.testing.assert_array_equal(sums, sums_by_hand(X, y, weight, threshold))
@@ -57,10 +57,10 @@ def test_narrow_integers_do_not_overflow(use_loop):
 @pytest.mark.parametrize(("kind", "index_kind", "weighted"), SPARSE_CASES)
 def test_sparse_rows_are_summed_like_dense_ones(kind, index_kind, weighted, threshold):
     rng = np.random.default_rng(0)
-    dense = numbers(rng, 50, 6, kind) * (rng.random((50, 6)) < 0.4)
+    dense = numbers(rng, 50, 11, kind) * (rng.random((50, 11)) < 0.4)
     X = sparse.csr_array(dense.astype(kind))
     y, weight = labels(rng, 50, N_CLASSES), weights(rng, 50, weighted)
-    sums = np.zeros((N_CLASSES, 6), dtype=kind_of_sum(kind, weighted, threshold))
+    sums = np.zeros((N_CLASSES, 11), dtype=kind_of_sum(kind, weighted, threshold))
     for k, rows in enumerate(rows_by_class(y, N_CLASSES)):
         indptr, indices = X.indptr.astype(index_kind), X.indices.astype(index_kind)
         sparse_rows_sum(indptr, indices, X.data, rows, weight, threshold, sums[k])

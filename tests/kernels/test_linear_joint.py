@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.kernels.tables import NUMBER_KINDS, numbers
 
 from bayeswater.kernels import linear_joint
 from bayeswater.kernels.linear_joint import dense_times_weights, sparse_times_weights
-from tests.kernels.tables import NUMBER_KINDS, numbers
 
 # Whole numbers: every product and sum is exact.
 WEIGHT = np.arange(-9.0, 9.0).reshape(6, 3)
@@ -14,7 +14,7 @@ CASES = [*[(kind, "C") for kind in NUMBER_KINDS], ("float64", "F"), ("uint8", "F
 
 
 def by_hand(X, threshold):
-    return (X.astype(float) if threshold is None else (X > threshold).astype(float)) @ WEIGHT
+    return (X.astype(float) if threshold is None else (threshold < X).astype(float)) @ WEIGHT
 
 
 @pytest.mark.parametrize("threshold", [None, 4.0], ids=["measured", "marked"])
@@ -28,7 +28,8 @@ def test_dense_rows_are_multiplied(kind, layout, threshold, monkeypatch):
 @pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
 @pytest.mark.parametrize("threshold", [None, 4.0], ids=["measured", "marked"])
 @pytest.mark.parametrize(
-    ("kind", "index_kind"), [*[(kind, "int32") for kind in ("uint8", "int64", "float32", "float64")], ("float64", "int64")]
+    ("kind", "index_kind"),
+    [*[(kind, "int32") for kind in ("uint8", "int64", "float32", "float64")], ("float64", "int64")],
 )
 def test_sparse_rows_are_multiplied_like_dense_ones(kind, index_kind, threshold, use_loop):
     rng = np.random.default_rng(0)

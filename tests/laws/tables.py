@@ -31,6 +31,11 @@ class Rows:
         return Rows(self.X[rows], self.y[rows], None if self.weight is None else self.weight[rows])
 
     @property
+    def total_weight(self) -> float:
+        """Weight of all rows together."""
+        return float(len(self) if self.weight is None else self.weight.sum())
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What `fit` takes."""
         return {"X": self.X, "y": self.y, "sample_weight": self.weight}

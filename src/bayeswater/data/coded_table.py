@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
-from bayeswater.data.labels import narrow_codes, type_names
+from bayeswater.data.labels import is_missing, narrow_codes, type_names
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_dense, require_cells, require_width
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
@@ -171,7 +171,7 @@ def _encode_column(
         place = np.array([known.code_of.get(state, known.n_states) for state in states], dtype=np.int64)
         variable = known
     else:
-        ordered = tuple(dict.fromkeys(states)) if declared else sorted_labels(states)
+        ordered = tuple(states) if declared else sorted_labels(states)
         variable = Variable(name, ordered, declared)
         place = np.array([variable.code_of[state] for state in states], dtype=np.int64)
     n_states = variable.n_states
@@ -224,27 +224,33 @@ def _found_labels(source: "_FrameColumn") -> tuple[list[Any], Array, Array, froz
     """List the labels of a column, the index of each cell's label, which cells are missing, and what is declared."""
     import pyarrow as pa
 
-    name = source.name
-    column = source.frame.table.column(name)
-    is_declared = name in source.frame.declared
-    if pa.types.is_dictionary(column.type) and is_declared:
-        column = column.unify_dictionaries()
-    else:
-        if pa.types.is_dictionary(column.type):  # its dictionary may hold labels that no row has
-            column = column.cast(column.type.value_type)
-        if pa.types.is_null(column.type):
-            column = column.cast(pa.string())
+    column = source.frame.table.column(source.name)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if not pa.types.is_dictionary(column.type):
         try:
             column = column.dictionary_encode()
         except pa.ArrowNotImplementedError:
-            raise DataError(f"column {name!r} holds {column.type}; a category must be a label or a number") from None
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # a table of no rows has no chunk
-        array = pa.array([], type=column.type)
-    missing = np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-    index = np.asarray(array.indices.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
-    states = array.dictionary.to_pylist()
-    return states, index, missing, frozenset(states) if is_declared else frozenset()
+            raise DataError(
+                f"column {source.name!r} holds {column.type}; a category must be a label or a number"
+            ) from None
+    # Every chunk has a dictionary of its own: labels are joined by what they say, not by their place in it.
+    code_of: dict[Any, int] = {}
+    parts = []
+    for chunk in column.chunks:
+        labels = chunk.dictionary.to_pylist()
+        place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
+        indices = chunk.indices.cast(pa.int64()).fill_null(len(labels))
+        parts.append(np.array([*place, -1], dtype=np.int64)[indices.to_numpy()])
+    index = np.concatenate(parts)
+    missing = index < 0
+    index[missing] = 0
+    states = list(code_of)
+    if source.name in source.frame.declared:
+        return states, index, missing, frozenset(states)
+    used = np.bincount(index[~missing], minlength=len(states)) > 0
+    renumbered = np.cumsum(used)[index] - 1 if states else index
+    return [state for state, is_used in zip(states, used, strict=True) if is_used], renumbered, missing, frozenset()
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,17 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The class of every row: a code (n_rows,) into the states of `variable`."""
+    """The class of every row: a code (n_rows,) into the states of `variable`, and how many rows have each."""
 
     variable: Variable
     codes: Array
+    count: Array  # (n_classes,)
 
     @property
     def n_classes(self) -> int:
@@ -44,14 +46,14 @@ def encode_labels(y: Any, known: Variable | None = None) -> Labels:
     if len(y) == 0:
         raise DataError("y has 0 labels (shape=(0,)) while a minimum of 1 is required.")
     if y.dtype.kind in "iu":
-        found, codes = _encode_integers(y)
+        found, codes, count = _encode_integers(y)
     elif y.dtype.kind == "O":
-        found, codes = _encode_objects(y)
+        found, codes, count = _encode_objects(y)
     else:
-        found, codes = np.unique(y, return_inverse=True)
+        found, codes, count = np.unique(y, return_inverse=True, return_counts=True)
     states = tuple(found.tolist())
     if known is None:
-        return Labels(Variable("class", states, dtype=y.dtype), narrow_codes(codes, len(states)))
+        return Labels(Variable("class", states, dtype=y.dtype), narrow_codes(codes, len(states)), count)
     unknown = [state for state in states if state not in known.code_of]
     if unknown:
         raise DataError(
@@ -59,7 +61,9 @@ def encode_labels(y: Any, known: Variable | None = None) -> Labels:
             "declare every class in the first call of partial_fit, or fit again"
         )
     place = narrow_codes(np.array([known.code_of[state] for state in states]), known.n_states)
-    return Labels(known, place[codes])
+    count_of_known = np.zeros(known.n_states, dtype=np.int64)
+    count_of_known[place] = count
+    return Labels(known, place[codes], count_of_known)
 
 
 def declared_classes(classes: Any) -> Variable:
@@ -115,11 +119,11 @@ def _missing(y: Array) -> Array:
     if y.dtype.kind in "mM":
         return np.isnat(y)
     if y.dtype.kind == "O":
-        return np.array([_is_missing(label) for label in y], dtype=bool)
+        return np.array([is_missing(label) for label in y], dtype=bool)
     return np.zeros(len(y), dtype=bool)
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """Say whether a label is None or differs from itself, as NaN does."""
     try:
         return label is None or bool(label != label)
@@ -135,7 +139,7 @@ def type_names(cells: Iterable[Any]) -> list[str]:
     >>> type_names(["a", None, 1, "b"])
     ['int', 'str']
     """
-    return sorted({type(cell).__name__ for cell in cells if not _is_missing(cell)})
+    return sorted({type(cell).__name__ for cell in cells if not is_missing(cell)})
 
 
 def _of_one_type(y: Array) -> Array:
@@ -166,19 +170,27 @@ def _require_whole(y: Array) -> None:
         )
 
 
-def _encode_integers(y: Array) -> tuple[Array, Array]:
+def _encode_integers(y: Array) -> tuple[Array, Array, Array]:
     """Code integers by counting where their range is small: no sort."""
     low, high = int(y.min()), int(y.max())
     if high - low >= 2**16:
-        return np.unique(y, return_inverse=True)
+        return np.unique(y, return_inverse=True, return_counts=True)
     distance = y if low == 0 else y.astype(np.uint64) - np.uint64(low % 2**64)  # exact for every kind of integers
-    present = np.flatnonzero(np.bincount(distance.astype(np.int64, copy=False)))
-    place = narrow_codes(np.zeros(high - low + 1, dtype=np.int64), len(present))
+    n_values = high - low + 1
+    count = np.zeros(n_values, dtype=np.int64)
+    for rows in row_blocks(len(y)):
+        count += np.bincount(distance[rows].astype(np.int64, copy=False), minlength=n_values)
+    present = np.flatnonzero(count)
+    found = np.array([low + code for code in present.tolist()], dtype=y.dtype)
+    if len(present) == n_values:
+        return found, narrow_codes(distance, n_values), count
+    place = narrow_codes(np.zeros(n_values, dtype=np.int64), len(present))
     place[present] = np.arange(len(present))
-    return np.array([low + code for code in present.tolist()], dtype=y.dtype), place[distance]
+    return found, place[distance], count[present]
 
 
-def _encode_objects(y: Array) -> tuple[Array, Array]:
+def _encode_objects(y: Array) -> tuple[Array, Array, Array]:
     states = sorted(set(y.tolist()))
     code_of = {state: code for code, state in enumerate(states)}
-    return np.array(states, dtype=object), np.array([code_of[label] for label in y.tolist()], dtype=np.int64)
+    codes = np.array([code_of[label] for label in y.tolist()], dtype=np.int64)
+    return np.array(states, dtype=object), codes, np.bincount(codes)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of, numeric_column, read_frame, require_own_names
+from bayeswater.data.labels import is_missing
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
@@ -149,13 +150,15 @@ def read_matrix(X: Any, model: str) -> Matrix:
 
     try:
         X = check_array(
-            X,
+            _filled(X),
             accept_sparse="csr",
             dtype="numeric",
             ensure_all_finite=False,
             estimator=model,
             accept_large_sparse=True,
         )
+        if X.dtype.kind == "O":  # lists with None
+            X = _filled(X).astype(np.float64)
     except ValueError as error:
         raise DataError(str(error)) from None
     if X.dtype.kind not in NATIVE:
@@ -166,6 +169,13 @@ def read_matrix(X: Any, model: str) -> Matrix:
             X.sum_duplicates()
         return SparseMatrix(X.indptr, X.indices, _native(X.data), X.shape[1])
     return DenseMatrix(_native(X))
+
+
+def _filled(X: Any) -> Any:
+    """Put NaN for the objects of an array that are missing; leave anything else as it is."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
+        return X
+    return np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)
 
 
 def column_name(names: Sequence[str] | None, j: int) -> str:

@@ -46,7 +46,9 @@ def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -
 
     _require(not path.is_dir(), "it is a directory; give the name of a file")
     n_bytes = sum(array.nbytes for array in arrays.values())
-    _require(n_bytes <= MODEL_FILE_BYTES, f"the sums take {_size(n_bytes)}, over the limit of {_size(MODEL_FILE_BYTES)}")
+    _require(
+        n_bytes <= MODEL_FILE_BYTES, f"the sums take {_size(n_bytes)}, over the limit of {_size(MODEL_FILE_BYTES)}"
+    )
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     document = {**document, "format": FORMATS[-1]}
     document["sha256"] = _fingerprint(document, arrays)
@@ -160,7 +162,7 @@ def _layout(header: Document, n_bytes: int) -> dict[str, tuple[np.dtype[Any], tu
 def _place(name: str, entry: Any) -> tuple[int, int, str, np.dtype[Any], tuple[int, ...]]:
     match entry:
         case {"dtype": "I64" | "F64" as dtype, "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
-            len(entry) == 3 and len(shape) <= MOST_DIMENSIONS and all(type(n) is int and n > 0 for n in shape)
+            len(entry) == 3 and 1 <= len(shape) <= MOST_DIMENSIONS and all(type(n) is int and n > 0 for n in shape)
         ):
             return start, stop, name, DTYPES[dtype], tuple(shape)
     raise ModelFileError(f"array {name!r} is described by {shortened(entry)}, which is no array of I64 or F64")
@@ -172,7 +174,7 @@ def _fingerprint(document: Document, arrays: dict[str, Array]) -> str:
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode(errors="surrogatepass"))
-        digest.update(array.reshape(-1))
+        digest.update(array.reshape(-1).data)
     return digest.hexdigest()
 
 

@@ -116,7 +116,7 @@ class Codec:
             return [self.decode(part, where) for part in written]
         if not isinstance(written, dict):
             return written
-        tag, parts = next(iter(written.items()), (None, None))
+        tag, parts = next(iter(written.items()), ("", None))
         if len(written) != 1 or tag not in self.forms or not isinstance(parts, list):
             raise ModelFileError(f"{where} is {shortened(written)}, which means nothing here")
         values = [self.decode(part, where) for part in parts]

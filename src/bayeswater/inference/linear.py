@@ -32,17 +32,21 @@ class LinearJoint:
 
     def of(self, block: Array | SparseMatrix, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""
-        return self.log_prior + self.likelihood(block, use_loop)
+        joint = self.likelihood(block, use_loop)
+        joint += self.log_prior
+        return joint
 
     def likelihood(self, block: Array | SparseMatrix, use_loop: bool) -> Array:
         """Log-likelihoods, without the prior."""
-        joint = self.intercept + self._times(block, self.weight, use_loop)
+        joint = self._times(block, self.weight, use_loop)
+        joint += self.intercept
         missing = self._missing_cells(block)
         if missing is not None and self.absent_weight is not None:
             joint -= missing @ self.absent_weight
         if self.infinite_weight is None:
             return joint
-        touched = self.infinite_intercept + self._times(block, self.infinite_weight, use_loop)
+        touched = self._times(block, self.infinite_weight, use_loop)
+        touched += self.infinite_intercept
         if missing is not None and self.infinite_absent is not None:
             touched -= missing @ self.infinite_absent
         if self.certain:
@@ -76,7 +80,9 @@ def complement_joint(log_prior: Array, weights: Array) -> LinearJoint:
     return LinearJoint(prior, np.zeros(len(log_prior)), weight, infinite_weight=infinite, certain=True)
 
 
-def bernoulli_joint(log_prior: Array, log_present: Array, log_absent: Array, threshold: float) -> LinearJoint:
+def bernoulli_joint(
+    log_prior: Array, log_present: Array, log_absent: Array, threshold: float, *, allow_missing: bool
+) -> LinearJoint:
     """Log-joint of marks: the sum of all log_absent, and for what is present the difference to log_present."""
     present, no_present = _finite(log_present)
     absent, no_absent = _finite(log_absent)
@@ -92,7 +98,7 @@ def bernoulli_joint(log_prior: Array, log_present: Array, log_absent: Array, thr
         threshold,
         infinite_weight=infinite,
         infinite_intercept=np.zeros(1) if infinite is None or no_absent is None else no_absent.sum(axis=0),
-        absent_weight=absent,
+        absent_weight=absent if allow_missing else None,
         infinite_absent=no_absent,
     )
 

@@ -8,7 +8,7 @@ falls back to the prior.
 
 import numpy as np
 
-from bayeswater.kernels.class_scores import first_of_largest, row_sums, subtract_largest
+from bayeswater.kernels.class_scores import first_of_largest, log_shares, row_sums, subtract_largest
 from bayeswater.typing import Array
 
 TIE = 8 * np.finfo(np.float64).eps
@@ -35,9 +35,7 @@ def fall_back(joint: Array, fallback: Array) -> int:
 
 def log_posterior(joint: Array, use_loop: bool = False) -> Array:
     """Normalise log-joints (n_rows, n_classes), which are overwritten; each row has a finite one."""
-    subtract_largest(joint, use_loop=use_loop)
-    joint -= np.log(row_sums(np.exp(joint), use_loop=use_loop))
-    return joint
+    return log_shares(joint, use_loop=use_loop)
 
 
 def posterior(joint: Array, use_loop: bool = False) -> Array:

@@ -42,10 +42,10 @@ def _count_categories_loop(codes, n_states, start, y, weight, table):  # type: i
     # Indices are unsigned: they never count from the end, and the compiled loop need not ask.
     n_rows, n_columns = codes.shape
     for first in range(0, n_columns, 256):
-        last = min(first + 256, n_columns)
+        group = range(np.uint64(first), np.uint64(min(first + 256, n_columns)))
         for i in range(n_rows):
             k = np.uint64(y[i])
-            for j in range(first, last):
+            for j in group:
                 row = start[j] + min(np.uint64(codes[i, j]), n_states[j])
                 if weight is None:
                     table[row, k] += 1

@@ -27,6 +27,13 @@ def row_sums(scores: Array, *, use_loop: bool) -> Array:
     return total
 
 
+def log_shares(scores: Array, *, use_loop: bool) -> Array:
+    """Normalise logarithms (n_rows, n_classes), in place, so that what they stand for sums to one in each row."""
+    subtract_largest(scores, use_loop=use_loop)
+    scores -= np.log(row_sums(np.exp(scores), use_loop=use_loop))
+    return scores
+
+
 def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
     """Find the first class whose score is the largest of its row, or less by no more than `tie` times its size."""
     if use_loop:

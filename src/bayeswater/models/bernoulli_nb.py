@@ -112,7 +112,10 @@ class BernoulliNB(CountingClassifier):
     def _read(self, sums: Sums[BinaryCounts]) -> LinearJoint:
         counts = sums.columns
         present, absent = bernoulli_log_probability(counts, *self._pseudo_counts(counts))
-        return bernoulli_joint(self._log_prior(sums), present, absent, self._threshold)
+        return self._laid_out(self._log_prior(sums), present, absent)
+
+    def _laid_out(self, log_prior: Array, present: Array, absent: Array) -> LinearJoint:
+        return bernoulli_joint(log_prior, present, absent, self._threshold, allow_missing=self.missing == "ignore")
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
         counts = self.statistics_.columns
@@ -122,7 +125,7 @@ class BernoulliNB(CountingClassifier):
         own_joint = {}
         for r in np.unique(removed):
             present, absent = bernoulli_log_probability(counts, *pseudo_counts, removed=float(r))
-            own_joint[r] = bernoulli_joint(joint.log_prior, present, absent, self._threshold)
+            own_joint[r] = self._laid_out(joint.log_prior, present, absent)
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
             block, y = table.block(rows), labels.codes[rows]

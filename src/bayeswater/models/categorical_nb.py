@@ -59,7 +59,7 @@ class CategoricalNB(CountingClassifier):
     >>> X = [["red", "round"], ["red", "long"], ["green", "round"]]
     >>> model = CategoricalNB().fit(X, ["cherry", "chili", "pea"])
     >>> model.predict([["green", "round"]])
-    array(['pea'], dtype=object)
+    array(['pea'], dtype='<U6')
     >>> model.statistics_.columns.schema[0].states
     ('green', 'red')
     """

@@ -50,7 +50,7 @@ class MultinomialNB(FeatureCounter, CountingClassifier):
     >>> X = np.array([[2, 1, 0], [1, 2, 0], [0, 1, 3]])
     >>> model = MultinomialNB().fit(X, ["sport", "sport", "politics"])
     >>> model.predict([[0, 0, 2]])
-    array(['politics'], dtype=object)
+    array(['politics'], dtype='<U8')
     """
 
     def __init__(

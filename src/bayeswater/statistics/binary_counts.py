@@ -7,10 +7,11 @@ import numpy as np
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, SparseMatrix
+from bayeswater.errors import StatisticsError
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.feature_sums import sum_features
-from bayeswater.statistics.statistic import ColumnStatistic
+from bayeswater.statistics.statistic import ROUNDING, ColumnStatistic
 from bayeswater.typing import Array
 
 
@@ -34,6 +35,22 @@ class BinaryCounts(ColumnStatistic):
             if missing.any():
                 observed = observed - missing
         return cls(labels.variable, matrix.names, present, observed)
+
+    @property
+    def cells(self) -> Array:
+        """Weight of the cells that were there."""
+        return self.observed
+
+    def _minus(self, other: Self, rest: Self | None) -> Self:
+        absent = (self.observed - self.present) - (other.observed - other.present)
+        never = np.argwhere(absent < -ROUNDING * self.observed)
+        if len(never):
+            k, j = (int(index) for index in never[0])
+            raise StatisticsError(
+                f"cannot take away rows that were never counted: the absence of {self.column_name(j)!r} in class "
+                f"{self.classes.states[k]!r} would be counted {absent[k, j]} times"
+            )
+        return super()._minus(other, rest)
 
 
 def _count_missing(matrix: Matrix, labels: Labels, weight: Array | None) -> Array:

@@ -25,9 +25,10 @@ class ClassCounts(Statistic):
     @classmethod
     def of(cls, labels: Labels, weight: Array | None) -> Self:
         """Count the labels of some rows."""
+        if weight is None:
+            return cls(labels.variable, labels.count)
         count = np.bincount(labels.codes, weights=weight, minlength=labels.n_classes)
-        whole = weight is None or weight.dtype.kind == "i"
-        return cls(labels.variable, count.astype(np.int64 if whole else np.float64))
+        return cls(labels.variable, count.astype(weight.dtype))
 
     def onto(self, classes: Variable) -> Self:
         """Lay the counts out for other classes."""

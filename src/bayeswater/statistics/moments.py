@@ -71,6 +71,11 @@ class Moments(ColumnStatistic):
             total = total._plus(part)
         return total
 
+    @property
+    def cells(self) -> Array:
+        """Weight of the cells that were there."""
+        return self.weight
+
     def pooled(self) -> tuple[Array, Array, Array]:
         """Weight, mean and scatter of each column over all classes together: (n_columns,) each."""
         n = np.broadcast_to(self.weight, self.mean.shape).astype(np.float64)

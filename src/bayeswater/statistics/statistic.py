@@ -15,8 +15,8 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.typing import Array
 
-ROUNDING = 64 * np.finfo(np.float64).eps
-"""A remainder this small beside what it was subtracted from is the rounding of float sums: it is zero."""
+ROUNDING = 1e-12
+"""Float sums of the same rows agree within this share, in whatever order they were added: a smaller remainder is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +152,26 @@ class ColumnStatistic(Statistic):
     def n_columns(self) -> int:
         """Number of columns."""
         return self.shape[1]
+
+    @property
+    def cells(self) -> Array | None:
+        """Weight of the cells that were there, where it is counted: (n_classes, n_columns) or (n_classes, 1)."""
+        return None
+
+    def require_cells_within(self, rows: Array, slack: Array) -> None:
+        """Refuse sums with more cells in a column than its class has `rows` (n_classes,).
+
+        They are left when a row is taken away whose missing cell had never been missing.
+        """
+        if self.cells is None:
+            return
+        more = np.argwhere(self.cells > (rows + slack)[:, None])
+        if len(more):
+            k, j = (int(index) for index in more[0])
+            raise StatisticsError(
+                f"cannot take away rows that were never counted: class {self.classes.states[k]!r} would have "
+                f"{rows[k]} rows, with {self.cells[k, j]} cells in column {self.column_name(j)!r}"
+            )
 
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes."""

@@ -1,0 +1,95 @@
+"""Rows whose class is known and for which a classifier gave log-probabilities: what calibration learns from.
+
+Log-probabilities are normalised on the way in. -inf is legal: the class is impossible by the classifier. A map leaves
+it so; what is to be made of impossible classes that happen is the subject of `doubt`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.weights import checked_weight
+from bayeswater.errors import DataError
+from bayeswater.inference.log_space import log_posterior
+from bayeswater.typing import Array
+
+LEAST = -1e100
+"""Finite log-probabilities below this are taken for it: their squares, sums and differences stay finite."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Log-probabilities (n_rows, n_classes), the code of each row's own class (n_rows,) and its weight (n_rows,)."""
+
+    log_proba: Array
+    codes: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
+        """Check and normalise; no weight means that every row counts once."""
+        log_proba = normalised(log_proba)
+        codes = np.asarray(codes)
+        n_rows, n_classes = log_proba.shape
+        if codes.shape != (n_rows,):
+            raise DataError(f"codes has shape {codes.shape}, expected {(n_rows,)}: one class code for each row")
+        if n_rows and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_classes):
+            raise DataError(f"class codes must be whole numbers from 0 to {n_classes - 1}, the columns of log_proba")
+        weight = checked_weight(weight, n_rows)
+        return cls(log_proba, codes, np.ones(n_rows) if weight is None else weight.astype(np.float64))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.log_proba.shape[1]
+
+    @property
+    def own(self) -> Array:
+        """Log-probability of each row's own class: (n_rows,)."""
+        return self.log_proba[np.arange(len(self)), self.codes]
+
+    def take(self, rows: Array) -> Self:
+        """Take some rows, by index or by mark."""
+        return type(self)(self.log_proba[rows], self.codes[rows], self.weight[rows])
+
+    def with_choice(self) -> Array:
+        """Mark the rows a map can learn from: their class is possible and not the only possible one."""
+        return np.isfinite(self.own) & (np.isfinite(self.log_proba).sum(axis=1) > 1)
+
+
+def normalised(log_proba: Any) -> Array:
+    """Check log-probabilities (n_rows, n_classes) and normalise each row; the input is left as it was."""
+    scores = np.array(log_proba, dtype=np.float64, ndmin=2)
+    if scores.ndim != 2:
+        raise DataError(f"log-probabilities have {scores.ndim} dimensions; give an array (n_rows, n_classes)")
+    bad = np.argwhere(np.isnan(scores) | np.isposinf(scores))
+    if len(bad):
+        row, column = bad[0]
+        raise DataError(
+            f"the log-probability in row {row}, class {column} is {scores[row, column]}; it must be a number or -inf"
+        )
+    top = scores.max(axis=1, initial=-np.inf)
+    if np.isneginf(top).any():
+        row = int(np.isneginf(top).argmax())
+        raise DataError(f"row {row} has no possible class: every log-probability is -inf; give it the class frequencies")
+    scores -= top[:, None] * 0.5  # in two steps: the distance between two floats may be no float
+    scores = np.where(np.isneginf(scores), -np.inf, np.maximum(scores - top[:, None] * 0.5, LEAST))
+    return log_posterior(scores)
+
+
+def log_complement(log_proba: Array) -> Array:
+    """log(1 - p) of normalised log-probabilities, by adding up the other classes where p is near one."""
+    largest = log_proba.argmax(axis=1)[:, None]
+    others = np.array(log_proba)
+    np.put_along_axis(others, largest, -np.inf, axis=1)
+    top = others.max(axis=1, keepdims=True)
+    alone = np.isneginf(top)
+    with np.errstate(divide="ignore"):
+        rest = np.where(alone, -np.inf, top + np.log(np.exp(others - np.where(alone, 0.0, top)).sum(axis=1)[:, None]))
+    complement = np.log1p(-np.exp(others))
+    np.put_along_axis(complement, largest, rest, axis=1)
+    return complement

@@ -1,0 +1,124 @@
+"""When and how a loop is compiled: not for small tables, not when switched off, and without a place for its cache."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import numba
+import numpy as np
+import pytest
+
+from bayeswater.kernels import compiling
+from bayeswater.kernels.compiling import COMPILE_FROM_CELLS, Kernel, compiled, worth_compiling
+
+
+def run_in_fresh_interpreter(code, **environment):
+    """Run `code`, which prints one JSON value as its last line, and return that value."""
+    child = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert child.returncode == 0, child.stderr
+    return json.loads(child.stdout.splitlines()[-1])
+
+
+FIT_ALL_FIVE = """
+    import json, sys
+    import numpy as np
+    from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+    from bayeswater.kernels import compiling
+
+    compiling.COMPILE_FROM_CELLS = {cells}
+    X, y = np.arange(40).reshape(20, 2) % 3, np.arange(20) % 2
+    answers = []
+    for kind in (BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB):
+        model = kind().fit(X, y)
+        answers += model.predict_log_proba(X).ravel().tolist()
+        answers += model.loo_predict_log_proba(X, y).ravel().tolist()
+    print(json.dumps(["numba" in sys.modules, answers]))
+"""
+
+
+def test_small_tables_never_import_numba():
+    imported, _ = run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=COMPILE_FROM_CELLS))
+    assert not imported
+
+
+def test_switched_off_the_loops_run_as_plain_python_with_the_same_answers():
+    imported, plain = run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=0), BAYESWATER_COMPILE="0")
+    _, reference = run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=COMPILE_FROM_CELLS))
+    assert not imported
+    # Sums of a few floats in another order: a few roundings apart.
+    np.testing.assert_allclose(plain, reference, rtol=1e-13, atol=1e-13)
+
+
+def test_a_cache_directory_that_cannot_be_made_breaks_nothing(tmp_path):
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("no directory")
+    total = run_in_fresh_interpreter(
+        """
+        import json
+        import numpy as np
+        from bayeswater.kernels.category_counts import count_categories
+
+        codes, one_class = np.ones((3, 1), dtype=np.uint8), np.zeros(3, dtype=np.uint8)
+        print(json.dumps(count_categories(codes, np.array([2]), one_class, None, 1, use_loop=True).tolist()))
+        """,
+        NUMBA_CACHE_DIR=str(in_the_way / "below"),
+    )
+    assert total == [[0], [3], [0]]
+
+
+def test_a_loop_that_cannot_be_cached_is_compiled_all_the_same(monkeypatch):
+    calls = []
+
+    def njit(**options):
+        calls.append(options)
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda loop: loop
+
+    monkeypatch.setattr(numba, "njit", njit)
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    assert Kernel(lambda x: x + 1)(2) == 3
+    assert calls == [{"nogil": True, "cache": True}, {"nogil": True}]
+
+
+def test_a_loop_is_compiled_at_its_first_call_and_only_then(monkeypatch):
+    compilations = []
+
+    def compile_once(loop):
+        compilations.append(loop)
+        return loop
+
+    monkeypatch.setattr(compiling, "_compile", compile_once)
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    kernel = compiled(abs)
+    assert compilations == []
+    assert [kernel(-1), kernel(-2)] == [1, 2]
+    assert compilations == [abs]
+
+
+def test_a_kernel_is_known_by_the_name_and_words_of_its_loop():
+    @compiled
+    def twice(x):
+        """Double a number."""
+        return 2 * x
+
+    assert (twice.__name__, twice.__doc__) == ("twice", "Double a number.")
+
+
+def test_switched_off_a_kernel_calls_its_own_python(monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "0")
+    monkeypatch.setattr(compiling, "_compile", lambda loop: pytest.fail("compiled all the same"))
+    assert compiled(lambda x: x + 1)(1) == 2
+
+
+def test_the_choice_depends_on_the_number_of_cells_alone():
+    assert not worth_compiling(COMPILE_FROM_CELLS - 1)
+    assert worth_compiling(COMPILE_FROM_CELLS)

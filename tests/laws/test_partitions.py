@@ -1,0 +1,87 @@
+"""Learning in any batches is learning at once."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.laws.models import are_counts, every_model, require_close_scores, require_same_sums
+from tests.laws.tables import any_weights, tables
+
+from bayeswater import CategoricalNB, GaussianNB
+
+CLASSES = [0, 1, 2]
+
+
+def batches_of(draw: Any, n_rows: int) -> list[Any]:
+    """Draw a partition of the rows: any rows may go together, in any order."""
+    n_batches = draw(st.integers(1, n_rows))
+    batch = np.array(draw(st.lists(st.integers(0, n_batches - 1), min_size=n_rows, max_size=n_rows)))
+    order = draw(st.permutations(range(n_batches)))
+    return [np.flatnonzero(batch == b) for b in order if (batch == b).any()]
+
+
+@every_model
+@settings(max_examples=60)
+@given(st.data())
+def test_any_partition_into_batches_equals_one_fit(kind: Any, data: Any) -> None:
+    missing = kind.takes_missing and data.draw(st.booleans())
+    rows = data.draw(tables(kind.cells, n_rows=(1, 12), weights=data.draw(any_weights()), missing=missing))
+    model = kind.make(missing="ignore") if missing else kind.make()
+    whole = kind.make(**model.get_params()).partial_fit(**rows.arguments, classes=CLASSES)
+    for batch in batches_of(data.draw, len(rows)):
+        model.partial_fit(**rows.take(batch).arguments, classes=CLASSES)
+
+    exactly = are_counts(kind, rows.weight)
+    require_same_sums(model.statistics_, whole.statistics_, to_the_bit=exactly)
+    scores, expected = model.predict_joint_log_proba(rows.X), whole.predict_joint_log_proba(rows.X)
+    if exactly:
+        np.testing.assert_array_equal(scores, expected)
+    elif kind.counts:
+        require_close_scores(scores, expected)
+
+
+@every_model
+@settings(max_examples=40)
+@given(st.data())
+def test_partial_fit_after_fit_equals_one_fit(kind: Any, data: Any) -> None:
+    """A fit infers the classes it saw; further rows of these classes join it."""
+    first = data.draw(tables(kind.cells, n_columns=(3, 3)))
+    more = data.draw(tables(kind.cells, n_columns=(3, 3)))
+    known = np.isin(more.y, first.y)
+    model = kind.make().fit(first.X, first.y)
+    if known.any():
+        model.partial_fit(more.X[known], more.y[known])
+    both = kind.make().fit(np.vstack([first.X, more.X[known]]), np.concatenate([first.y, more.y[known]]))
+    require_same_sums(model.statistics_, both.statistics_, to_the_bit=kind.counts)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_labels_of_categories_met_in_any_batches_form_one_sorted_domain(data: Any) -> None:
+    rows = data.draw(tables(st.sampled_from("dacb"), n_rows=(1, 10)))
+    model = CategoricalNB()
+    for batch in batches_of(data.draw, len(rows)):
+        model.partial_fit(**rows.take(batch).arguments, classes=CLASSES)
+    whole = CategoricalNB().partial_fit(**rows.arguments, classes=CLASSES)
+    require_same_sums(model.statistics_, whole.statistics_, to_the_bit=True)
+    assert all(
+        list(column.states) == sorted(set(rows.X[:, j])) for j, column in enumerate(whole.statistics_.columns.schema)
+    )
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, -1e8])
+def test_batches_of_moments_far_from_zero_differ_by_the_rounding_of_their_means(offset: float) -> None:
+    """Means of size M are kept to eps M. A merge squares differences of means, d, of which eps M are wrong: so it adds
+    2 d eps M for each row, and with d under three standard deviations s at most 6 eps M / s to the share of the scatter."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((1000, 3)) + offset
+    y = rng.integers(0, 3, 1000)
+    whole = GaussianNB(var_smoothing=0).fit(X, y)
+    model = GaussianNB(var_smoothing=0)
+    for start in range(0, 1000, 7):
+        model.partial_fit(X[start : start + 7], y[start : start + 7], classes=CLASSES)
+    np.testing.assert_allclose(model.theta_, whole.theta_, rtol=1e-12, atol=1e-12)
+    rounding = 6 * np.finfo(float).eps * abs(offset)
+    np.testing.assert_allclose(model.var_, whole.var_, rtol=1e-12 + rounding)
