@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.compile_time import compile_times
+from benchmarks.decisions import decisions
 from benchmarks.growth import SIZES, growth
 from benchmarks.jobs import named
 from benchmarks.leave_one_out import leave_one_out
@@ -12,6 +13,7 @@ from benchmarks.machine import machine
 from benchmarks.memory import peak_memory
 from benchmarks.report import Section, text_table, write
 from benchmarks.speed import speed
+from benchmarks.timing import CALLS_OF_ONE_ROW
 
 QUICK_SHARE = 0.1
 
@@ -20,39 +22,41 @@ def main() -> None:
     """Measure every section, or one; a run of everything is written to RESULTS.md and results.json."""
     options = _options()
     share = QUICK_SHARE if options.quick else 1.0
+    sizes = SIZES[:-1] if options.quick else SIZES
+    few = max(1, options.repeats // 2)  # turns for what is slow and not compared
     jobs = named(options.only)
     facts = machine()
     print(", ".join(f"{name}: {value}" for name, value in facts.items()))
     sections = [
         _shown(
             "Speed",
-            f"Medians of {options.repeats} turns: ours, scikit-learn, X.sum(), ours, ... Ratio is "
-             "scikit-learn's time / ours; "
-            "compiling is not counted. One row: 300 calls in each turn.",
+            f"Medians of {options.repeats} turns: ours, scikit-learn, X.sum(), ours, ... Ratio is scikit-learn's time "
+            f"by ours; compiling is not counted. One row: {CALLS_OF_ONE_ROW} calls in each turn.",
             speed(jobs, options.repeats, share),
         ),
         _shown(
             "Memory",
-            "Highest memory during a fit beyond what stood before it, in a fresh process.",
+            "Highest memory during a fit beyond what stood before it, in a fresh process; the sums are part of it.",
             peak_memory(jobs, share),
         ),
     ]
     if options.only is None:
         sections += [
-            _shown(
-                "Growth",
-                "Flat is linear.",
-                growth(max(1, options.repeats // 2), SIZES[:-1] if options.quick else SIZES),
-            ),
+            _shown("Growth", "Nanoseconds a row of ours: flat is linear.", growth(few, sizes)),
             _shown(
                 "Leave-one-out",
                 "Every row against the sums without it, beside one prediction of the same rows.",
-                leave_one_out(max(1, options.repeats // 2), share),
+                leave_one_out(few, share),
+            ),
+            _shown(
+                "Decisions",
+                "The action of least risk, beside the one matrix product that it needs (into memory that is there).",
+                decisions(options.repeats, share),
             ),
             _shown(
                 "Compile time",
-                "What a first fit with predict_proba takes over a second one in a fresh process, with an "
-                "empty cache and with a full one.",
+                "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache "
+                "and with a full one; and the import of numba, which the first large table brings.",
                 compile_times(),
             ),
         ]

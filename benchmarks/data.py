@@ -73,7 +73,7 @@ def marks(n_rows: int, n_features: int = 300, n_classes: int = 5, dtype: Any = n
     y = _labels(rng, n_rows, n_classes)
     X = rng.random((n_rows, n_features), dtype=np.float32)
     probability = rng.uniform(0.05, 0.5, (n_classes, n_features)).astype(np.float32)
-    return Rows((X < probability[y]).astype(dtype), y)
+    return Rows((probability[y] > X).astype(dtype), y)
 
 
 @lru_cache(maxsize=1)
@@ -90,9 +90,7 @@ def texts(
     X = rng.integers(0, width, (n_rows, n_words), dtype=np.int32)
     X //= 1 + (y % 3)[:, None].astype(np.int32)  # some classes keep to the first words of each stretch
     X += np.arange(0, n_words * width, width, dtype=np.int32)
-    if np.dtype(dtype).kind == "f":
-        cells = rng.random(X.size)
-    else:
-        cells = rng.geometric(0.7, X.size).astype(dtype)
+    is_fraction = np.dtype(dtype).kind == "f"
+    cells = rng.random(X.size) if is_fraction else rng.geometric(0.7, X.size).astype(dtype)
     indptr = np.arange(0, X.size + 1, n_words, dtype=np.int32)
     return Rows(csr_matrix((cells, X.ravel(), indptr), shape=(n_rows, n_features)), y)

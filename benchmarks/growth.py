@@ -30,5 +30,5 @@ def growth(repeats: int, sizes: Sequence[int] = SIZES) -> Iterator[dict[str, Any
             for method, seconds in medians_in_turns(actions, repeats).items():
                 cost[method].append(1e9 * seconds / n_rows)
         for method, nanoseconds in cost.items():
-            columns = {f"ns a row at {n_rows:.0e}": ns for n_rows, ns in zip(sizes, nanoseconds, strict=True)}
+            columns = {f"at {n_rows:,} rows": ns for n_rows, ns in zip(sizes, nanoseconds, strict=True)}
             yield {"model": title, "method": method, **columns}

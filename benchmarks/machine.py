@@ -12,7 +12,13 @@ LIBRARIES = ("bayeswater", "scikit-learn", "numpy", "scipy", "numba")
 def machine() -> dict[str, Any]:
     """Cores, processor, Python and library versions."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    facts = {"cores": cores, "processor": _processor(), "system": platform.system(), "Python": platform.python_version()}
+    facts = {
+        "cores": cores,
+        "processor": _processor(),
+        "load before": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,  # of other processes
+        "system": platform.system(),
+        "Python": platform.python_version(),
+    }
     return facts | {name: _version(name) for name in LIBRARIES}
 
 

@@ -1,5 +1,6 @@
 """The main table: our time beside scikit-learn's, and beside the time of one reading of X."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from benchmarks.timing import CALLS_OF_ONE_ROW, medians_in_turns
 def speed(jobs: Sequence[Job], repeats: int, share: float) -> Iterator[dict[str, Any]]:
     """Time every job on both libraries, and ``X.sum()`` in the same turns."""
     for job in jobs:
+        print(job.name, file=sys.stderr, flush=True)
         rows = job.rows(share)
         actions = {library: job.action(library, rows) for library in LIBRARIES}
         if not job.single_row:

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from bayeswater.decision.bayes_decision import BayesDecision
+    from bayeswater.decision.calibrated import Calibrated
+    from bayeswater.decision.loss import Loss
     from bayeswater.errors import (
         BayesError,
         BayesWarning,
+        ConvergenceWarning,
         DataError,
+        DominatedActionWarning,
         ImpossibleEvidenceWarning,
         ModelFileError,
         ParameterError,
@@ -39,6 +44,9 @@ _HOME = {
     "ComplementNB": "models.complement_nb",
     "GaussianNB": "models.gaussian_nb",
     "MultinomialNB": "models.multinomial_nb",
+    "BayesDecision": "decision.bayes_decision",
+    "Calibrated": "decision.calibrated",
+    "Loss": "decision.loss",
     "Beta": "estimate.dirichlet",
     "Dirichlet": "estimate.dirichlet",
     "NormalInverseGamma": "estimate.gaussian",
@@ -47,7 +55,9 @@ _HOME = {
     "threads": "kernels.threads",
     "BayesError": "errors",
     "BayesWarning": "errors",
+    "ConvergenceWarning": "errors",
     "DataError": "errors",
+    "DominatedActionWarning": "errors",
     "ImpossibleEvidenceWarning": "errors",
     "ModelFileError": "errors",
     "ParameterError": "errors",
@@ -59,16 +69,21 @@ _HOME = {
 }
 
 __all__ = [
+    "BayesDecision",
     "BayesError",
     "BayesWarning",
     "BernoulliNB",
     "Beta",
+    "Calibrated",
     "CategoricalNB",
     "ComplementNB",
+    "ConvergenceWarning",
     "DataError",
     "Dirichlet",
+    "DominatedActionWarning",
     "GaussianNB",
     "ImpossibleEvidenceWarning",
+    "Loss",
     "ModelFileError",
     "MultinomialNB",
     "NormalInverseGamma",

@@ -3,6 +3,9 @@
 Every message says what happened, the value, where, and how to put it right.
 """
 
+import sys
+import warnings
+
 
 class BayesError(ValueError):
     """Base of all errors raised on purpose by Bayeswater."""
@@ -46,3 +49,19 @@ class ImpossibleEvidenceWarning(BayesWarning):
 
 class PrecisionWarning(BayesWarning):
     """A subtraction lost so many digits that the result is not to be trusted."""
+
+
+class DominatedActionWarning(BayesWarning):
+    """An action of a loss that is never taken, since another one costs no more whatever is true."""
+
+
+class ConvergenceWarning(BayesWarning):
+    """An iteration that was stopped before it came to rest."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the program that asked, however deep inside this package we are."""
+    frame, depth = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("bayeswater."):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, category, stacklevel=depth)

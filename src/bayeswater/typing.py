@@ -1,5 +1,6 @@
 """Names for the array types used throughout, and what counts as a number."""
 
+from math import isfinite
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -14,4 +15,9 @@ def is_number(value: object) -> TypeGuard[float]:
     >>> is_number(2), is_number(float("nan")), is_number("2")
     (True, False, False)
     """
-    return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
+    if not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False

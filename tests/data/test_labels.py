@@ -234,7 +234,7 @@ def test_labels_that_are_neither_names_nor_numbers_are_refused(label):
 
 
 @pytest.mark.parametrize(
-    "y", [3, "abc", {1: 2}, np.zeros((2, 2)), np.zeros((1, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), [[1, 2], [3, 4]]]
+    "y", [3, "abc", {1: 2}, np.zeros((2, 2)), pd.DataFrame({"a": [1], "b": [2]}), [[1, 2], [3, 4]]]
 )
 def test_a_y_that_is_no_column_is_refused(y):
     with pytest.raises(DataError, match="y should be a 1d array"):

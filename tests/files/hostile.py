@@ -96,7 +96,7 @@ def foreign_files(marker: Path) -> dict[str, tuple[bytes, str]]:
     array = io.BytesIO()
     np.save(array, np.zeros(3))
     return {
-        "empty": (b"", "begins with b''"),
+        "empty": (b"", "no model file: it begins with b''"),
         "three bytes": (b"abc", "begins with b'abc'"),
         "text": (b"colour,shape,fruit\nred,round,cherry\n", "begins with b'colour,s'"),
         "JSON": (b'{"model": "GaussianNB"}', "JSON text"),
@@ -132,6 +132,7 @@ def cut_files(good: bytes) -> dict[str, tuple[bytes, str]]:
 def headers(good: bytes) -> dict[str, tuple[bytes, str]]:
     header, data = split(good)
     text = json.dumps(header).encode()
+    long = b"k" * 10**6
     deep = b'{"a":' * 10**5 + b"1" + b"}" * 10**5
     return {
         "header of 2**63 bytes": ((2**63).to_bytes(8, "little") + good[8:], "begins with"),
@@ -147,6 +148,7 @@ def headers(good: bytes) -> dict[str, tuple[bytes, str]]:
         "header nested deep": (packed(deep, data), "levels deep"),
         "header nested 40 levels": (packed(b'{"a":' * 40 + b"1" + b"}" * 40, data), "levels deep"),
         "header with a key twice": (packed(text[:-1] + b', "class_count": {}}', data), "'class_count' stands more"),
+        "header with a long key twice": (packed(b'{"%b": 1, "%b": 2}' % (long, long), data), "read as JSON"),
         "header with NaN": (packed(text[:-1] + b', "x": NaN}', data), "NaN is no finite number"),
         "header with a long number": (packed(text[:-1] + b', "x": ' + b"9" * 5000 + b"}", data), "read as JSON"),
         "header with many keys": (packed({f"k{i}": 0 for i in range(10**4)}, b""), "no model of Bayeswater"),
@@ -222,6 +224,8 @@ def layouts(good: bytes) -> dict[str, tuple[bytes, str]]:
         "shape a number": (with_entry(shape=4), "no array of I64 or F64"),
         "shape of many dimensions": (with_entry(shape=[1] * 10**5), "no array of I64 or F64"),
         "shape that overflows": (with_entry(shape=[2**62, 2**62]), "needs"),
+        "shape of huge numbers": (with_entry(shape=[10**4000] * 8), "no array of I64 or F64"),
+        "offsets of huge numbers": (with_entry(data_offsets=[10**4000, 0]), "begins at byte"),
         "shape of terabytes": (with_entry(shape=[2, MANY]), "needs"),
         "shape too small": (with_entry(shape=[1, 2]), "needs 16 bytes"),
         "offsets past the end": (with_entry(data_offsets=[size[0], MANY]), "needs"),
@@ -288,6 +292,7 @@ def forgeries(good: dict[str, bytes]) -> dict[str, tuple[bytes, str]]:
     forge("kind a list", "which is none of", field("kind", ["GaussianNB"]))
     forge("kind of other arrays", "its arrays are", field("kind", "CategoricalNB"))
     forge("an unknown field", "its document holds", field("run", "print()"))
+    forge("unknown fields of any length", "its document holds", field("x" * 10**6, [0] * 10**5))
     forge("a missing field", "its document holds", lambda document, arrays: document.pop("classes"))
     forge("an unknown parameter", "['__class__']", parameter("__class__", "x"))
     forge("a parameter of another kind", "['alpha']", parameter("alpha", 1.0))
@@ -312,6 +317,7 @@ def forgeries(good: dict[str, bytes]) -> dict[str, tuple[bytes, str]]:
     forge("priors too many", "priors has shape (3,)", parameter("priors", [0.5, 0.25, 0.25]))
     forge("priors that do not add up", "sum of the priors", parameter("priors", [0.5, 0.1]))
     forge("priors beyond all floats", "too large|priors", parameter("priors", [10**400, 1]))
+    forge("class_alpha beyond all floats", "cannot be loaded", parameter("class_alpha", 10**400))
     forge("a prior of no scale", "scale is 0", parameter("columns", {"NormalInverseGamma": [0.0, 1.0, 1.0, 0.0]}))
     forge("a prior of texts", "cannot be made of", parameter("columns", {"NormalInverseGamma": ["a", "b", "c", "d"]}))
     forge("a beta of three", "Beta", parameter("columns", {"Beta": [{"tuple": [1, 2, 3]}]}), "BernoulliNB")

@@ -25,7 +25,7 @@ def divided(draw: Any, rows: Rows) -> tuple[Any, Any]:
 
 
 @every_counting_model
-@settings(max_examples=80)
+@settings(max_examples=35)
 @given(st.data())
 def test_forgetting_rows_equals_never_having_seen_them(kind: Any, data: Any) -> None:
     """Domains shrink too: classes and categories that only the forgotten rows had are gone."""
@@ -43,7 +43,7 @@ def test_forgetting_rows_equals_never_having_seen_them(kind: Any, data: Any) -> 
         )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.data())
 def test_forgetting_labels_shrinks_their_domain(data: Any) -> None:
     rows = data.draw(tables(st.sampled_from("abcd"), n_rows=(2, 8)))
@@ -52,7 +52,7 @@ def test_forgetting_labels_shrinks_their_domain(data: Any) -> None:
     assert model.statistics_ == CategoricalNB().fit(rows.X[kept], rows.y[kept]).statistics_
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.data())
 def test_forgetting_keeps_what_was_declared(data: Any) -> None:
     rows = data.draw(tables(st.integers(0, 3), n_rows=(2, 8)))
@@ -67,7 +67,7 @@ def test_forgetting_keeps_what_was_declared(data: Any) -> None:
     assert model.n_categories_.tolist() == [6] * rows.X.shape[1]
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.data())
 def test_forgotten_moments_equal_those_never_summed_or_are_recounted(data: Any) -> None:
     """Where too many digits would be lost `forget` refuses, changes nothing, and takes the rows that remain instead."""
@@ -116,6 +116,24 @@ def test_moments_that_would_lose_their_digits_are_refused_by_name_and_recounted(
     np.testing.assert_allclose(model.var_, never.var_, rtol=1e-12)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e8, 1e10])
+def test_moments_far_from_zero_are_right_to_eight_digits_or_refused(offset: float) -> None:
+    """A mean of size M is rounded to eps M, which the square of a difference of means hands on to the scatter."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n_rows = int(rng.integers(3, 60))
+        kept = int(rng.integers(2, n_rows))
+        X, y = rng.standard_normal((n_rows, 1)) + offset, np.zeros(n_rows, dtype=np.int64)
+        never = GaussianNB(var_smoothing=0.0).fit(X[:kept], y[:kept])
+        model = GaussianNB(var_smoothing=0.0).fit(X, y)
+        try:
+            model.forget(X[kept:], y[kept:])
+        except LostDigits:
+            assert offset >= 1e6
+            continue
+        np.testing.assert_allclose(model.var_, never.var_, rtol=1e-7)
+
+
 def test_remaining_rows_that_are_not_all_that_remain_are_refused() -> None:
     X = np.array([[0.0], [1.0], [1e9]])
     model = GaussianNB().fit(X, [0, 0, 0])
@@ -126,7 +144,7 @@ def test_remaining_rows_that_are_not_all_that_remain_are_refused() -> None:
 
 
 @every_model
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_forgetting_more_than_was_counted_is_refused_and_changes_nothing(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, n_rows=(2, 8), weights=data.draw(any_weights())))

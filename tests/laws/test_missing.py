@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.models import CLOSE, every_model_with_missing_cells, require_close_scores
+from tests.laws.models import CLOSE, every_model_with_missing_cells, require_close_scores, require_same_sums
 from tests.laws.tables import any_weights, draw_cells, tables
 
 from bayeswater import BernoulliNB, CategoricalNB, GaussianNB, NormalInverseGamma
@@ -27,7 +27,7 @@ def setting_of(kind: Any) -> dict[str, Any]:
 
 
 @every_model_with_missing_cells
-@settings(max_examples=80)
+@settings(max_examples=35)
 @given(st.data())
 def test_a_row_with_missing_cells_is_scored_by_its_other_columns_alone(kind: Any, data: Any) -> None:
     rows = data.draw(
@@ -46,7 +46,7 @@ def test_a_row_with_missing_cells_is_scored_by_its_other_columns_alone(kind: Any
 
 
 @every_model_with_missing_cells
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.data())
 def test_the_sums_of_a_column_are_those_of_the_rows_that_have_it(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, n_rows=(2, 10), weights=data.draw(any_weights()), missing=True))
@@ -69,7 +69,7 @@ def test_the_sums_of_a_column_are_those_of_the_rows_that_have_it(kind: Any, data
 
 
 @every_model_with_missing_cells
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(st.data())
 def test_a_row_without_any_cell_keeps_the_prior(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, missing=True))
@@ -82,17 +82,18 @@ def test_a_row_without_any_cell_keeps_the_prior(kind: Any, data: Any) -> None:
 
 
 @every_model_with_missing_cells
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_allowing_missing_cells_changes_nothing_where_none_is_missing(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, weights=data.draw(any_weights())))
     X = rows.X.astype(np.float64)
     allowed, refused = kind.make(missing="ignore").fit(X, rows.y, rows.weight), kind.make().fit(X, rows.y, rows.weight)
-    assert allowed.statistics_ == refused.statistics_
-    np.testing.assert_array_equal(allowed.predict_joint_log_proba(X), refused.predict_joint_log_proba(X))
+    require_same_sums(allowed.statistics_, refused.statistics_, to_the_bit=kind.counts)
+    if kind.counts:
+        np.testing.assert_array_equal(allowed.predict_joint_log_proba(X), refused.predict_joint_log_proba(X))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_missing_as_a_state_equals_a_category_of_its_own(data: Any) -> None:
     rows = data.draw(tables(st.integers(0, 2), weights=data.draw(any_weights()), missing=True))

@@ -23,7 +23,7 @@ def batches_of(draw: Any, n_rows: int) -> list[Any]:
 
 
 @every_model
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.data())
 def test_any_partition_into_batches_equals_one_fit(kind: Any, data: Any) -> None:
     missing = kind.takes_missing and data.draw(st.booleans())
@@ -43,7 +43,7 @@ def test_any_partition_into_batches_equals_one_fit(kind: Any, data: Any) -> None
 
 
 @every_model
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_partial_fit_after_fit_equals_one_fit(kind: Any, data: Any) -> None:
     """A fit infers the classes it saw; further rows of these classes join it."""
@@ -57,7 +57,7 @@ def test_partial_fit_after_fit_equals_one_fit(kind: Any, data: Any) -> None:
     require_same_sums(model.statistics_, both.statistics_, to_the_bit=kind.counts)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_labels_of_categories_met_in_any_batches_form_one_sorted_domain(data: Any) -> None:
     rows = data.draw(tables(st.sampled_from("dacb"), n_rows=(1, 10)))
@@ -72,16 +72,13 @@ def test_labels_of_categories_met_in_any_batches_form_one_sorted_domain(data: An
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, -1e8])
-def test_batches_of_moments_far_from_zero_differ_by_the_rounding_of_their_means(offset: float) -> None:
-    """Means of size M are kept to eps M. A merge squares differences of means, d, of which eps M are wrong: so it adds
-    2 d eps M for each row, and with d under three standard deviations s at most 6 eps M / s to the share of the scatter."""
+@pytest.mark.parametrize("n_rows", [1, 7])
+def test_batches_of_moments_far_from_zero_differ_by_the_rounding_of_their_means(offset: float, n_rows: int) -> None:
     rng = np.random.default_rng(1)
-    X = rng.standard_normal((1000, 3)) + offset
-    y = rng.integers(0, 3, 1000)
-    whole = GaussianNB(var_smoothing=0).fit(X, y)
+    X = rng.standard_normal((300, 3)) + offset
+    y = rng.integers(0, 3, 300)
+    whole = GaussianNB(var_smoothing=0).partial_fit(X, y, classes=CLASSES)
     model = GaussianNB(var_smoothing=0)
-    for start in range(0, 1000, 7):
-        model.partial_fit(X[start : start + 7], y[start : start + 7], classes=CLASSES)
-    np.testing.assert_allclose(model.theta_, whole.theta_, rtol=1e-12, atol=1e-12)
-    rounding = 6 * np.finfo(float).eps * abs(offset)
-    np.testing.assert_allclose(model.var_, whole.var_, rtol=1e-12 + rounding)
+    for start in range(0, 300, n_rows):
+        model.partial_fit(X[start : start + n_rows], y[start : start + n_rows], classes=CLASSES)
+    require_same_sums(model.statistics_, whole.statistics_, to_the_bit=False)

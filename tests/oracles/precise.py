@@ -1,6 +1,6 @@
 """Gaussian naive Bayes with fifty digits: moments from the definition, densities from the formula, one cell at a time.
 
-`None` stands for a missing cell. Sums are exact fractions; only square roots, logarithms and the gamma function need mpmath.
+`None` stands for a missing cell. Sums are exact fractions; only logarithms and the gamma function need mpmath.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-from tests.oracles.exact import DIGITS, Rows, class_prior, log
+from tests.oracles.exact import DIGITS, Rows, class_counts, class_prior, log
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,10 @@ def predictive(prior: Any, m: Moments) -> Student:
 def densities(
     rows: Rows, var_smoothing: float, priors: Mapping[int, Any] | None = None
 ) -> list[list[Normal | Student | None]]:
-    """Density of every class and column; None for a column without a factor: it never varies and is not smoothed.
+    """Density of every class and column; None for a column without a factor.
 
-    A class that has rows, but no value in a column, takes the moments of all classes there.
+    It has none if it holds no value at all, or one value only and is not smoothed. A class that has rows, but no value
+    in a column, takes the moments of all classes there.
     """
     priors = priors or {}
     added, pooled = epsilon(rows, var_smoothing), pooled_moments(rows)
@@ -118,7 +119,7 @@ def densities(
             own = m if m.weight else everything
             if j in priors:
                 row.append(predictive(priors[j], m))
-            elif everything.variance + added == 0:
+            elif not everything.weight or everything.variance + added == 0:
                 row.append(None)
             else:
                 row.append(Normal(own.mean, own.variance + added))
@@ -137,17 +138,17 @@ def log_joints(
 ) -> list[Any]:
     """Logarithm of P(class, row) for one row; a class without rows has no density unless all its columns have priors.
 
-    Spikes are the limit of vanishing variance: off one, a class is impossible; and the class that sits on most
-    spikes outweighs the others. Such a spike adds nothing to the number itself.
+    Spikes are the limit of vanishing variance: off one, a class is impossible; and of the possible classes the one with
+    most spikes under the row outweighs the others. Such a spike adds nothing to the number itself.
     """
     prior = class_prior(rows, given=class_prior_given, class_alpha=class_alpha)
-    counted = class_moments(rows)
+    counted = class_counts(rows)
     all_by_prior = len(priors or {}) == rows.n_columns
     finite, spikes = [], []
     for k, of_class in enumerate(densities(rows, var_smoothing, priors)):
         cells = [(density, x) for density, x in zip(of_class, query, strict=True) if x is not None and density]
         spiked = [x == density.mean for density, x in cells if not density.variance]
-        has_density = all_by_prior or any(m.weight for m in counted[k])
+        has_density = all_by_prior or counted[k]
         impossible = not prior[k] or not all(spiked) or not has_density
         terms = [density.log_density(x) for density, x in cells if density.variance]
         with mpmath.workdps(DIGITS):

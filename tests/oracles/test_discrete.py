@@ -1,7 +1,8 @@
-"""The four models of counts against exact arithmetic.
+"""The four models of counts against exact arithmetic; by the NumPy references and by the loops.
 
-Bounds: a log-probability is the difference of two logarithms of correctly rounded sums, so it carries a few units of the last place of
-1 + |log p|. `size_of_terms` adds these up over a row, and 1e-13 of it (450 units) leaves room for the order of summation only.
+Bounds: a log-probability is the difference of two logarithms of correctly rounded sums, so it carries a few units of
+the last place of 1 + |log p|. `size_of_terms` adds these up over a row, and 1e-13 of it (450 units) leaves room for
+the order of summation only.
 """
 
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from tests.laws.tables import CODES, COUNTS, MARKS, Rows, any_weights, draw_cells, tables
 from tests.oracles import exact
 
@@ -17,7 +19,10 @@ from bayeswater import BernoulliNB, Beta, CategoricalNB, ComplementNB, Dirichlet
 
 SHARE = 1e-13
 
-pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.errors.ImpossibleEvidenceWarning")
+pytestmark = [
+    pytest.mark.usefixtures("kernel"),
+    pytest.mark.filterwarnings("ignore::bayeswater.errors.ImpossibleEvidenceWarning"),
+]
 
 ALPHAS = st.sampled_from([0.0, 1e-300, 1e-12, 1e-10, 1e-3, 0.5, 1.0, 2.5, 1e6])
 TF_IDF = st.sampled_from([0.0, 0.0, 0.1, 1 / 3, 0.7071067811865476, 2.5, 1e-3, 40.0])
@@ -28,6 +33,11 @@ def problems(draw: Any, cells: Any, *, missing: bool = False) -> tuple[Rows, Any
     """Rows to learn from, and rows of the same width to score."""
     rows = draw(tables(cells, weights=draw(any_weights()), missing=missing))
     return rows, draw_cells(draw, cells, (draw(st.integers(1, 3)), rows.X.shape[1]), missing=missing)
+
+
+def maybe_sparse(draw: Any, X: Any) -> Any:
+    """The same cells, dense or as CSR."""
+    return sparse.csr_array(X) if draw(st.booleans()) else X
 
 
 @st.composite
@@ -84,14 +94,14 @@ def require_scores(
         assert exact_posterior[chosen] >= exact_posterior.max() * (1 - 2 * bound.max())
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_multinomial_parameters_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     (rows, query) = data.draw(problems(data.draw(st.sampled_from([COUNTS, TF_IDF]))))
     ours = exact.Rows.of(rows.X, rows.y, rows.weight)
     alpha = data.draw(st.one_of(ALPHAS, st.lists(ALPHAS, min_size=ours.n_columns, max_size=ours.n_columns)))
     setting = data.draw(priors(len(ours.classes)))
-    model = MultinomialNB(alpha=alpha, **setting).fit(**rows.arguments)
+    model = MultinomialNB(alpha=alpha, **setting).fit(maybe_sparse(data.draw, rows.X), rows.y, rows.weight)
 
     probability = exact.multinomial(ours, np.broadcast_to(alpha, ours.n_columns).tolist())
     prior = exact_prior(ours, setting)
@@ -99,12 +109,11 @@ def test_multinomial_parameters_and_scores_are_those_of_exact_arithmetic(data: A
     for found, expected in zip(model.feature_log_prob_, probability, strict=True):
         logs = [exact.log(p) for p in expected]
         require_close(found, logs, [SHARE * (1 + abs(exact.as_float(value))) for value in logs])
-    require_scores(
-        model, query, prior, [[exact.count_factors(p, row) for p in probability] for row in exact.table(query)]
-    )
+    factors = [[exact.count_factors(p, row) for p in probability] for row in exact.table(query)]
+    require_scores(model, maybe_sparse(data.draw, query), prior, factors)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(problems(COUNTS), st.sampled_from([0.0, 0.5, 1.0]))
 def test_multinomial_posteriors_of_whole_counts_are_the_exact_fractions(problem: Any, alpha: float) -> None:
     rows, query = problem
@@ -119,20 +128,20 @@ def test_multinomial_posteriors_of_whole_counts_are_the_exact_fractions(problem:
         np.testing.assert_allclose(found[i], expected, rtol=200 * SHARE, atol=0)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_complement_weights_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     (rows, query) = data.draw(problems(data.draw(st.sampled_from([COUNTS, TF_IDF]))))
     ours = exact.Rows.of(rows.X, rows.y, rows.weight)
     norm = data.draw(st.booleans())
     alpha = data.draw(st.one_of(ALPHAS, st.lists(ALPHAS, min_size=ours.n_columns, max_size=ours.n_columns)))
-    model = ComplementNB(alpha=alpha, norm=norm).fit(**rows.arguments)
+    model = ComplementNB(alpha=alpha, norm=norm).fit(maybe_sparse(data.draw, rows.X), rows.y, rows.weight)
 
     weights = exact.complement_weights(ours, np.broadcast_to(alpha, ours.n_columns).tolist(), norm=norm)
     flat = np.array([exact.as_float(w) for of_class in weights for w in of_class])
     require_close(model.feature_log_prob_, flat, SHARE * (1 + np.abs(flat)))
-    joint = model.predict_joint_log_proba(query)
-    log_proba = model.predict_log_proba(query)
+    given = maybe_sparse(data.draw, query)
+    joint, log_proba = model.predict_joint_log_proba(given), model.predict_log_proba(given)
     single = [exact.log(p) for p in exact.class_prior(ours)] if len(ours.classes) == 1 else [0] * len(ours.classes)
     for i, row in enumerate(exact.table(query)):
         scores = [s + p for s, p in zip(exact.complement_scores(weights, row), single, strict=True)]
@@ -142,7 +151,7 @@ def test_complement_weights_and_scores_are_those_of_exact_arithmetic(data: Any) 
         require_close(log_proba[i], exact.log_posterior(scores, []), SHARE * (1 + size + size.max()))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_bernoulli_parameters_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     missing = data.draw(st.booleans())
@@ -158,20 +167,22 @@ def test_bernoulli_parameters_and_scores_are_those_of_exact_arithmetic(data: Any
         columns = {j: {"prior": Beta(present[j], absent[j])}}
     setting = data.draw(priors(len(ours.classes)))
     rule = "ignore" if missing else "error"
-    model = BernoulliNB(alpha=alpha, missing=rule, columns=columns, **setting).fit(**rows.arguments)
+    model = BernoulliNB(alpha=alpha, missing=rule, columns=columns, **setting)
+    model.fit(rows.X if missing else maybe_sparse(data.draw, rows.X), rows.y, rows.weight)
 
     probability = exact.bernoulli(ours, present, absent)
     prior = exact_prior(ours, setting)
     for found, of_class in zip(model.feature_log_prob_, probability, strict=True):
         logs = [exact.log(p) for _, p in of_class]
         require_close(found, logs, [SHARE * (1 + abs(exact.as_float(value))) for value in logs])
-    # A row is scored as "all absent" plus what the present ones change: the absent terms are added and taken away again.
+    # A row is scored as "all absent" plus what the present ones change: absent terms are added and taken away again.
     absent_terms = [sum(1 + abs(float(exact.log(p))) for p, _ in of_class if p) for of_class in probability]
     factors = [[exact.mark_factors(p, row) for p in probability] for row in exact.table(query)]
-    require_scores(model, query, prior, factors, extra=2 * np.array(absent_terms))
+    given = query if missing else maybe_sparse(data.draw, query)
+    require_scores(model, given, prior, factors, extra=2 * np.array(absent_terms))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_categorical_parameters_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     rule = data.draw(st.sampled_from(["error", "ignore", "state"]))
@@ -200,7 +211,7 @@ def test_categorical_parameters_and_scores_are_those_of_exact_arithmetic(data: A
     require_scores(model, query, prior, factors)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_counts_are_exact_for_any_weights_that_are_sums_of_powers_of_two(data: Any) -> None:
     dyadic = st.integers(1, 2**20).map(lambda n: n / 2**10)

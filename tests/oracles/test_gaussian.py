@@ -1,4 +1,4 @@
-"""`GaussianNB` against fifty digits: moments, densities, Student-t columns, spikes; by the NumPy reference and by the loops."""
+"""`GaussianNB` against fifty digits: moments, densities, Student-t columns, spikes; by references and by loops."""
 
 from fractions import Fraction
 from typing import Any
@@ -94,7 +94,7 @@ def require_log_joints(
         assert abs(proba[i].sum() - 1) <= 4 * EPS
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(problems(), SMOOTHINGS)
 def test_moments_are_right_to_twelve_digits_far_from_zero_and_for_float32(problem: Any, var_smoothing: float) -> None:
     rows, _ = problem
@@ -102,7 +102,7 @@ def test_moments_are_right_to_twelve_digits_far_from_zero_and_for_float32(proble
     require_moments(model, exact.Rows.of(rows.X, rows.y, rows.weight), var_smoothing)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(problems(missing=True), SMOOTHINGS)
 def test_moments_of_the_cells_that_are_there_are_right_to_twelve_digits(problem: Any, var_smoothing: float) -> None:
     rows, _ = problem
@@ -110,7 +110,7 @@ def test_moments_of_the_cells_that_are_there_are_right_to_twelve_digits(problem:
     require_moments(model, exact.Rows.of(rows.X, rows.y, rows.weight), var_smoothing)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.booleans().flatmap(lambda missing: problems(missing=missing)), SMOOTHINGS, st.sampled_from([0.0, 1.0]))
 def test_log_joints_are_those_of_fifty_digits(problem: Any, var_smoothing: float, class_alpha: float) -> None:
     rows, query = problem
@@ -123,7 +123,7 @@ def test_log_joints_are_those_of_fifty_digits(problem: Any, var_smoothing: float
     require_log_joints(model, query, ours, expected, var_smoothing)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.data(), st.sampled_from([0.0, 0.1]))
 def test_columns_with_a_prior_are_predicted_by_students_t(data: Any, var_smoothing: float) -> None:
     rows = data.draw(tables(QUARTERS, weights=data.draw(any_weights()), missing=data.draw(st.booleans())))
@@ -144,7 +144,7 @@ def test_columns_with_a_prior_are_predicted_by_students_t(data: Any, var_smoothi
     require_log_joints(model, query, ours, expected, var_smoothing, priors)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.data())
 def test_classes_that_never_vary_are_the_limit_of_ever_smaller_variances(data: Any) -> None:
     """Few distinct values and no smoothing: most classes and columns are spikes. One class may be given the prior 0."""
@@ -163,12 +163,17 @@ def test_classes_that_never_vary_are_the_limit_of_ever_smaller_variances(data: A
 
 @pytest.mark.parametrize("offset", [1.0, 1e5, 1e8])
 @pytest.mark.parametrize("missing", ["error", "ignore"])
-def test_moments_of_many_rows_far_from_zero_keep_twelve_digits(offset: float, missing: str) -> None:
-    """Several stretches of rows are merged within the loop."""
+@pytest.mark.parametrize("n_rows", [60_000, 140_000], ids=["one block", "several blocks"])
+def test_moments_of_many_rows_keep_twelve_digits(offset: float, missing: str, n_rows: int) -> None:
+    """Within a block, stretches of rows are merged relative to its first row: far from zero no digit is lost.
+
+    Blocks are merged by their means, which are rounded to eps M beside a standard deviation of 1.
+    """
     rng = np.random.default_rng(0)
-    X = np.round(rng.standard_normal((60_000, 4)) * 2**10) / 2**10 + offset
+    X = np.round(rng.standard_normal((n_rows, 2)) * 2**10) / 2**10 + offset
     y = rng.integers(0, 2, len(X))
     model = GaussianNB(var_smoothing=0.0, missing=missing).fit(X, y)
+    rounding = 0.0 if n_rows < 65_536 else 8 * EPS * offset
     for k in range(2):
         cells = (X[y == k] - offset) * 2**10  # whole numbers, whose sums are exact
         n, total, squares = len(cells), cells.sum(axis=0), (cells**2).sum(axis=0)
@@ -176,4 +181,4 @@ def test_moments_of_many_rows_far_from_zero_keep_twelve_digits(offset: float, mi
             float((Fraction(q) - Fraction(t) ** 2 / n) / n / 2**20) for t, q in zip(total, squares, strict=True)
         ]
         np.testing.assert_allclose(model.theta_[k], offset + total / n / 2**10, rtol=1e-12)
-        np.testing.assert_allclose(model.var_[k], variance, rtol=1e-12)
+        np.testing.assert_allclose(model.var_[k], variance, rtol=1e-12 + rounding)

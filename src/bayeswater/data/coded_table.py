@@ -7,6 +7,7 @@ state: the slot that every table of counts keeps for it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,11 @@ class CodedTable:
         """Rows and columns."""
         return self.codes.shape
 
+    @property
+    def n_cells(self) -> int:
+        """Cells that are stored."""
+        return self.codes.n_cells
+
     def block(self, rows: slice) -> Array:
         """Codes of some rows."""
         return self.codes.block(rows)
@@ -69,16 +75,14 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
     if is_frame(X):
         frame = read_frame(X)
         sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
-        names: Sequence[str] = frame.names
-        require_width(len(names), None if rules.known is None else len(rules.known), rules.model)
+        names: Sequence[str] = frame.names if rules.known is None else rules.known.names
+        require_width(len(sources), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
     else:
         X = _as_array(X, rules.model)
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
-        known_names = None if rules.known is None else rules.known.names
-        names = [column_name(known_names, j) for j in range(X.shape[1])]
-        all_coded = rules.known is None or all(variable.is_coded for variable in rules.known)
-        if X.dtype.kind in "iu" and all_coded:
+        names = [column_name(None, j) for j in range(X.shape[1])] if rules.known is None else rules.known.names
+        if X.dtype.kind in "iu" and (rules.known is None or rules.known.is_coded):
             return _whole_matrix(X, names, rules)
         sources = [X[:, j] for j in range(X.shape[1])]
         if X.dtype.kind not in "iuf":
@@ -108,10 +112,10 @@ def _as_array(X: Any, model: str) -> Array:
 def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     """Take an array of integers as codes, in place: no copy."""
     use_loop = worth_compiling(X.size)
-    ranges = list(ordered_map(lambda rows: column_range(X[rows], use_loop=use_loop), row_blocks(len(X))))
-    low = np.min([low for low, _ in ranges], axis=0)
-    high = np.max([high for _, high in ranges], axis=0)
-    if low.min() < 0:
+    ranges = ordered_map(lambda rows: column_range(X[rows], use_loop=use_loop), row_blocks(len(X)))
+    lows, highs = zip(*ranges, strict=True)
+    low, high = reduce(np.minimum, lows), reduce(np.maximum, highs)
+    if X.dtype.kind == "i" and low.min() < 0:
         raise _negative(X[:, int(low.argmin())], names[int(low.argmin())], rules.model)
     codes = DenseMatrix(
         _same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, np.uint64(2**62)).astype(np.int64)
@@ -121,9 +125,8 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
         return CodedTable(Schema(variables), codes)
     unseen = [
         seen
-        for j, variable in enumerate(rules.known)
-        if high[j] >= variable.n_states
-        for seen in _unseen_codes(X[:, j], variable)
+        for j in np.flatnonzero(high >= rules.known.n_states).tolist()
+        for seen in _unseen_codes(X[:, j], rules.known[j])
     ]
     return CodedTable(rules.known, codes, tuple(unseen))
 
@@ -146,7 +149,7 @@ def _encode_column(
     source: Any, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
     if isinstance(source, np.ndarray) or source.is_numeric:
-        numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, name)
+        numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, source.name)
         missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
         present = numbers[~missing]
         if len(present) and present.min() < 0:
@@ -263,7 +266,8 @@ class _FrameColumn:
         import pyarrow as pa
 
         kind = self.frame.table.column(self.name).type
-        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+        kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+        return any(is_kind(kind) for is_kind in kinds)  # True and False are the codes 1 and 0, as in an array
 
 
 def _refuse_missing(missing: Array, name: str, rules: Rules) -> None:

@@ -36,7 +36,7 @@ class Frame:
 
 def is_frame(X: Any) -> bool:
     """Tell a data frame from an array."""
-    return hasattr(X, "__arrow_c_stream__") or _is_pandas(X)
+    return not isinstance(X, np.ndarray) and (hasattr(X, "__arrow_c_stream__") or _is_pandas(X))
 
 
 def held(X: Any) -> Any:

@@ -4,9 +4,10 @@ No reader copies the data: a dense block is a view; the columns of a frame are p
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,11 @@ class DenseMatrix:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.values.shape
+
+    @property
+    def n_cells(self) -> int:
+        """Cells that are stored."""
+        return self.values.size
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -56,6 +62,11 @@ class ColumnMatrix:
         """Rows and columns."""
         return len(self.columns[0]), len(self.columns)
 
+    @property
+    def n_cells(self) -> int:
+        """Cells that are stored."""
+        return len(self.columns[0]) * len(self.columns)
+
     @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The kind that holds the numbers of all columns."""
@@ -83,12 +94,17 @@ class SparseMatrix:
     indices: Array
     data: Array
     n_columns: int
-    names: None = None
+    names: tuple[str, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return len(self.indptr) - 1, self.n_columns
+
+    @property
+    def n_cells(self) -> int:
+        """Cells that are stored."""
+        return int(self.indptr[-1] - self.indptr[0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -112,6 +128,7 @@ class SparseMatrix:
 
 DenseTable = DenseMatrix | ColumnMatrix
 Matrix = DenseTable | SparseMatrix
+AnyTable = TypeVar("AnyTable", DenseTable, Matrix)
 
 SEARCH_ROWS = 4096
 RANGE_CELLS = 2**17
@@ -189,10 +206,16 @@ def require_width(n_columns: int, known: int | None, model: str) -> None:
         raise SchemaError(f"X has {n_columns} features, but {model} is expecting {known} features as input.")
 
 
+def with_known_columns(table: AnyTable, names: tuple[str, ...] | None, n_columns: int, model: str) -> AnyTable:
+    """Refuse another width than the model knows, and call the columns as it does, however the table calls them."""
+    require_width(table.shape[1], n_columns, model)
+    return table if table.names == names else replace(table, names=names)
+
+
 def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_negative: bool) -> None:
     """Refuse infinite cells, missing ones and negative ones unless they are allowed; the message names the first."""
     low, high = _value_range(matrix)
-    if (allow_negative or not low < 0) and np.isfinite(low) and np.isfinite(high):
+    if (allow_negative or not low < 0) and isfinite(low) and isfinite(high):
         return
 
     def is_bad(cells: Array) -> Array:
@@ -235,19 +258,19 @@ def _value_range(matrix: Matrix) -> tuple[float, float]:
     """Smallest and largest cell, NaN where one is missing."""
     if matrix.dtype.kind == "u":
         return 0.0, 0.0
-
-    def piece_range(piece: Array) -> tuple[float, float]:
-        return (float(piece.min()), float(piece.max())) if piece.size else (0.0, 0.0)
-
+    if isinstance(matrix, DenseMatrix) and matrix.values.size <= RANGE_CELLS:
+        return _range(matrix.values)
     pieces = [
         piece[rows]
         for piece in matrix.pieces
         for rows in row_blocks(len(piece), max(1, RANGE_CELLS * len(piece) // max(piece.size, 1)))
     ]
-    if len(pieces) == 1:
-        return piece_range(pieces[0])
-    ranges = np.array(list(ordered_map(piece_range, pieces)) or [(0.0, 0.0)])
+    ranges = np.array(list(ordered_map(_range, pieces)) or [(0.0, 0.0)])
     return float(ranges[:, 0].min()), float(ranges[:, 1].max())
+
+
+def _range(cells: Array) -> tuple[float, float]:
+    return (float(cells.min()), float(cells.max())) if cells.size else (0.0, 0.0)
 
 
 def _cell_of(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[int, int, float]:
@@ -273,7 +296,7 @@ def _native(values: Array) -> Array:
         return values.view(np.uint8)
     if kind == "f" and values.dtype.itemsize not in (4, 8):
         return values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
-    return values.astype(values.dtype.newbyteorder("="), copy=False)
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 def require_cells(shape: tuple[int, ...], model: str) -> None:

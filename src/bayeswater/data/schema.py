@@ -31,10 +31,15 @@ class Schema:
     def __getitem__(self, j: int) -> Variable:
         return self.variables[j]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def is_coded(self) -> bool:
+        """Whether every column holds integer codes rather than labels."""
+        return all(variable.is_coded for variable in self.variables)
 
     @cached_property
     def n_states(self) -> Array:

@@ -79,7 +79,7 @@ class Variable:
         return labels
 
     def union(self, other: "Variable") -> "Variable":
-        """Join two domains: the larger one where it holds the other, else all states sorted by label."""
+        """Join two domains: equal ones stay as they are, others become all their states sorted by label."""
         if self.is_coded != other.is_coded:
             raise SchemaError(
                 f"column {self.name!r} holds {'integer codes' if self.is_coded else 'labels'} in one table and "
@@ -89,16 +89,9 @@ class Variable:
         if self.is_coded:
             return Variable(self.name, range(max(self.n_states, other.n_states)), declared)
         dtype = _common_dtype(self.dtype, other.dtype)
-        mine, theirs = set(self.states), set(other.states)
-        if mine == theirs and tuple(self.states) != tuple(other.states):
-            states: Sequence[Any] = sorted_labels(mine)
-        elif mine >= theirs:
-            states = self.states
-        elif theirs >= mine:
-            states = other.states
-        else:
-            states = sorted_labels(mine | theirs)
-        return Variable(self.name, tuple(states), declared, dtype)
+        same = tuple(self.states) == tuple(other.states)
+        states = tuple(self.states) if same else sorted_labels({*self.states, *other.states})
+        return Variable(self.name, states, declared, dtype)
 
     def shared_codes(self, other: "Variable") -> tuple[Array, Array]:
         """My codes of the states that both domains hold, and the codes of the same states there."""

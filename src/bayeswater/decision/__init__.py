@@ -1,1 +1,38 @@
-"""Decisions from probabilities: calibration, losses and risks; arrays in and out, no model of ours."""
+"""Decisions from probabilities: calibration, losses and risks; arrays in and out, no model of ours.
+
+Names are imported on first use.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "BayesDecision": "bayes_decision",
+    "Calibrated": "calibrated",
+    "Loss": "loss",
+    "PriorEstimate": "prior_shift",
+    "adaptive_ece": "calibration_metrics",
+    "bayes_risk": "bayes_risks",
+    "bayes_risk_by_enumeration": "bayes_risks",
+    "bayes_risk_by_sampling": "bayes_risks",
+    "brier_decomposition": "calibration_metrics",
+    "ece": "calibration_metrics",
+    "estimate_prior": "prior_shift",
+    "expected_loss_scorer": "scorers",
+    "realised_loss_scorer": "scorers",
+    "reliability_table": "calibration_metrics",
+    "shift_prior": "prior_shift",
+    "value_of_information": "information",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayeswater.decision' has no attribute {name!r}")
+    value = getattr(import_module(f"bayeswater.decision.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

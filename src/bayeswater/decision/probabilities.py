@@ -50,8 +50,14 @@ class Probabilities:
     def of(cls, proba: Any, log_proba: Any, n_classes: int) -> "Probabilities":
         """Take the one that is given of probabilities and log-probabilities."""
         if (proba is None) == (log_proba is None):
-            raise ParameterError("give either proba or log_proba: probabilities (n_rows, n_classes), or their logarithms")
-        found = cls(_matrix(proba, "proba"), "proba") if log_proba is None else cls(_matrix(log_proba, "log_proba"), "log_proba")
+            raise ParameterError(
+                "give either proba or log_proba: probabilities (n_rows, n_classes), or their logarithms"
+            )
+        found = (
+            cls(_matrix(proba, "proba"), "proba")
+            if log_proba is None
+            else cls(_matrix(log_proba, "log_proba"), "log_proba")
+        )
         if found.values.shape[1] != n_classes:
             raise DataError(f"{found.kind} has {found.values.shape[1]} columns, and there are {n_classes} classes")
         return found
@@ -102,8 +108,8 @@ class Probabilities:
         if (proba[i] < 0).any():
             raise DataError(f"{where} has a negative probability: {given[i].tolist()}; give values from 0 to 1")
         raise DataError(
-            f"{where} does not sum to one: {given[i].tolist()} make {proba[i].sum():.10g}, off by more than {tolerance:g}; "
-            "divide each row by its sum"
+            f"{where} does not sum to one: {given[i].tolist()} make {proba[i].sum():.10g}, off by more than "
+            f"{tolerance:g}; divide each row by its sum"
         )
 
 
@@ -112,7 +118,9 @@ def _matrix(values: Any, name: str) -> Array:
         matrix = np.asarray(values)
         matrix = matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"{name} holds values that are not numbers; give an array of shape (n_rows, n_classes)") from None
+        raise DataError(
+            f"{name} holds values that are not numbers; give an array of shape (n_rows, n_classes)"
+        ) from None
     if matrix.ndim != 2:
         raise DataError(
             f"{name} has shape {matrix.shape}; give (n_rows, n_classes), one column for each class. For one row "

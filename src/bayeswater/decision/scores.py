@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.weights import checked_weight
+from bayeswater.decision.rows import row_weight
 from bayeswater.errors import DataError
-from bayeswater.inference.log_space import log_posterior
+from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
 
 LEAST = -1e100
@@ -36,8 +36,7 @@ class Scores:
             raise DataError(f"codes has shape {codes.shape}, expected {(n_rows,)}: one class code for each row")
         if n_rows and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_classes):
             raise DataError(f"class codes must be whole numbers from 0 to {n_classes - 1}, the columns of log_proba")
-        weight = checked_weight(weight, n_rows)
-        return cls(log_proba, codes, np.ones(n_rows) if weight is None else weight.astype(np.float64))
+        return cls(log_proba, codes, row_weight(weight, n_rows))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -56,9 +55,9 @@ class Scores:
         """Take some rows, by index or by mark."""
         return type(self)(self.log_proba[rows], self.codes[rows], self.weight[rows])
 
-    def with_choice(self) -> Array:
-        """Mark the rows a map can learn from: their class is possible and not the only possible one."""
-        return np.isfinite(self.own) & (np.isfinite(self.log_proba).sum(axis=1) > 1)
+    def undecided(self) -> Array:
+        """Mark the rows that a map can learn from: their class is possible, and not the only possible one."""
+        return (self.weight > 0) & np.isfinite(self.own) & (np.isfinite(self.log_proba).sum(axis=1) > 1)
 
 
 def normalised(log_proba: Any) -> Array:
@@ -75,10 +74,15 @@ def normalised(log_proba: Any) -> Array:
     top = scores.max(axis=1, initial=-np.inf)
     if np.isneginf(top).any():
         row = int(np.isneginf(top).argmax())
-        raise DataError(f"row {row} has no possible class: every log-probability is -inf; give it the class frequencies")
-    scores -= top[:, None] * 0.5  # in two steps: the distance between two floats may be no float
-    scores = np.where(np.isneginf(scores), -np.inf, np.maximum(scores - top[:, None] * 0.5, LEAST))
-    return log_posterior(scores)
+        raise DataError(f"row {row} has no possible class, every log-probability is -inf; give the class frequencies")
+    below = np.maximum(0.5 * scores - 0.5 * top[:, None], 0.5 * LEAST)  # halves: a difference of two floats may be none
+    return log_shares(np.where(np.isneginf(scores), -np.inf, 2 * below), use_loop=False)
+
+
+def learnable(log_proba: Any, codes: Any, weight: Any = None) -> Scores:
+    """Keep the rows that a map can learn from."""
+    scores = Scores.of(log_proba, codes, weight)
+    return scores.take(scores.undecided())
 
 
 def log_complement(log_proba: Array) -> Array:
@@ -93,3 +97,13 @@ def log_complement(log_proba: Array) -> Array:
     complement = np.log1p(-np.exp(others))
     np.put_along_axis(complement, largest, rest, axis=1)
     return complement
+
+
+def span(values: Array) -> str:
+    """Write one number, or the least and the largest of several.
+
+    >>> span(np.array([1.0, 2.5])), span(np.array([2.0]))
+    ('1 to 2.5', '2')
+    """
+    least, largest = values.min(), values.max()
+    return f"{least:.4g}" if least == largest else f"{least:.4g} to {largest:.4g}"

@@ -150,6 +150,15 @@ class Beta(Dirichlet):
             )
         super().__init__(pair)
 
+    def concentration(self, variable: Variable) -> Array:
+        """Pseudo-count of each state of a variable, which must be named: Beta(a, b) speaks of a mark."""
+        if not isinstance(self.pseudo_counts, Mapping):
+            raise ParameterError(
+                f"{self!r} does not say which state of column {variable.name!r} is which; name them: "
+                "Beta({state: a, other: b})"
+            )
+        return super().concentration(variable)
+
     @property
     def present(self) -> float:
         """Pseudo-count of the feature being present (the first one, or that of True or 1)."""

@@ -45,7 +45,7 @@ class NormalInverseGamma:
         shape = self.shape + n / 2
         location = self.mean + (mean - self.mean) * (n / strength)
         scale = self.scale + scatter / 2 + (mean - self.mean) ** 2 * (self.strength * n / strength) / 2
-        return location, scale * (strength + 1) / (shape * strength), 2 * shape  # type: ignore[return-value]
+        return location, scale / shape * ((strength + 1) / strength), 2 * shape  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -65,18 +65,19 @@ class GaussianParameters:
 
 
 def gaussian_parameters(
-    moments: Moments, var_smoothing: float, priors: Mapping[int, NormalInverseGamma]
+    moments: Moments, class_count: Array, var_smoothing: float, priors: Mapping[int, NormalInverseGamma]
 ) -> GaussianParameters:
     """Read the densities off the moments.
 
     variance = scatter / weight + epsilon, with epsilon = var_smoothing times the largest variance of any column over
-    all classes together. A class that has rows but no value in a column takes that column's moments over all classes.
+    all classes together. A class that has rows but no value in a column takes that column's moments over all classes;
+    a column without any value has no factor.
     """
     n_all, mean_all, scatter_all = moments.pooled()
     variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
     epsilon = float(var_smoothing * variance_all.max())
     n = np.broadcast_to(moments.weight, moments.mean.shape)
-    seen: Array = np.asarray((n > 0).any(axis=1))
+    seen = class_count > 0
     borrowed = (n == 0) & seen[:, None]
     mean = np.where(borrowed, mean_all, moments.mean)
     variance = np.where(borrowed, variance_all, moments.scatter / np.where(n > 0, n, 1)) + epsilon
@@ -84,6 +85,5 @@ def gaussian_parameters(
     for j, prior in priors.items():
         mean[:, j], variance[:, j], degrees[:, j] = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
     by_prior = np.isin(np.arange(mean.shape[1]), list(priors))
-    return GaussianParameters(
-        mean, variance, degrees, (variance_all + epsilon > 0) | by_prior, seen | by_prior.all(), epsilon
-    )
+    varies = (n_all > 0) & (variance_all + epsilon > 0)
+    return GaussianParameters(mean, variance, degrees, varies | by_prior, seen | by_prior.all(), epsilon)

@@ -44,26 +44,26 @@ def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -
     """Write a document and int64 or float64 arrays, all or nothing."""
     from safetensors.numpy import save  # only whoever saves needs it
 
-    _require(not path.is_dir(), "it is a directory; give the name of a file")
+    require(not path.is_dir(), "it is a directory; give the name of a file")
     n_bytes = sum(array.nbytes for array in arrays.values())
-    _require(
-        n_bytes <= MODEL_FILE_BYTES, f"the sums take {_size(n_bytes)}, over the limit of {_size(MODEL_FILE_BYTES)}"
-    )
+    require(n_bytes <= MODEL_FILE_BYTES, f"its sums take {_size(n_bytes)}, over {_size(MODEL_FILE_BYTES)}")
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     document = {**document, "format": FORMATS[-1]}
     document["sha256"] = _fingerprint(document, arrays)
-    content = save(arrays, {"bayeswater": _dumps(document)})
+    text = _dumps(document)
+    _parsed(text, "the document")  # what could not be read is not written
+    content = save(arrays, {"bayeswater": text})
     n_header = int.from_bytes(content[:8], "little")
-    _require(
+    require(
         n_header <= MODEL_HEADER_BYTES,
-        f"its labels, names and parameters take {_size(n_header)}, over the limit of {_size(MODEL_HEADER_BYTES)}",
+        f"its labels, names and parameters take {_size(n_header)}, over {_size(MODEL_HEADER_BYTES)}",
     )
     replace_file(path, content)
 
 
 def read_model_file(path: Path) -> tuple[Document, dict[str, Array]]:
-    """Read a document and its arrays; refuse every file that is not whole, unaltered and of a version known here."""
-    _require(S_ISREG(path.stat().st_mode), "it is a directory or a device, not a file")
+    """Read what was written; refuse every file that is not whole, unaltered and of a format known here."""
+    require(S_ISREG(path.stat().st_mode), "it is a directory or a device, not a file")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         header = _parsed(_read_header(file, size), "the header")
@@ -71,27 +71,25 @@ def read_model_file(path: Path) -> tuple[Document, dict[str, Array]]:
         arrays = {}
         for name, (dtype, shape) in _layout(header, size - file.tell()).items():
             array = np.fromfile(file, dtype, prod(shape))
-            _require(array.size == prod(shape), "it was cut short while it was read")
+            require(array.size == prod(shape), "it was cut short while it was read")
             arrays[name] = array.reshape(shape)
     given = document.pop("sha256", None)
-    _require(
-        given == _fingerprint(document, arrays),
-        "its content does not match its fingerprint: the file was damaged or altered",
-    )
+    require(given == _fingerprint(document, arrays), "it does not match its fingerprint: it was damaged or altered")
+    del document["format"]
     return document, arrays
 
 
 def _read_header(file: BinaryIO, size: int) -> bytes:
-    _require(size <= MODEL_FILE_BYTES, f"it has {_size(size)}, over the limit of {_size(MODEL_FILE_BYTES)}")
+    require(size <= MODEL_FILE_BYTES, f"it has {_size(size)}, over {_size(MODEL_FILE_BYTES)}")
     first = file.read(8)
     length = int.from_bytes(first, "little")
     if len(first) < 8 or length > MODEL_HEADER_BYTES:
-        other = [what for start, what in OTHER_FILES.items() if first.startswith(start)]
-        raise ModelFileError(f"it begins with {first!r}, like {other[0] if other else 'no model file'}")
-    _require(length <= size - 8, f"its header should have {length} bytes, but the file ends after {size - 8} of them")
+        like = [f", like {what}" for start, what in OTHER_FILES.items() if first.startswith(start)]
+        raise ModelFileError(f"it is no model file: it begins with {first!r}{''.join(like)}")
+    require(length <= size - 8, f"its header should have {length} bytes, but the file ends after {size - 8} of them")
     header = file.read(length)
-    # What JSON has no use for, safetensors pads with blanks: any other byte there is damage.
-    _require(header[:1] == b"{" and header.rstrip(b" ")[-1:] == b"}", "its header is no JSON object")
+    # By safetensors' own rules nothing stands before the object, and nothing but blanks after it.
+    require(header[:1] == b"{" and header.rstrip(b" ")[-1:] == b"}", "its header is no JSON object")
     return header
 
 
@@ -104,11 +102,11 @@ def _parsed(text: str | bytes, what: str) -> Document:
         raise ModelFileError(f"{what} is nested more than {JSON_DEPTH} levels deep") from None
     except ValueError as error:
         raise ModelFileError(f"{what} cannot be read as JSON: {error}") from None
-    _require(isinstance(value, dict), f"{what} is no JSON object")
+    require(isinstance(value, dict), f"{what} is no JSON object")
     level, depth = [value], 0
     while level:
         depth += 1
-        _require(depth <= JSON_DEPTH, f"{what} is nested more than {JSON_DEPTH} levels deep")
+        require(depth <= JSON_DEPTH, f"{what} is nested more than {JSON_DEPTH} levels deep")
         inside = (part.values() if isinstance(part, dict) else part for part in level)
         level = [child for children in inside for child in children if isinstance(child, dict | list)]
     return value
@@ -136,14 +134,14 @@ def _document(metadata: Any) -> Document:
             document = _parsed(text, "the document")
         case _:
             raise ModelFileError("it is a safetensors file, but holds no model of Bayeswater")
-    found = document.pop("format", None)
+    found = document.get("format")
     if type(found) is not int or found not in FORMATS:
         known = ", ".join(map(str, FORMATS))
         raise ModelFileError(
             f"it has format {shortened(found)}, written by {shortened(document.get('library'))}, and this version of "
             f"Bayeswater reads format {known}; load it with the version that wrote it, or a newer one"
         )
-    return {**document, "format": found}
+    return document
 
 
 def _layout(header: Document, n_bytes: int) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
@@ -151,18 +149,20 @@ def _layout(header: Document, n_bytes: int) -> dict[str, tuple[np.dtype[Any], tu
     places = sorted((_place(name, entry) for name, entry in header.items()), key=lambda place: place[0])
     end = 0
     for start, stop, name, dtype, shape in places:
-        _require(start == end, f"array {name!r} begins at byte {start}, where the one before it ends at {end}")
+        require(start == end, f"array {name!r} begins at byte {start}, where the one before it ends at {end}")
         needed = prod(shape) * dtype.itemsize
-        _require(stop - start == needed, f"array {name!r} of shape {shape} needs {needed} bytes, not {stop - start}")
+        require(stop - start == needed, f"array {name!r} of shape {shape} needs {needed} bytes, not {stop - start}")
         end = stop
-    _require(end == n_bytes, f"its arrays should have {end} bytes, and {n_bytes} are there")
+    require(end == n_bytes, f"its arrays should have {end} bytes, and {n_bytes} are there")
     return {name: (dtype, shape) for _, _, name, dtype, shape in places}
 
 
 def _place(name: str, entry: Any) -> tuple[int, int, str, np.dtype[Any], tuple[int, ...]]:
     match entry:
         case {"dtype": "I64" | "F64" as dtype, "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
-            len(entry) == 3 and 1 <= len(shape) <= MOST_DIMENSIONS and all(type(n) is int and n > 0 for n in shape)
+            len(entry) == 3
+            and 1 <= len(shape) <= MOST_DIMENSIONS
+            and all(type(n) is int and 0 < n < 2**63 for n in shape)
         ):
             return start, stop, name, DTYPES[dtype], tuple(shape)
     raise ModelFileError(f"array {name!r} is described by {shortened(entry)}, which is no array of I64 or F64")
@@ -182,7 +182,8 @@ def _dumps(document: Document) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _require(condition: bool, problem: str) -> None:
+def require(condition: bool, problem: str) -> None:
+    """Refuse a model file for a problem; who is asked to write or read it adds its name."""
     if not condition:
         raise ModelFileError(problem)
 

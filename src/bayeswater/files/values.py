@@ -97,7 +97,8 @@ class Codec:
         written = self._written(value, base, where)
         # An heir of a type comes back as that type, so it has to be equal to it.
         if written is None or (kind is not base and not np.all(self.decode(written, where) == value)):
-            raise ModelFileError(f"{where} is {shortened(value)} ({kind.__name__}), which a model file cannot hold")
+            shown = " ".join(shortened(value).split())  # a table has many lines
+            raise ModelFileError(f"{where} is {shown} ({kind.__name__}), which a model file cannot hold")
         return written
 
     def _written(self, value: Any, base: type | None, where: str) -> Any:

@@ -18,8 +18,10 @@ import numpy as np
 
 from bayeswater.estimate.gaussian import NormalInverseGamma, gaussian_parameters
 from bayeswater.inference.gaussian import apply_spikes, student_log_density
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.kernels.gaussian_without import largest_variance_without, own_scores_without, scores_at
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
-from bayeswater.statistics.statistic import remainder
+from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 
 SERIES_TERMS = 6
@@ -32,6 +34,7 @@ class GaussianWithout:
     """Moments of all classes, ready to have single rows taken out of them."""
 
     moments: Moments
+    class_count: Array
     var_smoothing: float
     priors: Mapping[int, NormalInverseGamma]
     log_prior: Array  # of the classes, with all rows in: -inf where one is impossible
@@ -49,7 +52,7 @@ class GaussianWithout:
     @cached_property
     def epsilon(self) -> float:
         """What smoothing adds to every variance while all rows are in."""
-        return gaussian_parameters(self.moments, self.var_smoothing, {}).epsilon
+        return gaussian_parameters(self.moments, self.class_count, self.var_smoothing, {}).epsilon
 
     @cached_property
     def is_plain(self) -> bool:
@@ -57,13 +60,60 @@ class GaussianWithout:
         return bool((self.n > 0).all()) and not self.priors
 
     @cached_property
+    def least(self) -> float:
+        """Smallest of all variances: the unit in which epsilon moves, so that no power of it overflows."""
+        return float((self.variance + self.epsilon).min())
+
+    @cached_property
     def power_sums(self) -> Array:
-        """Sums of u^m over columns: (SERIES_TERMS, n_classes)."""
-        u = 1.0 / (self.variance + self.epsilon)
+        """Sums of u^m over columns, in that unit: (SERIES_TERMS, n_classes)."""
+        u = self.least / (self.variance + self.epsilon)
         return np.array([(u**m).sum(axis=1) for m in range(1, SERIES_TERMS + 1)])
 
-    def likelihood(self, block: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether all is normal, positive and of one weight in each class, so that rows can go to the loops."""
+        one_weight = self.moments.weight.shape[1] == 1
+        return self.is_plain and one_weight and bool((self.variance + self.epsilon > 0).all())
+
+    def likelihood(self, block: Array, y: Array, removed: Array, use_loop: bool) -> tuple[Array, Array]:
         """Log-likelihoods (n_rows, n_classes) of rows taken out of their class, and which rows lost digits in that."""
+        if not (use_loop and self.is_smooth):
+            return self._row_by_row(block, y, removed)
+        n = self.n[:, 0]
+        n_all, mean_all, scatter_all = self.moments.pooled()
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # a row alone in its class goes another way
+            largest = largest_variance_without(block, removed, n_all[0], mean_all, scatter_all, ROUNDING)
+            epsilon = self.var_smoothing * largest  # (n_rows,)
+            d = (epsilon - self.epsilon) / self.least
+            variance = self.variance + self.epsilon
+            constant = block.shape[1] * np.log(2 * np.pi) + np.log(variance).sum(axis=1)  # (n_classes,)
+            sign_over_m = np.array([(-1) ** (m + 1) / m for m in range(1, SERIES_TERMS + 1)])
+            series = self.power_sums * sign_over_m[:, None]
+            scores = scores_at(block, self.moments.mean, self.variance, epsilon, d, constant, series)
+            own, lost = own_scores_without(
+                block,
+                y,
+                removed,
+                epsilon,
+                n,
+                self.moments.mean,
+                self.moments.scatter,
+                constant,
+                1.0 / variance,
+                whole=self.moments.weight.dtype.kind == "i",
+                rounding=ROUNDING,
+                digits_kept=DIGITS_KEPT,
+            )
+        leave_out_own_class(scores, own, y)
+        within_reach = np.abs(d) < SERIES_REACH
+        rare = np.flatnonzero(~within_reach | ~np.isfinite(own) | (remainder(n[y], removed) == 0))
+        if len(rare):
+            scores[rare], lost[rare] = self._row_by_row(block[rare], y[rare], removed[rare])
+        return scores, lost
+
+    def _row_by_row(self, block: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+        """Do the same in NumPy, in every case."""
         x = block.astype(np.float64, copy=False)
         missing = np.isnan(x)
         r = removed[:, None] * ~missing  # (n_rows, n_columns)
@@ -77,7 +127,8 @@ class GaussianWithout:
         lost: Array = np.asarray(((scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (r > 0)).any(axis=1))
         if self.is_plain and not missing.any() and self._stays_regular(epsilon, n):
             return self._plain(x, y, epsilon, n, mean, scatter), lost
-        return self._general(x, y, missing, epsilon, (n_all, mean_all, variance_all), (n, mean, scatter)), lost
+        left = remainder(self.class_count[y], removed)  # (n_rows,)
+        return self._general(x, y, left, missing, epsilon, (n_all, mean_all, variance_all), (n, mean, scatter)), lost
 
     def _stays_regular(self, epsilon: Array, n_own: Array) -> bool:
         positive = (epsilon > 0).all() and (self.variance + self.epsilon > 0).all()
@@ -87,14 +138,14 @@ class GaussianWithout:
         """Every class has a positive variance in every column, with and without the row."""
         likelihood = np.empty((len(x), self.moments.n_classes))
         constant = x.shape[1] * np.log(2 * np.pi)
-        d = (epsilon - self.epsilon)[:, 0]
         with np.errstate(over="ignore"):
+            d = (epsilon - self.epsilon)[:, 0] / self.least
             for k in range(self.moments.n_classes):
                 variance = self.variance[k] + epsilon
                 z = x - self.moments.mean[k]
                 z *= z
                 z /= variance
-                if np.abs(d).max() < SERIES_REACH * (self.variance[k].min() + self.epsilon):
+                if np.abs(d).max() < SERIES_REACH:
                     log_determinant = np.full(len(x), np.log(self.variance[k] + self.epsilon).sum())
                     for m in range(1, SERIES_TERMS + 1):
                         log_determinant -= (-d) ** m * (self.power_sums[m - 1, k] / m)
@@ -110,6 +161,7 @@ class GaussianWithout:
         self,
         x: Array,
         y: Array,
+        left: Array,
         missing: Array,
         epsilon: Array,
         pooled: tuple[Array, Array, Array],
@@ -120,14 +172,14 @@ class GaussianWithout:
         likelihood = np.empty((n_rows, n_classes))
         off = np.zeros((n_rows, n_classes), dtype=bool)
         on = np.zeros((n_rows, n_classes), dtype=np.int64)
-        has_factor = ~missing & (pooled[2] + epsilon > 0)
+        has_factor = ~missing & (pooled[0] > 0) & (pooled[2] + epsilon > 0)
         by_prior = np.isin(np.arange(x.shape[1]), list(self.priors))
         for k in range(n_classes):
+            seen = (np.where(y == k, left, self.class_count[k]) > 0) | by_prior.all()
             is_own = (y == k)[:, None]
             n = np.where(is_own, own[0], self.n[k])
             mean = np.where(is_own, own[1], self.moments.mean[k])
             scatter = np.where(is_own, own[2], self.moments.scatter[k])
-            seen: Array = np.asarray((n > 0).any(axis=1) | by_prior.all())
             borrowed = n <= 0
             center = np.where(borrowed, pooled[1], mean)
             variance = np.where(borrowed, pooled[2], scatter / np.where(borrowed, 1.0, n)) + epsilon

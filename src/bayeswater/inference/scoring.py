@@ -4,13 +4,12 @@ A `Joint` holds the parameters of one model, laid out for reading, and gives log
 rows. Nothing of the size rows x columns x classes is ever made.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
-from bayeswater.errors import ImpossibleEvidenceWarning
+from bayeswater.errors import ImpossibleEvidenceWarning, warn_user
 from bayeswater.inference.log_space import fall_back
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -41,6 +40,11 @@ class Table(Protocol):
         """Rows and columns."""
         ...
 
+    @property
+    def n_cells(self) -> int:
+        """Cells that are stored."""
+        ...
+
     def block(self, rows: slice) -> Any:
         """Some rows."""
         ...
@@ -53,16 +57,17 @@ Finish = Callable[[Array, bool], Array]
 def score(joint: Joint, table: Table, finish: Finish | None = None) -> Array:
     """Log-joints of all rows, or what `finish` makes of each block of them."""
     fallback = joint.log_prior
-    return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table.shape, finish)
+    return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table, finish)
 
 
 def score_blocks(
     log_joint: Callable[[slice, bool], tuple[Array, Array]],
-    shape: tuple[int, int],
+    table: Table,
     finish: Finish | None,
 ) -> Array:
     """Score the blocks of a table; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
-    use_loop = worth_compiling(shape[0] * shape[1])
+    n_rows = table.shape[0]
+    use_loop = worth_compiling(table.n_cells)
     n_impossible = 0
 
     def block_scores(rows: slice) -> tuple[slice, Array, int]:
@@ -72,21 +77,20 @@ def score_blocks(
         impossible = fall_back(scores, fallback)
         return rows, finish(scores, use_loop), impossible
 
-    if shape[0] <= SCORING_ROWS:
-        _, result, n_impossible = block_scores(slice(0, shape[0]))
+    if n_rows <= SCORING_ROWS:
+        _, result, n_impossible = block_scores(slice(0, n_rows))
     else:
-        blocks = ordered_map(block_scores, row_blocks(shape[0], SCORING_ROWS))
+        blocks = ordered_map(block_scores, row_blocks(n_rows, SCORING_ROWS))
         rows, first, n_impossible = next(blocks)
-        result = np.empty((shape[0], *first.shape[1:]), dtype=first.dtype)
+        result = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
         result[rows] = first
         for rows, part, count in blocks:
             result[rows] = part
             n_impossible += count
     if n_impossible:
-        warnings.warn(
-            f"every class gives probability zero to {n_impossible} of {shape[0]} rows; their posterior is the prior. "
+        warn_user(
+            f"every class gives probability zero to {n_impossible} of {n_rows} rows; their posterior is the prior. "
             "A smoothing over 0 keeps probabilities off zero",
             ImpossibleEvidenceWarning,
-            stacklevel=4,
         )
     return result

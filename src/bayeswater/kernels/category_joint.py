@@ -9,7 +9,6 @@ import numpy as np
 from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 
-
 STRETCH_CELLS = 65_536
 """Entries that the reference fetches at a time, of all classes and columns: they stay in the second-level cache."""
 

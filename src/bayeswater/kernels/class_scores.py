@@ -35,13 +35,16 @@ def log_shares(scores: Array, *, use_loop: bool) -> Array:
 
 
 def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
-    """Find the first class whose score is the largest of its row, or less by no more than `tie` times its size."""
+    """Find the first class whose score is the largest of its row, or less by no more than `tie` times its size.
+
+    Scores are logarithms: those nearer to zero than 1 round like 1, since what they stand for is near 1.
+    """
     if use_loop:
         best = np.empty(len(scores), dtype=np.intp)
         _first_of_largest_loop(scores, tie, best)
         return best
     top = scores.max(axis=1, keepdims=True)
-    return (scores >= top - tie * np.abs(top)).argmax(axis=1)
+    return (scores >= top - tie * np.maximum(1.0, np.abs(top))).argmax(axis=1)
 
 
 @compiled
@@ -71,7 +74,7 @@ def _first_of_largest_loop(scores, tie, best):  # type: ignore[no-untyped-def]
         top = scores[i, 0]
         for k in range(1, n_classes):
             top = max(top, scores[i, k])
-        least = top - tie * abs(top)
+        least = top - tie * max(1.0, abs(top))
         k = 0
         while scores[i, k] < least:
             k += 1

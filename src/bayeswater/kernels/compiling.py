@@ -8,7 +8,7 @@ the size of the input alone: the same data give the same bits, whatever ran befo
 
 import os
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any
 
 COMPILE_FROM_CELLS = 500_000
@@ -43,7 +43,9 @@ def compiled(loop: Callable[..., Any]) -> Kernel:
 def _compile(loop: Callable[..., Any]) -> Callable[..., Any]:
     from numba import njit
 
+    # A division by zero is infinite or NaN, as in NumPy, and no exception in the middle of a loop.
+    compile_loop = partial(njit, nogil=True, error_model="numpy")
     try:
-        return njit(nogil=True, cache=True)(loop)
+        return compile_loop(cache=True)(loop)
     except RuntimeError:  # numba finds no place it may write its cache to
-        return njit(nogil=True)(loop)
+        return compile_loop()(loop)

@@ -5,6 +5,8 @@ order; sparse rows class by class, so that the one row of sums being written sta
 one thread alone.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
@@ -53,7 +55,8 @@ def rows_by_class(y: Array, n_classes: int) -> list[Array]:
     [array([1]), array([0, 2]), array([], dtype=int64)]
     """
     order = np.argsort(y, kind="stable")  # a radix sort for narrow codes
-    return np.split(order, np.cumsum(np.bincount(y, minlength=n_classes))[:-1])
+    last = np.cumsum(np.bincount(y, minlength=n_classes)).tolist()
+    return [order[first:stop] for first, stop in pairwise([0, *last])]
 
 
 @compiled

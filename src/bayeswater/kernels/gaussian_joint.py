@@ -47,7 +47,9 @@ def _gaussian_scores_loop(X, mean, inverse_scale, intercept, scores, stretch):  
     any_missing = False
     for start in range(0, n_rows, stretch):
         length = min(stretch, n_rows - start)
-        total[:] = 0.0
+        for k in range(n_classes):
+            for i in range(length):
+                total[k, i] = 0.0
         for j in range(n_columns):
             missing = False
             for i in range(length):

@@ -1,4 +1,4 @@
-"""What is made of the probabilities and of the risks of a row: their sum, to be checked, and the action of least risk."""
+"""The sum of a row of probabilities, to be checked, and the action of least risk."""
 
 import numpy as np
 

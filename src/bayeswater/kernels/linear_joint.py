@@ -11,7 +11,7 @@ from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 
 STRETCH_CELLS = 65_536
-"""Cells multiplied at a time: they stay in the second-level cache, and are too few for BLAS to start threads of its own."""
+"""Cells multiplied at a time: they stay in the second-level cache, and are too few for BLAS to start own threads."""
 
 
 def dense_times_weights(X: Array, weight: Array, threshold: float | None) -> Array:
@@ -43,8 +43,8 @@ def sparse_times_weights(
 
 @compiled
 def _sparse_times_weights_loop(indptr, indices, data, weight, joint):  # type: ignore[no-untyped-def]
-    # Four cells go together: their rows of weights, spread over memory, are fetched at the same time, and a sum is stored
-    # once for the four. Indices are unsigned: they never count from the end, and the compiled loop need not ask.
+    # Four cells go together: their rows of weights, spread over memory, are fetched at the same time, and a sum is
+    # stored once for the four. Indices are unsigned: they never count from the end, and the compiled loop need not ask.
     n_rows, n_classes = joint.shape
     for i in range(n_rows):
         first, last = indptr[i], indptr[i + 1]

@@ -77,8 +77,10 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
     for start in range(0, n_rows, stretch):
         stop = min(start + stretch, n_rows)
         # First reading: class means of this stretch, relative to the first row of each class in it.
-        n[:] = 0.0
-        total[:] = 0.0
+        for k in range(n_classes):
+            n[k] = 0.0
+            for j in range(n_columns):
+                total[k, j] = 0.0
         for i in range(start, stop):
             k = y[i]
             w = 1.0 if weight is None else float(weight[i])
@@ -93,8 +95,8 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
                 for j in range(n_columns):
                     shift[k, j] = total[k, j] / n[k]
                     center[k, j] = first[k, j] + shift[k, j]
+                    total[k, j] = 0.0
         # Second reading, from cache: squares around those means.
-        total[:] = 0.0
         for i in range(start, stop):
             k = y[i]
             w = 1.0 if weight is None else float(weight[i])
@@ -114,12 +116,14 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
                         mean[k, j] += apart * (n[k] / both)
                         scatter[k, j] += total[k, j] + apart * apart * (count[k] * n[k] / both)
                 count[k] = both
-    mean += origin
+    for k in range(n_classes):
+        for j in range(n_columns):
+            mean[k, j] += origin[k, j]
 
 
 @compiled
 def _class_moments_available_loop(X, y, weight, count, mean, scatter):  # type: ignore[no-untyped-def]
-    # Welford's update, cell by cell, since each cell of the sums has a weight of its own; `mean` is relative to `origin`.
+    # Welford's update, cell by cell, since each cell of the sums has a weight of its own; means relative to `origin`.
     n_rows, n_columns = X.shape
     origin = np.zeros(mean.shape)
     for i in range(n_rows):
@@ -135,4 +139,6 @@ def _class_moments_available_loop(X, y, weight, count, mean, scatter):  # type: 
                 away = x - mean[k, j]
                 mean[k, j] += away * (w / count[k, j])
                 scatter[k, j] += w * away * (x - mean[k, j])
-    mean += origin
+    for k in range(mean.shape[0]):
+        for j in range(n_columns):
+            mean[k, j] += origin[k, j]

@@ -78,8 +78,8 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
     At most two items a thread are under way or waiting to be taken, so memory stays bounded.
     """
     items = list(items)
-    workers = min(thread_count(), len(items))
-    if workers <= 1:
+    workers = min(thread_count(), len(items)) if len(items) > 1 else 1
+    if workers == 1:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(workers) as pool:

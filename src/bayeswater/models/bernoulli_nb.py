@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, SparseMatrix, first_cell, read_matrix, require_values, require_width
+from bayeswater.data.matrix import Matrix, SparseMatrix, first_cell, read_matrix, require_values, with_known_columns
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
@@ -92,14 +92,16 @@ class BernoulliNB(CountingClassifier):
 
     @property
     def _threshold(self) -> float:
-        return 0.5 if self.binarize is None else float(self.binarize)
+        threshold = 0.5 if self.binarize is None else self.binarize
+        if not (is_number(threshold) and threshold >= 0):
+            raise ParameterError(f"binarize is {self.binarize!r}; it must be None or a finite number, 0 or more")
+        return float(threshold)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
-        if self.binarize is not None and not (is_number(self.binarize) and self.binarize >= 0):
-            raise ParameterError(f"binarize is {self.binarize!r}; it must be None or a finite number, 0 or more")
         ignore = require_missing_rule(self.missing, ("error", "ignore"))
         matrix = read_matrix(X, type(self).__name__)
-        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
+        if known is not None:
+            matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
         ignore = ignore and not isinstance(matrix, SparseMatrix)  # what a sparse matrix does not store is zero
         require_values(matrix, type(self).__name__, allow_missing=ignore, allow_negative=True)
         if self.binarize is None:

@@ -1,6 +1,5 @@
 """`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Self
@@ -12,7 +11,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.errors import DataError, ParameterError, StatisticsError, UnseenCategoryWarning
+from bayeswater.errors import DataError, ParameterError, StatisticsError, UnseenCategoryWarning, warn_user
 from bayeswater.estimate.categories import category_log_likelihood, concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.inference.categories import CategoryJoint
@@ -109,7 +108,11 @@ class CategoricalNB(CountingClassifier):
         return concentration_table(counts, alpha, self._column_priors(counts.schema))
 
     def _column_priors(self, schema: Schema) -> dict[int, Dirichlet]:
-        return column_priors(self.columns, schema.names, len(schema), Dirichlet)
+        priors = column_priors(self.columns, schema.names, len(schema), Dirichlet)
+        for j, prior in priors.items():
+            if schema[j].is_coded:
+                _require_codes(prior.labels, schema[j].name)
+        return priors
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> CodedTable:
         let_in = require_missing_rule(self.missing, ("error", "ignore", "state"))
@@ -124,11 +127,7 @@ class CategoricalNB(CountingClassifier):
         more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
         if self.unseen == "error":
             raise DataError(f"categories that were never counted: {shown}{more}; use unseen='ignore' to leave them out")
-        warnings.warn(
-            f"categories that were never counted are left out: {shown}{more}",
-            UnseenCategoryWarning,
-            stacklevel=6,
-        )
+        warn_user(f"categories that were never counted are left out: {shown}{more}", UnseenCategoryWarning)
 
     def _count(self, table: CodedTable, labels: Labels, weight: Array | None) -> CategoryCounts:
         counts = CategoryCounts.of(table, labels, weight)
@@ -145,7 +144,6 @@ class CategoricalNB(CountingClassifier):
             if prior.labels:
                 labels = frozenset(prior.labels)
                 if schema[j].is_coded:
-                    _require_codes(labels, schema[j].name)
                     named = Variable.of_codes(schema[j].name, max(labels) + 1, labels)
                 else:
                     named = Variable(schema[j].name, tuple(prior.labels), labels)
@@ -204,6 +202,9 @@ class CategoricalNB(CountingClassifier):
         rng, codes = self._sample_classes(n, random_state)
         drawn = []
         for labels, log_probability in zip(self.categories_, self.feature_log_prob_, strict=True):
+            if not len(labels):  # every cell of the column was missing
+                drawn.append(np.full(n, None, dtype=object))
+                continue
             cumulated = np.exp(log_probability).cumsum(axis=1)[codes]  # (n, n_states)
             cumulated /= cumulated[:, -1:]
             drawn.append(labels[(rng.random((n, 1)) >= cumulated).sum(axis=1)])
@@ -213,9 +214,12 @@ class CategoricalNB(CountingClassifier):
         return np.stack(drawn, axis=1, dtype=None if of_one_kind else object), self.classes_[codes]
 
     def tables(self) -> dict[str, Any]:
-        """Give the class prior, and for each column P(state | class), as labelled frames."""
+        """Give the class prior, and for each column P(state | class), as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name.
+        """
         self._require_fitted()
-        result = {"class": self._class_table()}
+        result = {"(class)" if "class" in self._column_names() else "class": self._class_table()}
         for name, states, log_probability in zip(
             self._column_names(), self.categories_, self.feature_log_prob_, strict=True
         ):

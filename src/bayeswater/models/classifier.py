@@ -18,6 +18,9 @@ from bayeswater.data.labels import Labels, declared_classes, encode_labels, one_
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
+from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.prior_shift import PriorEstimate
+from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
 from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
@@ -208,6 +211,39 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         """Logarithm of P(row), the sum over all classes: (n_rows,)."""
         return log_evidence(self.predict_joint_log_proba(X))
 
+    def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:
+        """Action of least expected cost in every row: (n_rows,).
+
+        Parameters
+        ----------
+        X : rows
+        loss : Loss, or anything that `Loss` reads; default 0-1 loss, which decides as `predict`
+        prior : class frequencies in order of `classes_` or by label, or "estimate"; default those of the model
+            Frequencies that hold where X comes from: the same as this model with its class prior set to them.
+            "estimate" finds them from X itself; `estimate_class_prior` tells what they are.
+        return_risk : bool, default False
+            Whether to give a pair: the actions, and the risks (n_rows, n_actions) of all of them. Its attribute
+            `prior` is the report of the frequencies that were estimated.
+        """
+        return self._evidence(X).decide(loss, prior, return_risk=return_risk)
+
+    def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
+        """Expected cost of the best action, with `loss` and `prior` as in `decide`: (n_rows,)."""
+        return self._evidence(X).expected_loss(loss, prior)
+
+    def estimate_class_prior(self, X: Any) -> PriorEstimate:
+        """Find the class frequencies where unlabelled rows come from, of largest likelihood; see `PriorEstimate`."""
+        return self._evidence(X).estimate_prior()
+
+    def _evidence(self, X: Any) -> Evidence:
+        X = held(X)
+        joint = self._score(X, lambda joint, use_loop: joint)
+        return Evidence(Probabilities(joint, "log_joint"), self.classes_, self._scored_prior(), X)
+
+    def _scored_prior(self) -> Array | None:
+        """Give the class prior that is part of the scores, if one is."""
+        return np.exp(self._joint().log_prior)
+
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
@@ -233,7 +269,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
                 prior = np.broadcast_to(joint.log_prior, (rows.stop - rows.start, len(counts)))
             return prior + likelihood(rows, use_loop), prior
 
-        return score_blocks(log_joint, table.shape, log_posterior)
+        return score_blocks(log_joint, table, log_posterior)
 
     def _score(self, X: Any, finish: Any) -> Array:
         """Walk the second half of the road: data, then inference."""
@@ -258,7 +294,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         self._require_fitted()
         setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
         known, joint = self._memo.get("read", ((), None))
-        if joint is None or not all(a is b for a, b in zip(setting, known, strict=True)):
+        if joint is None or not all(map(operator.is_, setting, known)):
             self._require_parameters(self.statistics_)
             joint = self._read(self.statistics_)
             self._memo["read"] = (setting, joint)
@@ -328,9 +364,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
             rng = np.random.default_rng(random_state)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"random_state is {random_state!r}; give a seed or a generator ({error})") from None
-        return rng, rng.choice(
-            len(self.classes_), size=n, p=posterior(self._joint().log_prior[None].copy())[0]
-        )
+        return rng, rng.choice(len(self.classes_), size=n, p=posterior(self._joint().log_prior[None].copy())[0])
 
     def _like_fitted(self, values: Array) -> Any:
         """Give rows the form of those that `fit` was given."""

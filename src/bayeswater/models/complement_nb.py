@@ -9,8 +9,9 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.features import complement_sums, complement_weights
-from bayeswater.inference.leave_one_out import complement_without
+from bayeswater.inference.feature_leave_one_out import complement_without, normalised_complement_without
 from bayeswater.inference.linear import LinearJoint, complement_joint
+from bayeswater.kernels.features_without import smoothed_sums
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.feature_counter import FeatureCounter
 from bayeswater.statistics.feature_sums import FeatureSums
@@ -76,20 +77,23 @@ class ComplementNB(FeatureCounter, CountingClassifier):
     def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
         return complement_joint(self._log_prior(sums), self._log_probability(sums.columns.feature_sum))
 
+    def _scored_prior(self) -> None:
+        """Say that no prior enters the scores, so that none can be shifted."""
+
     def _log_probability(self, feature_sum: Array) -> Array:
         return complement_weights(feature_sum, self._alpha(feature_sum.shape[1]), norm=self.norm)
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
         feature_sum = self.statistics_.columns.feature_sum
         complement = complement_sums(feature_sum)
-        alpha = self._alpha(feature_sum.shape[1])
+        totals = complement.sum(axis=1, dtype=np.float64)  # of all features: it may pass 2**63
+        tables = smoothed_sums(complement, self._alpha(feature_sum.shape[1]))
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
-            scores, infinite = complement_without(
-                table.block(rows), labels.codes[rows], removed[rows], complement, alpha, norm=self.norm
-            )
-            scores[infinite < infinite.max(axis=1, keepdims=True)] = -np.inf
-            return scores
+            taken_out = (table.block(rows), labels.codes[rows], removed[rows], tables, totals)
+            if self.norm:
+                return normalised_complement_without(*taken_out)
+            return complement_without(*taken_out, use_loop)
 
         return likelihood
 

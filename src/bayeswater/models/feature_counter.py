@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, read_matrix, require_values, require_width
+from bayeswater.data.matrix import Matrix, read_matrix, require_values, with_known_columns
 from bayeswater.models.settings import checked_alpha, warn_of_small_alpha
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
@@ -43,7 +43,8 @@ class FeatureCounter:
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
         matrix = read_matrix(X, type(self).__name__)
-        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
+        if known is not None:
+            matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
         require_values(matrix, type(self).__name__, allow_missing=False, allow_negative=False)
         return matrix
 

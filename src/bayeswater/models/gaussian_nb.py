@@ -1,14 +1,15 @@
 """`GaussianNB`: a normal density for each class and column."""
 
-import warnings
+from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import DenseTable, read_dense, require_values, require_width
-from bayeswater.errors import DataError, ParameterError, PrecisionWarning
+from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
+from bayeswater.errors import DataError, ParameterError, PrecisionWarning, warn_user
 from bayeswater.estimate.gaussian import GaussianParameters, NormalInverseGamma, gaussian_parameters
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.gaussian_leave_one_out import GaussianWithout
@@ -92,8 +93,10 @@ class GaussianNB(CountingClassifier):
         super()._require_parameters(sums)
         if not (is_number(self.var_smoothing) and self.var_smoothing >= 0):
             raise ParameterError(f"var_smoothing is {self.var_smoothing!r}; it must be a finite number, 0 or more")
-        self._column_priors(sums.columns)
+        priors = self._column_priors(sums.columns)
         _require_finite(sums.columns)
+        _require_finite_smoothing(sums.columns, self.var_smoothing)
+        _require_near_priors(sums.columns, priors)
 
     def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
         return column_priors(self.columns, moments.names, moments.n_columns, NormalInverseGamma)
@@ -101,7 +104,8 @@ class GaussianNB(CountingClassifier):
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> DenseTable:
         ignore = require_missing_rule(self.missing, ("error", "ignore"))
         matrix = read_dense(X, type(self).__name__)
-        require_width(matrix.shape[1], None if known is None else known.columns.n_columns, type(self).__name__)
+        if known is not None:
+            matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
         if not learning or ignore:  # in learning, the sums themselves show a cell that is not finite
             self._require_values(matrix)
         return matrix
@@ -118,22 +122,30 @@ class GaussianNB(CountingClassifier):
 
     def _read(self, sums: Sums[Moments]) -> GaussianJoint:
         priors = self._column_priors(sums.columns)
-        return gaussian_joint(self._log_prior(sums), gaussian_parameters(sums.columns, self.var_smoothing, priors))
+        count = sums.class_count.count
+        parameters = gaussian_parameters(sums.columns, count, self.var_smoothing, priors)
+        return gaussian_joint(self._log_prior(sums), parameters)
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
         moments = self.statistics_.columns
-        without = GaussianWithout(moments, self.var_smoothing, self._column_priors(moments), self._joint().log_prior)
+        without = GaussianWithout(
+            moments,
+            self.statistics_.class_count.count,
+            self.var_smoothing,
+            self._column_priors(moments),
+            self._joint().log_prior,
+        )
+        warned: list[int] = []
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
             block = table.block(rows)
-            terms, lost = without.likelihood(block, labels.codes[rows], removed[rows])
-            if lost.any():
-                warnings.warn(
-                    f"row {rows.start + int(lost.argmax())} and {int(lost.sum()) - 1} others make up "
-                    "nearly all of the scatter of their "
-                    "class in a column; without them fewer than 8 digits of it are right",
+            terms, lost = without.likelihood(block, labels.codes[rows], removed[rows], use_loop)
+            if lost.any() and not warned:  # once a call, not once a block
+                warned.append(rows.start + int(lost.argmax()))
+                warn_user(
+                    f"row {warned[0]} makes up nearly all of the scatter of its class in a column, and others may do so "
+                    "too; without such a row fewer than 8 digits of the scatter are right",
                     PrecisionWarning,
-                    stacklevel=6,
                 )
             return terms
 
@@ -181,12 +193,12 @@ class GaussianNB(CountingClassifier):
     @property
     def theta_(self) -> Array:
         """Mean of each class and column."""
-        return self._parameters.mean
+        return _read_only(self._parameters.mean)
 
     @property
     def var_(self) -> Array:
         """Smoothed variance of each class and column."""
-        return self._parameters.variance
+        return _read_only(self._parameters.variance)
 
     @property
     def epsilon_(self) -> float:
@@ -209,3 +221,34 @@ def _require_finite(moments: Moments) -> None:
             f"the squares of column {moments.column_name(int(overflow.argmax()))!r} overflow: its values are too far "
             "apart for float64; divide the column by a large number"
         )
+
+
+def _require_finite_smoothing(moments: Moments, var_smoothing: float) -> None:
+    """Refuse a share of the largest variance that is no number any more."""
+    n, _, scatter = moments.pooled()
+    largest = float((scatter / np.where(n > 0, n, 1.0)).max())
+    if not isfinite(largest * var_smoothing):
+        raise ParameterError(
+            f"var_smoothing is {var_smoothing!r}; times {largest:.3g}, the largest variance of a column, it overflows: "
+            "take a smaller one"
+        )
+
+
+def _require_near_priors(moments: Moments, priors: Mapping[int, NormalInverseGamma]) -> None:
+    """Refuse a column so far from the mean its prior expects that the square of the distance is no number any more."""
+    n = np.broadcast_to(moments.weight, moments.mean.shape)
+    for j, prior in priors.items():
+        with np.errstate(over="ignore"):
+            _, squared_scale, _ = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
+        if not np.isfinite(squared_scale).all():
+            raise DataError(
+                f"the squares of column {moments.column_name(j)!r} overflow: its values are too far from the mean "
+                f"{prior.mean} of its prior; divide the column by a large number"
+            )
+
+
+def _read_only(parameters: Array) -> Array:
+    """Show parameters that are remembered for scoring: to change them, change the sums or the settings."""
+    view = parameters.view()
+    view.flags.writeable = False
+    return view

@@ -9,8 +9,10 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.features import multinomial_log_probability
-from bayeswater.inference.leave_one_out import leave_out_own_class, multinomial_own_without
+from bayeswater.inference.feature_leave_one_out import multinomial_own_without
+from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import LinearJoint, multinomial_joint
+from bayeswater.kernels.features_without import smoothed_sums
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.feature_counter import FeatureCounter
 from bayeswater.statistics.feature_sums import FeatureSums
@@ -76,14 +78,14 @@ class MultinomialNB(FeatureCounter, CountingClassifier):
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
         feature_sum = self.statistics_.columns.feature_sum
-        feature_total = feature_sum.sum(axis=1)
-        alpha = self._alpha(feature_sum.shape[1])
+        totals = feature_sum.sum(axis=1, dtype=np.float64)  # of all features: it may pass 2**63
+        tables = smoothed_sums(feature_sum, self._alpha(feature_sum.shape[1]))
         joint = self._joint()
         assert isinstance(joint, LinearJoint)
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
             block, y = table.block(rows), labels.codes[rows]
-            own = multinomial_own_without(block, y, removed[rows], feature_sum, feature_total, alpha)
+            own = multinomial_own_without(block, y, removed[rows], tables, totals, use_loop)
             return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
 
         return likelihood

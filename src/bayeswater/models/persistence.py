@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 from reprlib import repr as shortened
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesError, ModelFileError
-from bayeswater.files.model_file import Document, read_model_file, write_model_file
+from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import CountingClassifier
@@ -52,7 +53,7 @@ KINDS = {
 }
 """All that a file may hold; a new model joins by a line here."""
 
-FIELDS = {"format", "library", "kind", "parameters", "classes", "columns", "feature_names", "frame"}
+FIELDS = {"library", "kind", "parameters", "classes", "columns", "feature_names", "frame"}
 """What every document says."""
 
 FRAMES = (None, "pandas", "polars", "pyarrow")
@@ -93,12 +94,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model._require_fitted()
     try:
         document, arrays = _described(model, kind)
-        _restored(document | {"format": None}, arrays)  # what is written can be read
+        _restored(document, arrays)  # what could not be read is not written
         write_model_file(path, document, arrays)
     except OSError as error:
         raise ModelFileError(f"cannot write the model file {str(path)!r}: {error.strerror or error}") from error
     except BayesError as error:
-        raise ModelFileError(f"cannot save the model to {str(path)!r}: {error}") from None
+        raise ModelFileError(f"cannot save the model to {str(path)!r}: {_in_brief(error)}") from None
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -116,8 +117,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         return _restored(*read_model_file(path))
     except OSError as error:
         raise ModelFileError(f"cannot read the model file {str(path)!r}: {error.strerror or error}") from error
-    except (BayesError, OverflowError) as error:
-        raise ModelFileError(f"{str(path)!r} cannot be loaded as a model: {error}") from None
+    except (ValueError, TypeError, OverflowError) as error:  # whatever a stranger's numbers and labels lead to
+        raise ModelFileError(f"{str(path)!r} cannot be loaded as a model: {_in_brief(error)}") from None
 
 
 # ---------------------------------------------------------------------- between a model and its document
@@ -145,10 +146,10 @@ def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str
 
 
 def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifier:
-    _require(document.keys() == FIELDS, f"its document holds {sorted(document)}, and not {sorted(FIELDS)}")
+    require(document.keys() == FIELDS, f"its document holds {sorted(document)}, and not {sorted(FIELDS)}")
     name, library = document["kind"], document["frame"]
-    _require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {[*KINDS]}")
-    _require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
+    require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {[*KINDS]}")
+    require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
     sums = _restored_sums(KINDS[name].columns, document, arrays)
     model = _with_parameters(KINDS[name].model, document["parameters"])
     model._require_parameters(sums)
@@ -162,18 +163,18 @@ def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifie
 
 def _with_parameters(model: type[CountingClassifier], written: Any) -> CountingClassifier:
     known = model().get_params(deep=False)
-    _require(isinstance(written, dict), "its parameters are no JSON object")
+    require(isinstance(written, dict), "its parameters are no JSON object")
     unknown = sorted(written.keys() - known.keys())
-    _require(not unknown, f"its parameters {unknown} are none of those of {model.__name__}: {sorted(known)}")
+    require(not unknown, f"its parameters {unknown} are none of those of {model.__name__}: {sorted(known)}")
     return model(**{name: CODEC.decode(value, f"parameter {name!r}") for name, value in written.items()})
 
 
 def _restored_sums(kind: type[Statistic], document: Document, arrays: dict[str, Array]) -> Sums[Any]:
     needed = {field.name for field in fields(kind)} - {"classes", "names", "schema"}
     keys = {"class_count"} | {f"columns.{name}" for name in needed}
-    _require(arrays.keys() == keys, f"its arrays are {sorted(arrays)}, and not {sorted(keys)}")
+    require(arrays.keys() == keys, f"its arrays are {sorted(arrays)}, and not {sorted(keys)}")
     classes = CODEC.decode(document["classes"], "a class")
-    _require(isinstance(classes, Variable) and not classes.is_coded, "its classes are no list of labels")
+    require(isinstance(classes, Variable) and not classes.is_coded, "its classes are no list of labels")
     parts = {name: arrays[f"columns.{name}"] for name in needed}
     if kind is CategoryCounts:
         domain: dict[str, Any] = {"schema": _schema(document["columns"])}
@@ -188,7 +189,7 @@ def _restored_sums(kind: type[Statistic], document: Document, arrays: dict[str, 
 def _schema(written: Any) -> Schema:
     variables = CODEC.decode(written, "a state of a column")
     variables = tuple(variables) if isinstance(variables, list) else ()
-    _require(len(variables) > 0 and all(isinstance(v, Variable) for v in variables), "it has no columns with states")
+    require(len(variables) > 0 and all(isinstance(v, Variable) for v in variables), "it has no columns with states")
     return Schema(variables)
 
 
@@ -196,7 +197,7 @@ def _names(written: Any, n_columns: int) -> tuple[str, ...] | None:
     if written is None:
         return None
     are_names = isinstance(written, list) and all(isinstance(name, str) for name in written)
-    _require(are_names and len(written) == n_columns, f"its columns {shortened(written)} are not {n_columns} names")
+    require(are_names and len(written) == n_columns, f"its columns {shortened(written)} are not {n_columns} names")
     return tuple(written)
 
 
@@ -204,6 +205,6 @@ def _n_columns(columns: Any) -> int:
     return len(columns.schema) if isinstance(columns, CategoryCounts) else columns.n_columns
 
 
-def _require(condition: bool, problem: str) -> None:
-    if not condition:
-        raise ModelFileError(problem)
+def _in_brief(error: Exception) -> str:
+    """One line of a message that may quote all of a file."""
+    return shorten(str(error), 500, placeholder=" ...")

@@ -1,13 +1,12 @@
 """How the parameters `alpha`, `columns` and `missing` of the classifiers are read and checked."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from bayeswater.data.matrix import column_name
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, warn_user
 from bayeswater.typing import Array
 
 LEAST_ALPHA = 1e-10
@@ -36,12 +35,10 @@ def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
 def warn_of_small_alpha(alpha: Any, *, force_alpha: bool) -> None:
     """Say that a small alpha is raised, as scikit-learn does."""
     if not force_alpha and np.min(alpha) < LEAST_ALPHA:
-        warnings.warn(
+        warn_user(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
-            "`force_alpha=True` to "
-            "keep alpha unchanged.",
+            "`force_alpha=True` to keep alpha unchanged.",
             UserWarning,
-            stacklevel=4,
         )
 
 

@@ -33,12 +33,16 @@ def _variable(name: Any, states: Any, declared: Any, dtype: Any) -> Variable:
     return variable
 
 
+def _dirichlet_form(kind: type[Dirichlet]) -> Form:
+    return Form(kind, lambda p: [p.pseudo_counts, p.default], lambda counts, default: kind(counts, default=default))
+
+
 CODEC = Codec(
     FORMS
     | {
         "Variable": Form(Variable, _variable_parts, _variable),
-        "Dirichlet": Form(Dirichlet, lambda p: [p.pseudo_counts, p.default], lambda p, d: Dirichlet(p, default=d)),
-        "MEstimate": Form(MEstimate, lambda p: [p.pseudo_counts], MEstimate),
+        "Dirichlet": _dirichlet_form(Dirichlet),
+        "MEstimate": _dirichlet_form(MEstimate),
         "Beta": Form(Beta, lambda p: [p.pseudo_counts], Beta),
         "NormalInverseGamma": Form(
             NormalInverseGamma, lambda p: [p.mean, p.strength, p.shape, p.scale], NormalInverseGamma

@@ -14,6 +14,12 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
+TASKS = 32
+"""Tasks that the rows of a sparse matrix are divided into, about."""
+
+Part = tuple[int, Array]
+"""A class, and some of its rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureSums(ColumnStatistic):
@@ -74,17 +80,31 @@ def _sum_sparse(
     # A class of many rows is cut into parts, so that two threads can share it; parts are added in order.
     parts = [(k, rows[part]) for k, rows in enumerate(groups) for part in row_blocks(len(rows))]
 
-    def part_sum(part: tuple[int, Array]) -> tuple[int, Array]:
+    def part_sum(part: Part) -> tuple[int, Array]:
         k, rows = part
         alone = len(groups[k]) == len(rows)
         target = sums[k] if alone else np.zeros(matrix.n_columns, dtype=kind)
         sparse_rows_sum(matrix.indptr, matrix.indices, matrix.data, rows, weight, threshold, target)
         return k, target
 
-    for k, target in ordered_map(part_sum, parts):
-        if target.base is not sums:
-            sums[k] += target
+    for results in ordered_map(lambda task: [part_sum(part) for part in task], _tasks(parts, matrix.shape[0])):
+        for k, target in results:
+            if target.base is not sums:
+                sums[k] += target
     return sums
+
+
+def _tasks(parts: list[Part], n_rows: int) -> list[list[Part]]:
+    """Put small classes together: enough tasks for many threads, and few enough that handing over is cheap."""
+    tasks: list[list[Part]] = [[]]
+    taken = 0  # rows in the last task
+    for part in parts:
+        if taken * TASKS >= n_rows:
+            tasks.append([])
+            taken = 0
+        tasks[-1].append(part)
+        taken += len(part[1])
+    return tasks
 
 
 def _kind_of_sum(matrix: Matrix, weight: Array | None, threshold: float | None) -> type:
@@ -99,4 +119,6 @@ def _kind_of_sum(matrix: Matrix, weight: Array | None, threshold: float | None) 
     if matrix.dtype.itemsize == 8:  # the type says little: look at the values
         largest = max(float(cells.max(initial=0)) for cells in matrix.pieces)
     heaviest = 1.0 if weight is None else float(weight.max())
-    return np.int64 if largest * heaviest * matrix.shape[0] < 2**62 else np.float64
+    # An unsigned integer of 64 bits times a signed one is a float.
+    limit = 2**53 if matrix.dtype == np.uint64 and weight is not None else 2**62
+    return np.int64 if largest * heaviest * matrix.shape[0] < limit else np.float64

@@ -24,7 +24,7 @@ from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
 DIGITS_KEPT = 1e-8
-"""A scatter that shrinks below this share of itself has lost eight of its sixteen digits."""
+"""A scatter that shrinks below this share of what is subtracted has lost eight of its sixteen digits."""
 
 
 class LostDigits(StatisticsError):
@@ -82,17 +82,18 @@ class Moments(ColumnStatistic):
         weight = n.sum(axis=0)
         if self.n_classes == 1:
             return weight, self.mean[0], self.scatter[0]
-        heavy = int(np.argmax(self.weight.sum(axis=1)))
-        pivot = self.mean[heavy]  # differences to it, so that a constant column stays exactly constant
-        mean = pivot + (n * (self.mean - pivot)).sum(axis=0) / np.where(weight > 0, weight, 1.0)
-        scatter = np.where(n > 0, self.scatter + n * (self.mean - mean) ** 2, 0.0).sum(axis=0)
-        return weight, mean, scatter
+        pivot = self.mean[n.argmax(axis=0), np.arange(n.shape[1])]  # relative to it a constant column stays constant
+        away = np.where(n > 0, self.mean - pivot, 0.0)
+        shift = (n * away).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+        scatter = (self.scatter + n * (away - shift) ** 2).sum(axis=0)
+        return weight, pivot + shift, scatter
 
     def _plus(self, other: Self) -> Self:
         weight = self.weight + other.weight
         share = other.weight / np.where(weight > 0, weight, 1)
-        apart = other.mean - self.mean
+        both = (self.weight > 0) & (other.weight > 0)
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the cell
+            apart = np.where(both, other.mean - self.mean, 0.0)
             return replace(
                 self,
                 weight=weight,
@@ -104,14 +105,15 @@ class Moments(ColumnStatistic):
         weight = self._taken_away("weight", self.weight, other.weight)
         remains = np.broadcast_to(weight, self.mean.shape) > 0
         share = other.weight / np.where(weight > 0, weight, 1)
-        mean = np.where(remains, self.mean + (self.mean - other.mean) * share, 0.0)
-        scatter = (
-            self.scatter - other.scatter - (mean - other.mean) ** 2 * (weight * other.weight / _positive(self.weight))
-        )
+        apart = np.where(remains & (other.weight > 0), self.mean - other.mean, 0.0)
+        mean = np.where(remains, self.mean + apart * share, 0.0)
+        scatter = self.scatter - other.scatter - apart**2 * (self.weight * share)
         single = (weight.dtype.kind == "i") & np.broadcast_to(weight == 1, mean.shape)  # one row has no scatter
         scatter = np.where(remains & ~single, scatter, 0.0)
         untouched = np.broadcast_to(other.weight == 0, mean.shape)
-        lost = remains & ~single & ~untouched & (scatter < DIGITS_KEPT * self.scatter)
+        # What is subtracted is rounded like its size, and the means in it like theirs.
+        size = self.scatter + 2 * (np.abs(self.mean) + np.abs(other.mean)) * np.abs(apart) * (self.weight * share)
+        lost = remains & ~single & ~untouched & (scatter < DIGITS_KEPT * size)
         if lost.any() and rest is not None:
             recounted = lost.any(axis=1)
             self._require_same_weight(weight, rest.weight, recounted)
@@ -139,7 +141,3 @@ class Moments(ColumnStatistic):
                 f"{expected[k, 0]} remains; "
                 "give all rows that remain of that class, with their weights"
             )
-
-
-def _positive(weight: Array) -> Array:
-    return np.where(weight > 0, weight, 1)

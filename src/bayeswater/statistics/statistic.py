@@ -6,6 +6,7 @@ label. It is frozen: ``a + b`` and ``a - b`` are new statistics.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.typing import Array
 
 ROUNDING = 1e-12
-"""Float sums of the same rows agree within this share, in whatever order they were added: a smaller remainder is zero."""
+"""Float sums of the same rows agree within this share, in whatever order they were added: less is no remainder."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Statistic(ABC):
         """Number of classes."""
         return self.classes.n_states
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Shape of the sums; an array in which all columns agree may keep but one of them."""
         return np.broadcast_shapes(*(array.shape for array in self.to_arrays().values()))
@@ -181,11 +182,11 @@ class ColumnStatistic(Statistic):
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         if self.n_columns != other.n_columns:
             raise StatisticsError(f"{self.n_columns} columns here, {other.n_columns} there: they cannot be combined")
-        if self.names != other.names:
-            j = next(j for j in range(self.n_columns) if self.column_name(j) != other.column_name(j))
-            raise StatisticsError(
-                f"column {self.column_name(j)!r} here stands where the other has {other.column_name(j)!r}"
-            )
+        for j in range(self.n_columns) if self.names != other.names else ():
+            if self.column_name(j) != other.column_name(j):
+                raise StatisticsError(
+                    f"column {self.column_name(j)!r} here stands where the other has {other.column_name(j)!r}"
+                )
         classes = self.classes.union(other.classes)
         return self.onto(classes), other.onto(classes)
 

@@ -1,0 +1,164 @@
+"""`BayesDecision`: decisions of least expected cost from any classifier that gives probabilities."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from bayeswater.decision.deciding import Decisions, Evidence
+from bayeswater.decision.loss import as_loss
+from bayeswater.decision.prior_shift import PriorEstimate
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.typing import Array
+
+
+def _gives_probabilities(decision: "BayesDecision") -> bool:
+    fitted = getattr(decision, "estimator_", decision.estimator)
+    return hasattr(fitted, "predict_proba") or bool(decision.calibrate)
+
+
+class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier whose `predict` takes the action of least expected cost.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`
+    loss : Loss, or anything that `Loss` reads; default 0-1 loss
+    calibrate : bool or name of a method of `Calibrated`, default False
+        Whether the probabilities are calibrated, on rows held out, before they are used.
+    prior : class frequencies in order of `classes_` or by label, or "estimate"; default None
+        The frequencies that decisions are made for; "estimate" finds them anew from each X, all rows together. The
+        probabilities are taken to hold for the (weighted) frequencies of the labels seen in `fit`.
+
+    Attributes
+    ----------
+    estimator_ : the fitted classifier
+    classes_ : labels of the classes
+    class_prior_ : their frequencies in `fit`
+    loss_ : the loss, with its classes in this order
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from bayeswater import Loss
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> loss = Loss.from_costs({(1, 0): 20, (0, 1): 1}).with_reject(0.5)  # 20 for a tumour (0) that is missed
+    >>> model = BayesDecision(LogisticRegression(max_iter=10_000), loss=loss).fit(X[:300], y[:300])
+    >>> model.predict(X[310:313]).tolist()
+    [1, 'reject', 1]
+    """
+
+    def __init__(self, estimator: Any, *, loss: Any = None, calibrate: bool | str = False, prior: Any = None) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.calibrate = calibrate
+        self.prior = prior
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the classifier, and match the labels of the loss.
+
+        Parameters
+        ----------
+        X, y : rows and labels, as the classifier takes them
+        sample_weight : weights of shape (n_rows,), optional
+        **params : passed on to the classifier's `fit`
+        """
+        if y is None:
+            raise DataError("This BayesDecision estimator requires y to be passed, but the target y is None.")
+        fitted = self._unfitted().fit(X, y, **self._routed(sample_weight, params))
+        self.class_prior_ = _frequencies(y, sample_weight, fitted.classes_)
+        self.loss_ = as_loss(self.loss, fitted.classes_)
+        self.estimator_ = fitted
+        self.classes_ = fitted.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Action of least expected cost: (n_rows,)."""
+        return self._evidence(X).decide(self.loss_, self.prior)
+
+    def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Array | Decisions:
+        """Take the action of least expected cost, under another loss or other frequencies if given.
+
+        With `return_risk`, a pair of actions (n_rows,) and risks (n_rows, n_actions); its attribute `prior` holds
+        the class frequencies where they were estimated.
+        """
+        loss = self.loss_ if loss is None else loss
+        return self._evidence(X).decide(loss, self.prior if prior is None else prior, return_risk=return_risk)
+
+    def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
+        """Expected cost of the best action: (n_rows,)."""
+        loss = self.loss_ if loss is None else loss
+        return self._evidence(X).expected_loss(loss, self.prior if prior is None else prior)
+
+    def estimate_class_prior(self, X: Any) -> PriorEstimate:
+        """Find the class frequencies of unlabelled rows."""
+        return self._evidence(X).estimate_prior()
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class under `prior`: (n_rows, n_classes)."""
+        return self._evidence(X).proba(self.prior)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the decisions, so that more is better; under 0-1 loss, accuracy - 1."""
+        cost = self.loss_.realised(self.predict(X), y, X=X)
+        return -float(np.average(cost, weights=sample_weight))
+
+    def _unfitted(self) -> Any:
+        if not self.calibrate:
+            return clone(self.estimator)
+        from bayeswater.decision.calibrated import Calibrated
+
+        method = "auto" if self.calibrate is True else self.calibrate
+        return Calibrated(clone(self.estimator), method=method)
+
+    def _evidence(self, X: Any) -> Evidence:
+        check_is_fitted(self)
+        if not _gives_probabilities(self):
+            raise ParameterError(
+                f"{type(self.estimator).__name__} has no predict_proba; set calibrate=True, or its own switch"
+            )
+        proba = Probabilities.of(self.estimator_.predict_proba(X), None, len(self.classes_))
+        return Evidence(proba, self.classes_, self.class_prior_, X)
+
+    # ------------------------------------------------------------------ scikit-learn's protocols
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        if _routing_enabled():
+            routed: Bunch = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return routed.estimator.fit
+        if sample_weight is None:
+            return params
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ParameterError(f"{type(self.estimator).__name__}.fit takes no sample_weight")
+        return {**params, "sample_weight": sample_weight}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say to whom metadata of `fit` go: to this object and to its classifier."""
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_fit)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def _frequencies(y: Any, sample_weight: Any, classes: Any) -> Array:
+    """Weighted frequency of each class among the labels."""
+    labels = np.asarray(y).ravel()
+    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    total = np.array([weight[labels == label].sum() for label in classes])
+    return total / total.sum()

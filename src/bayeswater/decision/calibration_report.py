@@ -1,0 +1,73 @@
+"""What a calibration was learned from and what it achieved, to be read and printed."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayeswater.decision.calibration_choice import Trial
+from bayeswater.decision.calibration_maps import CalibrationMap
+from bayeswater.decision.calibration_metrics import ece
+from bayeswater.decision.doubt import Doubt
+from bayeswater.decision.scores import Scores
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Mean log-loss, never floored, and expected calibration error of the predicted class."""
+
+    log_loss: float
+    ece: float
+
+    @classmethod
+    def of(cls, scores: Scores) -> "Quality":
+        """Measure rows whose class is known."""
+        proba = np.exp(scores.log_proba)
+        labels = np.arange(scores.n_classes)
+        return cls(
+            float(-(scores.own @ scores.weight) / scores.weight.sum()),
+            ece(scores.codes, proba, labels=labels, sample_weight=scores.weight),
+        )
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """Result of a calibration.
+
+    `before` and `after` are measured on the same rows, each scored by a classifier and a map that had not seen it
+    (the classifier by leave-one-out or cross-fitting, the map by the folds of `cv`); None where no row could be
+    held out. `candidates` has the held-out log-loss of every map that was tried for ``method="auto"``.
+    """
+
+    method: str
+    map: CalibrationMap
+    doubt: Doubt
+    scored_by: str
+    n_used: int
+    n_left_out: int
+    n_impossible: int
+    before: Quality | None
+    after: Quality | None
+    candidates: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of_trial(cls, found: Trial | None) -> tuple[Quality | None, Quality | None]:
+        """Measure a trial before and after the map."""
+        return (None, None) if found is None else (Quality.of(found.before), Quality.of(found.after))
+
+    def __str__(self) -> str:
+        lines = [f"Calibration: {self.map}", f"  learned from {self.n_used} rows, scored by {self.scored_by}"]
+        if self.n_left_out:
+            lines.append(f"  left out: {self.n_left_out} rows that would leave no row of their class to learn from")
+        if self.n_impossible:
+            lines.append(
+                f"  {self.n_impossible} rows are of a class called impossible: "
+                f"impossible classes now share {self.doubt.probability:.3g}"
+            )
+        if self.before and self.after:
+            lines.append("  on held-out rows    before     after")
+            lines.append(f"    log-loss        {self.before.log_loss:10.4f}{self.after.log_loss:10.4f}")
+            lines.append(f"    ECE             {self.before.ece:10.4f}{self.after.ece:10.4f}")
+        if self.candidates:
+            tried = ", ".join(f"{name} {loss:.4f}" for name, loss in self.candidates.items())
+            lines.append(f"  log-loss of each map: {tried}")
+        return "\n".join(lines)

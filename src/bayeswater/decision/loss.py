@@ -1,0 +1,259 @@
+"""`Loss`: what each decision costs, and the decision of least expected cost.
+
+risk(i | row) = sum over classes j of cost[i, j] P(j | row),      best action = argmin of the risk
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.decision import risk
+from bayeswater.decision.cost_sources import from_pairs, read_costs, read_file
+from bayeswater.decision.cost_table import CostTable
+from bayeswater.decision.loss_display import html_table, text_table
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.decision.row_costs import for_rows
+from bayeswater.errors import DataError, DominatedActionWarning, ParameterError, SchemaError
+from bayeswater.typing import Array
+
+
+class Loss:
+    r"""The cost of every action under every true class: ``loss[i, j]`` is paid for deciding i when j is true.
+
+    Parameters
+    ----------
+    costs : array (n_actions, n_classes), nested dict {action: {truth: cost}}, or data frame
+        Rows and first keys are actions, columns and second keys the truth. A frame has a column for each class;
+        its actions are the index (pandas) or the first column. The cost of a right decision that is not stated
+        is 0; any other pair has to be there. In a dict a cost may also be the name of a column of X, a function
+        of X, or an array (n_rows,): it then differs from row to row.
+    actions, classes : labels of the rows and columns of an array
+        By default their places; a loss without labels takes those of the classifier it is used with.
+
+    Warns
+    -----
+    DominatedActionWarning
+        Where an action is never better than another one.
+
+    Examples
+    --------
+    >>> loss = Loss({"spam": {"ham": 10}, "ham": {"spam": 1}})
+    >>> print(loss)
+    decide \ true  spam  ham
+    spam              0   10
+    ham               1    0
+    >>> loss["spam", "ham"], round(loss.binary_threshold(), 3)
+    (10.0, 0.091)
+    >>> loss.with_reject(0.5).best_action([[0.99, 0.01], [0.8, 0.2], [0.3, 0.7]])
+    array(['spam', 'reject', 'ham'], dtype='<U6')
+    """
+
+    def __init__(self, costs: Any, *, actions: Any = None, classes: Any = None) -> None:
+        self.table = read_costs(costs, actions, classes)
+        self._warn_of_dominated()
+
+    # ------------------------------------------------------------------ other ways to state costs
+
+    @classmethod
+    def zero_one(cls, classes: Iterable[Any]) -> Self:
+        """Every error costs 1: the best action is the class of largest probability."""
+        labels = np.asarray(classes).tolist() if isinstance(classes, np.ndarray) else list(classes)
+        return cls(1.0 - np.eye(len(labels)), actions=labels, classes=labels)
+
+    @classmethod
+    def from_costs(cls, costs: Mapping[tuple[Any, Any], Any]) -> Self:
+        """State costs as pairs {(action, truth): cost}."""
+        return cls._checked(from_pairs(costs))
+
+    @classmethod
+    def read(cls, path: Any) -> Self:
+        r"""Read a small CSV or TOML file.
+
+        The header of a CSV is ``action \ truth,ham,spam`` (or ``truth \ action``: the file says what its rows are);
+        a TOML file has ``rows = "action"``, ``columns = "truth"`` and a table ``[costs.spam]`` for each row, where
+        a text instead of a number names a column of X. An empty cell is a cost that is not stated.
+        """
+        return cls._checked(read_file(path))
+
+    def with_reject(self, cost: Any, label: Any = "reject") -> "Loss":
+        """Append the action to refuse, at one cost or at one for each class.
+
+        Under 0-1 loss and a cost r, exactly the rows are refused whose largest probability is below 1 - r.
+        """
+        table = self.table
+        if label in table.actions:
+            raise ParameterError(f"there is an action {label!r} already; give the refusal another label")
+        try:
+            row = np.broadcast_to(np.asarray(cost, dtype=np.float64), (len(table.classes),))
+        except (TypeError, ValueError):
+            raise ParameterError(f"the cost of refusing is {cost!r}; give a number, or one for each class") from None
+        return self._checked(replace(table, actions=(*table.actions, label), cost=np.vstack([table.cost, row])))
+
+    def for_classes(self, classes: Sequence[Any]) -> "Loss":
+        """Bring the columns into the order of a classifier's ``classes_``; labels that do not match are refused."""
+        return self._of(self.table.for_classes(classes))
+
+    def for_rows(self, X: Any, n_rows: int | None = None) -> "Loss":
+        """Evaluate costs that depend on the row for the rows X."""
+        return self._of(for_rows(self.table, X, len(X) if n_rows is None else n_rows))
+
+    # ------------------------------------------------------------------ risks and decisions
+
+    def conditional_risk(self, proba: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
+        """Expected cost of every action: (n_rows, n_actions).
+
+        Parameters
+        ----------
+        proba, log_proba : arrays of shape (n_rows, n_classes)
+            Probabilities of the classes, or their logarithms. Rows must sum to one within 1e-6 (1e-3 in single
+            precision).
+        X : the rows, where costs depend on them
+        """
+        posterior, table = self._facing(proba, log_proba, X)
+        return risk.conditional_risk(table, posterior)
+
+    def best_action(
+        self, proba: Any = None, *, log_proba: Any = None, X: Any = None, return_index: bool = False
+    ) -> Array:
+        """Action of least risk (n_rows,), the first one among equals; its place in `actions` with `return_index`."""
+        posterior, table = self._facing(proba, log_proba, X)
+        code = risk.best_action(table, posterior)
+        return code if return_index else table.action_labels[code]
+
+    def expected_loss(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
+        """Expected cost of the best action, or of those given: (n_rows,)."""
+        posterior, table = self._facing(proba, log_proba, X)
+        if action is None:
+            return risk.least_risk(table, posterior)
+        return _of_each_row(risk.conditional_risk(table, posterior), table.action_codes(action))
+
+    def regret(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
+        """Expected cost beyond the best action's: of the actions given (n_rows,), or of all (n_rows, n_actions)."""
+        posterior, table = self._facing(proba, log_proba, X)
+        regret = risk.regrets(table, posterior)
+        return regret if action is None else _of_each_row(regret, table.action_codes(action))
+
+    def realised(self, action: Any, truth: Any, *, X: Any = None) -> Array:
+        """Cost of actions once the truth is known: (n_rows,)."""
+        i, j = self.table.action_codes(action), self.table.class_codes(truth)
+        if len(i) != len(j):
+            raise DataError(f"there are {len(i)} actions and {len(j)} true classes; give one of each for every row")
+        table = for_rows(self.table, X, len(i))
+        cost = table.cost[i, j]
+        for (row, column), by_row in table.by_row.items():
+            there = (i == row) & (j == column)
+            cost[there] = by_row[there]  # type: ignore[index]
+        return cost
+
+    def _facing(self, proba: Any, log_proba: Any, X: Any) -> tuple[Probabilities, CostTable]:
+        posterior = Probabilities.of(proba, log_proba, len(self.classes))
+        return posterior, for_rows(self.table, X, posterior.n_rows)
+
+    # ------------------------------------------------------------------ what kind of loss it is
+
+    def binary_threshold(self) -> float:
+        """Probability of the second class above which its action is best, for two classes and two actions.
+
+        p* = (c10 - c00) / (c10 - c00 + c01 - c11) with c_ij the cost of deciding i when j is true. At p* itself
+        both actions cost the same, and the first is taken.
+        """
+        table = self.table.for_classes(self.classes) if self.table.named else self.table
+        if table.cost.shape != (2, 2) or table.by_row:
+            raise ParameterError(f"a threshold needs 2 actions and 2 classes of fixed costs, not {table.cost.shape}")
+        regret = table.regret
+        if not (regret[1, 0] > 0 and regret[0, 1] > 0):
+            raise ParameterError(f"there is no threshold: one action is never worse than the other\n{self}")
+        return float(regret[1, 0] / (regret[1, 0] + regret[0, 1]))
+
+    def is_reasonable(self) -> bool:
+        """Say whether every class's own action is the cheapest one under it, and no action is dominated.
+
+        The condition of Elkan (2001, The foundations of cost-sensitive learning): an error costs more than the right
+        decision. Classes without an action of their own are held to the second half only.
+        """
+        table = self.table
+        if table.by_row:
+            raise ParameterError("some costs depend on the row; ask for_rows(X) and look at each")
+        own = [(table.actions.index(label), j) for j, label in enumerate(table.classes) if label in table.actions]
+        return not table.dominated() and all((np.delete(table.cost[:, j], i) > table.cost[i, j]).all() for i, j in own)
+
+    @property
+    def actions(self) -> Array:
+        """Labels of the actions: (n_actions,)."""
+        return self.table.action_labels
+
+    @property
+    def classes(self) -> list[Any]:
+        """Labels of the classes, in the order of the columns."""
+        return list(self.table.classes)
+
+    @property
+    def costs(self) -> Array:
+        """The costs (n_actions, n_classes), NaN where they depend on the row."""
+        costs = self.table.cost.copy()
+        for place in self.table.by_row:
+            costs[place] = np.nan
+        return costs
+
+    def __getitem__(self, pair: tuple[Any, Any]) -> Any:
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise SchemaError(f"ask for loss[action, truth], not for loss[{pair!r}]")
+        place = int(self.table.action_codes([pair[0]])[0]), int(self.table.class_codes([pair[1]])[0])
+        return self.table.by_row.get(place, float(self.table.cost[place]))
+
+    # ------------------------------------------------------------------ housekeeping
+
+    @classmethod
+    def _of(cls, table: CostTable) -> Self:
+        loss = cls.__new__(cls)
+        loss.table = table
+        return loss
+
+    @classmethod
+    def _checked(cls, table: CostTable) -> Self:
+        loss = cls._of(table)
+        loss._warn_of_dominated(stacklevel=4)
+        return loss
+
+    def _warn_of_dominated(self, stacklevel: int = 3) -> None:
+        for action, better in self.table.dominated():
+            warnings.warn(
+                f"action {action!r} is never taken: {better!r} costs no more whatever is true",
+                DominatedActionWarning,
+                stacklevel=stacklevel,
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        a, b = self.table, other.table
+        same = (a.actions, a.classes, a.named) == (b.actions, b.classes, b.named)
+        return same and np.array_equal(a.cost, b.cost) and repr(a.by_row) == repr(b.by_row)
+
+    def __hash__(self) -> int:
+        return hash((self.table.actions, self.table.classes, self.table.cost.tobytes()))
+
+    def __str__(self) -> str:
+        return text_table(self.table)
+
+    def __repr__(self) -> str:
+        return f"Loss({self.table.cost.tolist()}, actions={list(self.table.actions)}, classes={self.classes})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.table)
+
+
+def as_loss(loss: Any, classes: Sequence[Any]) -> Loss:
+    """Take a `Loss`, anything that `Loss` reads, or None for 0-1 loss, with its columns in the order of the classes."""
+    if loss is None:
+        return Loss.zero_one(classes)
+    return (loss if isinstance(loss, Loss) else Loss(loss)).for_classes(classes)
+
+
+def _of_each_row(values: Array, codes: Array) -> Array:
+    if len(values) != len(codes):
+        raise DataError(f"there are {len(codes)} actions for {len(values)} rows; give one for each row")
+    return values[np.arange(len(codes)), codes]

@@ -1,0 +1,104 @@
+"""Conditional risk, and the action of least risk, block by block.
+
+    risk[row, i] = sum over classes j of cost[i, j] P(j | row)
+
+One matrix product a block; costs that differ from row to row are added column by column, so that nothing of the
+size rows x actions x classes is made. Risks that differ by no more than rounding are equal: the first action wins.
+"""
+
+import numpy as np
+
+from bayeswater.decision.cost_table import CostTable
+from bayeswater.decision.probabilities import Block, Probabilities
+from bayeswater.kernels.least_risk import first_of_least
+from bayeswater.kernels.linear_joint import dense_times_weights
+from bayeswater.typing import Array
+
+FAINT = 1e-290
+"""Risks below this may have lost digits to underflow; where two are so small, their logarithms decide."""
+
+
+def conditional_risk(table: CostTable, posterior: Probabilities) -> Array:
+    """Risk of every action: (n_rows, n_actions)."""
+    (risk,) = posterior.blocks(lambda rows, block: (risks(table, block.proba, rows),))
+    return risk
+
+
+def regrets(table: CostTable, posterior: Probabilities) -> Array:
+    """Risk of every action beyond that of the best one: (n_rows, n_actions)."""
+
+    def beyond_least(rows: slice, block: Block) -> tuple[Array]:
+        regret = regret_risks(table, block.proba, rows)
+        regret -= regret.min(axis=1, keepdims=True)
+        return (regret,)
+
+    (regret,) = posterior.blocks(beyond_least)
+    return regret
+
+
+def best_action(table: CostTable, posterior: Probabilities) -> Array:
+    """Code of the action of least risk: (n_rows,)."""
+    (code,) = posterior.blocks(lambda rows, block: (_choose(table, block, rows),))
+    return code
+
+
+def best_action_and_risk(table: CostTable, posterior: Probabilities) -> tuple[Array, Array]:
+    """Code of the action of least risk (n_rows,), and the risks of all (n_rows, n_actions)."""
+    code, risk = posterior.blocks(lambda rows, block: (_choose(table, block, rows), risks(table, block.proba, rows)))
+    return code, risk
+
+
+def least_risk(table: CostTable, posterior: Probabilities) -> Array:
+    """Risk of the best action: (n_rows,)."""
+    (least,) = posterior.blocks(lambda rows, block: (risks(table, block.proba, rows).min(axis=1),))
+    return least
+
+
+def risks(table: CostTable, proba: Array, rows: slice) -> Array:
+    """Risks (n_rows, n_actions) of one block."""
+    risk = dense_times_weights(proba, np.ascontiguousarray(table.fixed_cost.T), None)
+    for j in table.row_columns:
+        risk += table.column(j, rows) * proba[:, j, None]
+    return risk
+
+
+def regret_risks(table: CostTable, proba: Array, rows: slice) -> Array:
+    """Risks of one block where costs are counted from the least one of their column; none is negative."""
+    regret = dense_times_weights(proba, np.ascontiguousarray(table.regret.T), None)
+    for j in table.row_columns:
+        regret += _column_regret(table, j, rows) * proba[:, j, None]
+    return regret
+
+
+def _column_regret(table: CostTable, j: int, rows: slice | Array) -> Array:
+    column = table.column(j, rows)
+    column -= column.min(axis=1, keepdims=True)
+    return column
+
+
+def _choose(table: CostTable, block: Block, rows: slice) -> Array:
+    regret = regret_risks(table, block.proba, rows)
+    # A sum of n products is off by at most n roundings, and two such sums are compared.
+    tie = block.rounding + len(table.classes) * np.finfo(np.float64).eps
+    code = first_of_least(regret, tie, use_loop=block.use_loop)
+    if block.log_proba is not None:
+        faint = np.flatnonzero((regret <= FAINT).sum(axis=1) > 1)
+        if len(faint):
+            log_regret = _log_regret_risks(table, block.log_proba[faint], rows.start + faint)
+            least = log_regret.min(axis=1, keepdims=True)
+            rounding = np.finfo(np.float64).eps * np.abs(least, where=np.isfinite(least), out=np.zeros_like(least))
+            code[faint] = (log_regret <= least + tie[faint, None] + rounding).argmax(axis=1)
+    return code
+
+
+def _log_regret_risks(table: CostTable, log_proba: Array, rows: Array) -> Array:
+    """Logarithms of `regret_risks`, action by action: no underflow."""
+    by_row = {j: _column_regret(table, j, rows) for j in table.row_columns}
+    log_risk = np.empty((len(log_proba), len(table.actions)))
+    for i in range(len(table.actions)):
+        regret = np.tile(table.regret[i], (len(log_proba), 1))
+        for j, column in by_row.items():
+            regret[:, j] = column[:, i]
+        with np.errstate(divide="ignore"):
+            log_risk[:, i] = np.logaddexp.reduce(log_proba + np.log(regret), axis=1)
+    return log_risk

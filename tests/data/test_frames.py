@@ -1,0 +1,148 @@
+"""Data frames of any library: recognised by what they can do, read as Arrow columns, given back in their library."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.data.test_every_library_gives_the_same import OnlyAStream
+
+from bayeswater import DataError, GaussianNB, SchemaError
+from bayeswater.data.frames import held, is_frame, library_of, numeric_column, read_frame, write_frame
+
+FRAMES = {
+    "pandas": pd.DataFrame({"a": [1, 2]}),
+    "polars": pl.DataFrame({"a": [1, 2]}),
+    "pyarrow": pa.table({"a": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_frame_is_known_by_its_library(library):
+    assert is_frame(FRAMES[library])
+    assert library_of(FRAMES[library]) == library
+    frame = read_frame(FRAMES[library])
+    assert (frame.library, frame.names) == (library, ("a",))
+
+
+@pytest.mark.parametrize("X", [np.ones((2, 2)), [[1, 2]], None, "text", 3])
+def test_what_is_no_frame_has_no_library(X):
+    assert not is_frame(X)
+    assert library_of(X) is None
+    assert held(X) is X
+
+
+def test_without_pandas_loaded_nothing_is_a_pandas_frame(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pandas")
+    assert library_of(np.ones((1, 1))) is None
+    assert library_of(FRAMES["polars"]) == "polars"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_that_can_be_read_twice_is_left_as_it_is(library):
+    assert held(FRAMES[library]) is FRAMES[library]
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [FRAMES["pyarrow"].to_reader(), OnlyAStream(FRAMES["pyarrow"]), FRAMES["pyarrow"].to_batches()[0]],
+    ids=["reader", "stream", "batch"],
+)
+def test_a_stream_is_held_in_a_table(stream):
+    assert held(stream).equals(FRAMES["pyarrow"])
+
+
+@pytest.mark.parametrize("X", [pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0]), pa.chunked_array([[1.0, 2.0]])])
+@pytest.mark.parametrize("call", ["fit", "predict"])
+def test_one_column_without_a_table_around_it_is_refused(X, call):
+    model = GaussianNB().fit([[1.0], [2.0]], [0, 1])
+    arguments = (X, [0, 1]) if call == "fit" else (X,)
+    with pytest.raises(DataError, match=r"Expected 2D array, got 1D array instead: X is a .*; give a frame"):
+        getattr(model, call)(*arguments)
+
+
+# ---------------------------------------------------------------------- declared categories
+
+
+def test_pandas_categories_are_declared_and_strings_are_not():
+    frame = read_frame(pd.DataFrame({"a": pd.Categorical(["x"]), "b": ["x"], 3: pd.Categorical(["y"])}))
+    assert frame.declared == {"a", "3"}
+
+
+def test_a_polars_enum_is_declared_and_a_categorical_is_not():
+    values = pl.Series("a", ["x"])
+    frame = pl.DataFrame({"a": values.cast(pl.Enum(["x", "y"])), "b": values.cast(pl.Categorical), "c": values})
+    assert read_frame(frame).declared == {"a"}
+
+
+def test_an_arrow_dictionary_is_declared():
+    assert read_frame(pa.table({"a": pa.array(["x"]).dictionary_encode(), "b": ["x"]})).declared == {"a"}
+
+
+# ---------------------------------------------------------------------- refused
+
+
+@pytest.mark.parametrize("X", [pd.DataFrame([[1, "x"]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])])
+def test_two_columns_of_one_name_are_refused(X):
+    with pytest.raises(SchemaError, match="column name 'a' stands more than once; give every column its own name"):
+        read_frame(X)
+
+
+def test_names_that_read_alike_are_refused():
+    with pytest.raises(SchemaError, match="column name '1' stands more than once"):
+        read_frame(pd.DataFrame([[1, "x"]], columns=[1, "1"]))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kinds"),
+    [
+        (["x", 1], r"\['int', 'str'\]"),
+        (["x", 1, None, np.nan, pd.NA], r"\['int', 'str'\]"),
+        ([1.5, "x", [1]], r"\['float', 'list', 'str'\]"),
+        (["x", np.array([1, 2])], r"\['ndarray', 'str'\]"),
+    ],
+)
+def test_a_column_of_several_types_is_named_with_its_types(cells, kinds):
+    X = pd.DataFrame({"fine": range(len(cells)), "mixed": pd.Series(cells, dtype=object)})
+    with pytest.raises(DataError, match=rf"column 'mixed' mixes values of types {kinds}; give it one type"):
+        read_frame(X)
+
+
+def test_a_frame_that_arrow_cannot_read_says_why():
+    with pytest.raises(DataError, match=r"the frame cannot be read: .*; convert that column"):
+        read_frame(pd.DataFrame({"a": pd.Series([object()], dtype=object)}))
+
+
+# ---------------------------------------------------------------------- numbers in and frames out
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (pa.array([1, 2]), [1, 2]),
+        (pa.array([1, None]), [1, np.nan]),
+        (pa.array([1.5, None]), [1.5, np.nan]),
+        (pa.array([True, False]), [1, 0]),
+        (pa.array([True, None]), [1, np.nan]),
+        (pa.nulls(2), [np.nan, np.nan]),
+        (pa.array([1, 2], pa.float16()), [1, 2]),
+        (pa.array([1, None]).cast(pa.decimal128(20, 1)), [1, np.nan]),
+        (pa.array([2**64 - 1, 0], pa.uint64()), [2**64 - 1, 0]),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_a_column_of_numbers_has_nan_where_it_is_null(column, values):
+    np.testing.assert_array_equal(numeric_column(read_frame(pa.table({"a": column})), "a"), values)
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_frame_is_written_in_the_library_asked_for(library):
+    frame = write_frame({"a": np.array([1, 2]), "b": np.array(["x", "y"])}, library)
+    assert library_of(frame) == library
+    assert pa.table(frame).to_pydict() == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_without_a_library_a_pyarrow_table_is_written():
+    assert isinstance(write_frame({"a": [1]}, None), pa.Table)

@@ -1,0 +1,95 @@
+"""Normal densities and the Normal-inverse-gamma prior, against fractions and by hand."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bayeswater import GaussianNB, NormalInverseGamma, ParameterError
+
+
+@pytest.mark.parametrize("value", ["a", None, np.nan, np.inf, -np.inf, [1.0], 1j])
+def test_a_mean_that_is_no_number_is_refused(value):
+    with pytest.raises(ParameterError, match=r"NormalInverseGamma: mean is .*; give a finite number"):
+        NormalInverseGamma(mean=value)
+
+
+@pytest.mark.parametrize("name", ["strength", "shape", "scale"])
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "a", None, np.array([1.0, 2.0])])
+def test_every_other_parameter_is_over_zero_and_finite(name, value):
+    with pytest.raises(ParameterError, match=rf"NormalInverseGamma: {name} is .*; it must be over 0 and finite"):
+        NormalInverseGamma(**{name: value})
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int8(2)])
+def test_any_kind_of_number_will_do(value):
+    assert NormalInverseGamma(mean=value, scale=value).predictive(0, 0, 0)[0] == 2
+
+
+def test_a_prior_is_a_value():
+    prior = NormalInverseGamma(mean=1.0, strength=2.0)
+    assert prior == NormalInverseGamma(1.0, 2.0)
+    assert hash(prior) == hash(NormalInverseGamma(1.0, 2.0))
+    assert repr(prior) == "NormalInverseGamma(mean=1.0, strength=2.0, shape=1.0, scale=1.0)"
+    with pytest.raises(AttributeError, match="cannot assign"):
+        prior.mean = 3.0
+
+
+@pytest.mark.parametrize("values", [[], [3], [1, 2, 4], [Fraction(1, 4)] * 5])
+def test_the_predictive_is_that_of_the_conjugate_update(values):
+    m, kappa, a, b = Fraction(1, 2), Fraction(3), Fraction(5, 2), Fraction(7, 4)
+    n = len(values)
+    mean = sum(values, Fraction(0)) / n if n else Fraction(0)
+    scatter = sum((x - mean) ** 2 for x in values)
+    kappa_n, a_n = kappa + n, a + Fraction(n, 2)
+    m_n = (kappa * m + n * mean) / kappa_n
+    b_n = b + scatter / 2 + (mean - m) ** 2 * kappa * n / (2 * kappa_n)
+    location, squared_scale, degrees = NormalInverseGamma(0.5, 3.0, 2.5, 1.75).predictive(
+        n, float(mean), float(scatter)
+    )
+    assert degrees == float(2 * a_n)
+    np.testing.assert_allclose(location, float(m_n), rtol=1e-15)
+    np.testing.assert_allclose(squared_scale, float(b_n * (kappa_n + 1) / (a_n * kappa_n)), rtol=1e-15)
+
+
+def test_many_rows_outweigh_the_prior():
+    location, squared_scale, degrees = NormalInverseGamma(mean=4.0).predictive(1e9, 3.0, 4e9)
+    np.testing.assert_allclose([location, squared_scale], [3.0, 4.0], rtol=1e-6)  # the prior is worth a row in 1e9
+    assert degrees > 1e9
+
+
+# ---------------------------------------------------------------------- densities
+
+X = np.array([[1.0, 10.0], [3.0, 10.0], [5.0, 20.0], [9.0, 40.0]])
+Y = np.array([0, 0, 1, 1])
+
+
+def test_variances_are_the_mean_squares_plus_a_share_of_the_largest_one():
+    model = GaussianNB(var_smoothing=0.01).fit(X, Y)
+    largest = np.var(X[:, 1])
+    np.testing.assert_allclose(model.epsilon_, 0.01 * largest, rtol=1e-15)
+    np.testing.assert_allclose(
+        model.var_, [[1 + model.epsilon_, model.epsilon_], [4 + model.epsilon_, 100 + model.epsilon_]]
+    )
+    assert model.theta_.tolist() == [[2, 10], [7, 30]]
+
+
+def test_a_class_without_a_value_in_a_column_takes_that_of_all_classes():
+    cells = X.copy()
+    cells[Y == 0, 1] = np.nan
+    model = GaussianNB(missing="ignore", var_smoothing=0).fit(cells, Y)
+    assert model.theta_.tolist() == [[2, 30], [7, 30]]
+    assert model.var_.tolist() == [[1, 100], [4, 100]]
+
+
+def test_a_column_with_a_prior_has_the_predictive_of_the_prior():
+    prior = NormalInverseGamma(mean=15.0, strength=2.0, shape=3.0, scale=4.0)
+    model = GaussianNB(columns={1: {"prior": prior}}).fit(X, Y)
+    for k, (n, mean, scatter) in enumerate([(2, 10.0, 0.0), (2, 30.0, 200.0)]):
+        location, squared_scale, _ = prior.predictive(n, mean, scatter)
+        np.testing.assert_allclose([model.theta_[k, 1], model.var_[k, 1]], [location, squared_scale], rtol=1e-15)
+
+
+def test_smoothing_is_read_and_never_stored():
+    model = GaussianNB(var_smoothing=0.5).fit(X, Y)
+    assert model.statistics_ == GaussianNB(var_smoothing=0).fit(X, Y).statistics_
