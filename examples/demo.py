@@ -4,6 +4,7 @@ Run it with ``make demo``. All data come with scikit-learn or are made here.
 """
 
 import time
+import warnings
 
 import numpy as np
 from sklearn.datasets import load_digits, load_wine
@@ -54,10 +55,14 @@ def a_table_of_words() -> None:
     model = CategoricalNB(missing="ignore").fit(X, y)
     for name, table in model.tables().items():
         print_table(f"   {name}", table)
-    rows = [["cloudy", "mild"], [None, "hot"]]
-    for row, probability in zip(rows, model.predict_proba(rows), strict=True):
+    rows = [["cloudy", "mild"], [None, "hot"], ["snow", "hot"]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        probabilities = model.predict_proba(rows)
+    for row, probability in zip(rows, probabilities, strict=True):
         told = ", ".join(f"{label} {p:.2f}" for label, p in zip(model.classes_, probability, strict=True))
         print(f"   {row!s:22} -> {told}")
+    print(f"   warning: {caught[0].message}")
     coin = CategoricalNB(columns={0: {"prior": Beta({"heads": 500, "tails": 500})}})
     coin.fit([["heads"]] * 20 + [["tails"]] * 80, ["coin"] * 100)
     heads = np.exp(coin.feature_log_prob_[0][0, 0])

@@ -265,5 +265,5 @@ def test_missing_labels_in_any_form_are_left_out_or_a_state(rule, form):
 def test_missing_labels_in_any_form_are_refused_with_row_and_column(form):
     cells = [["x", "u"], ["y", None], ["y", None], ["x", "v"]]
     column = "x1" if isinstance(MISSING_LABELS[form](cells), list | np.ndarray) else "b"
-    with pytest.raises(ValueError, match=rf"row 1 of column '{column}' is missing, and so are 2 in all; fill them"):
+    with pytest.raises(ValueError, match=rf"row 1 of column '{column}' is missing \(2 missing in all\); fill them"):
         CategoricalNB().fit(MISSING_LABELS[form](cells), [0, 0, 1, 1])

@@ -48,6 +48,17 @@ def test_what_either_declares_is_declared():
 def test_codes_and_labels_do_not_join():
     with pytest.raises(SchemaError, match=r"'v' holds integer codes in one table and labels in the other; give it"):
         Variable("v", range(2)).union(labelled("a"))
+
+
+@pytest.mark.parametrize("other", [Variable("v", range(3)), labelled("a", "b"), labelled("a", declared=("a",))])
+@pytest.mark.parametrize("nothing", [Variable("v", range(0)), labelled()])
+def test_a_domain_of_which_nothing_is_known_takes_the_kind_of_the_other(nothing, other):
+    assert nothing.union(other) == other.union(nothing) == other
+
+
+def test_two_domains_of_which_nothing_is_known_join_in_either_order():
+    codes, labels = Variable("v", range(0)), labelled()
+    assert codes.union(labels) == labels.union(codes)
     with pytest.raises(SchemaError, match="'v' holds labels in one table and integer codes in the other"):
         labelled("a").union(Variable("v", range(2)))
 

@@ -90,3 +90,18 @@ def test_a_large_mean_costs_no_digits_of_the_scatter(use_loop):
     X = np.array([[1e9 + 1], [1e9 + 2], [1e9 + 3]])
     _, mean, scatter = class_moments(X, np.zeros(3, dtype=np.uint8), None, 1, skip_missing=False, use_loop=use_loop)
     assert (mean[0, 0], scatter[0, 0]) == (1e9 + 2, 2.0)
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e3, 1e7])
+@pytest.mark.parametrize("ordered", [False, True], ids=["mixed", "sorted"])
+def test_a_class_that_moves_from_stretch_to_stretch_loses_no_digits(apart, ordered, monkeypatch):
+    monkeypatch.setattr(moments, "CACHE_CELLS", 3 * 130)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 3)), labels(rng, 600, N_CLASSES)
+    X[300:] += apart
+    X = np.sort(X, axis=0) if ordered else X
+    count, mean, scatter = class_moments(X, y, None, N_CLASSES, skip_missing=False, use_loop=True)
+    expected = moments_by_hand(X, y, None)
+    np.testing.assert_array_equal(np.broadcast_to(count, expected[0].shape), expected[0])
+    np.testing.assert_allclose(mean, expected[1], rtol=1e-14, atol=1e-15 * apart)
+    np.testing.assert_allclose(scatter, expected[2], rtol=1e-14)

@@ -116,11 +116,33 @@ TABLES = [
     *fits("no columns", MODELS, np.zeros((6, 0)), DataError, r"0 feature\(s\) \(shape=\(6, 0\)\)"),
     *fits("one dimension", MODELS, X[:, 0], DataError, r"Expected 2D array, got 1D array instead"),
     *fits("three dimensions", MODELS, X[None], DataError, r"Found array with dim 3"),
-    *fits("ragged", MODELS, [[1, 2], [3]], DataError, r"inhomogeneous"),
+    *fits("ragged", MODELS, [[1, 2], [3]], DataError, r"X is ragged: row 1 has 1 cell\(s\), and row 0 has 2"),
     *fits(
-        "strings", MODELS[:-1], np.array([["a", "b"]] * 6), DataError, r"not compatible with arrays of bytes/strings"
+        "strings",
+        MODELS[:-1],
+        np.array([["a", "b"]] * 6),
+        DataError,
+        r"column 'x0' holds .*'a' in row 0.*use CategoricalNB",
     ),
     *fits("times", MODELS[:-1], X.astype("M8[D]"), DataError, r"X holds datetime64\[D\], not numbers; convert it"),
+    *fits("a dict", MODELS, {"a": [1], "b": [2]}, DataError, r"X is a dict.*give pandas.DataFrame\(X\)"),
+    *fits("a lazy frame", MODELS, pl.LazyFrame({"a": [1]}), DataError, r"LazyFrame.*give X.collect\(\)"),
+    *fits("NaN without a rule", COUNTERS, cell(NAN), DataError, r"column 'x1'; fill it, or leave the row out$"),
+    *fits(
+        "sparse NaN ignoring it",
+        [BernoulliNB],
+        sparse.csr_array(cell(NAN)),
+        DataError,
+        r"use .toarray\(\): only a dense X",
+        missing="ignore",
+    ),
+    *fits(
+        "a sparse frame",
+        [GaussianNB],
+        pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(X)),
+        TypeError,
+        r"use '.sparse.to_dense\(\)'",
+    ),
     *fits("complex", MODELS, X * 1j, DataError, r"Complex data not supported"),
     *fits("fewer rows than labels", MODELS, X[:4], DataError, r"X has 4 rows, y has 6; give one label for each row"),
     *fits("sparse", [GaussianNB, CategoricalNB], sparse.csr_array(X), TypeError, r"Sparse data was passed for X"),
@@ -176,7 +198,14 @@ LABELS = [
         r"label of row 1 is missing .* leave these rows out",
         y=[0, NAN, 0, 1, 1, 1],
     ),
-    *fits("None", MODELS, X, DataError, r"label of row 5 is missing \(None\)", y=["a", "b", "a", "b", "a", None]),
+    *fits(
+        "None",
+        MODELS,
+        X,
+        DataError,
+        r"label of row 5 is missing \(None; 1 missing in all\)",
+        y=["a", "b", "a", "b", "a", None],
+    ),
     *fits(
         "two types", MODELS, X, DataError, r"y mixes labels of types \['int', 'str'\]; give", y=["a", 1, "a", 1, "a", 1]
     ),
@@ -332,7 +361,7 @@ PREDICTIONS = [
     *predicts(
         "negative", [*COUNTERS, CategoricalNB], cell(-1.0), DataError, r"Negative values .*-1.0 in row 2, column 'x1'"
     ),
-    *predicts("text", MODELS[:-1], [["a", "b"]], DataError, r"not compatible with arrays of bytes/strings"),
+    *predicts("text", MODELS[:-1], [["a", "b"]], DataError, r"column 'x0' holds .*'a' in row 0.*use CategoricalNB"),
     *predicts("a column missing", MODELS, FRAME[["a"]], SchemaError, r"yet now missing:\n- b", learned=(FRAME, Y)),
     *predicts(
         "a column unknown", MODELS, FRAME.assign(c=1), SchemaError, r"unseen at fit time:\n- c", learned=(FRAME, Y)
@@ -366,7 +395,7 @@ FORGETTING = [
         Case(f"forget {name}", kind, call, error, message, fitted_only=True)
         for kind in MODELS
         for name, call, error, message in [
-            ("an unknown class", lambda m: m.forget(X[:1], [7]), DataError, r"label\(s\) \[7\] in y do not exist"),
+            ("an unknown class", lambda m: m.forget(X[:1], [7]), DataError, r"class 7 was never counted"),
             ("all rows", lambda m: m.forget(X, Y), StatisticsError, r"no row would remain; make a new model instead"),
             (
                 "more rows",
@@ -386,7 +415,7 @@ FORGETTING = [
                 "bad rest",
                 lambda m: m.forget(X[:1], [0], remaining=(X, [9] * 6)),
                 DataError,
-                r"label\(s\) \[9\] in y do not",
+                r"class 9 was never counted",
             ),
             ("a bad weight", lambda m: m.forget(X[:1], [0], sample_weight=[NAN]), DataError, r"sample_weight is nan"),
         ]
@@ -516,8 +545,9 @@ ASKING = [
                 "of an unknown class",
                 lambda m: m.loo_predict_log_proba(X, Y + 1),
                 DataError,
-                r"label\(s\) \[2\] in y do not",
+                r"class 2 was never counted",
             ),
+            ("without labels", lambda m: m.loo_predict_log_proba(X, None), DataError, r"the target y is None"),
             ("of fewer rows", lambda m: m.loo_predict_log_proba(X[:2], Y), DataError, r"X has 2 rows, y has 6"),
             ("with a bad weight", lambda m: m.loo_predict_log_proba(X, Y, -1), DataError, r"sample_weight is -1"),
             ("of another width", lambda m: m.loo_predict_log_proba(X[:, :1], Y), SchemaError, r"X has 1 features"),

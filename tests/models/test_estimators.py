@@ -26,6 +26,8 @@ from bayeswater import (
     GaussianNB,
     MultinomialNB,
     NormalInverseGamma,
+    ParameterError,
+    StatisticsError,
     UnseenCategoryWarning,
 )
 
@@ -361,3 +363,25 @@ def test_no_attribute_of_a_new_model_is_there_yet(kind):
         "n_parameters",
     ):
         assert not hasattr(kind(), name)
+
+
+def test_a_list_of_models_is_merged_by_sum():
+    X, y = np.arange(24).reshape(12, 2) % 5, np.arange(12) % 2
+    parts = [MultinomialNB().fit(X[i::3], y[i::3]) for i in range(3)]
+    assert sum(parts).statistics_ == MultinomialNB().fit(X, y).statistics_
+    assert sum(part.statistics_ for part in parts) == sum(parts).statistics_
+
+
+def test_another_threshold_after_the_rows_were_counted_is_refused():
+    X, y = np.array([[1.0, 5.0], [6.0, 0.0]]), [0, 1]
+    model = BernoulliNB().fit(X, y).set_params(binarize=4)
+    for call in (lambda: model.predict(X), lambda: model.partial_fit(X, y), lambda: model.forget(X[:1], y[:1])):
+        with pytest.raises(ParameterError, match=r"binarize is 4, but the rows were counted as present over 0.0"):
+            call()
+    assert model.fit(X, y).threshold_ == 4
+
+
+def test_a_class_with_a_given_prior_cannot_be_forgotten_altogether():
+    model = GaussianNB(priors=[0.5, 0.5]).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    with pytest.raises(StatisticsError, match=r"no row of class 'b' would remain, but priors gives it a probability"):
+        model.forget([[5.0]], ["b"])

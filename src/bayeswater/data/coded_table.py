@@ -1,8 +1,8 @@
 """`CodedTable`: categories as narrow integer codes, one `Variable` a column.
 
-A column of whole numbers is taken as the codes 0 .. n-1, as in scikit-learn; anything else (strings, booleans,
+A column of whole numbers or booleans is taken as the codes 0 .. n-1, as in scikit-learn; anything else (strings,
 declared categories, fractions) is coded by its label. The code of a missing cell is n_states, one past the last
-state: the slot that every table of counts keeps for it.
+state: the slot that every table of counts keeps for it. What is unseen at prediction has the code n_states + 1.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,15 @@ import numpy as np
 
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import is_missing, narrow_codes, type_names
-from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name, read_dense, require_cells, require_width
+from bayeswater.data.matrix import (
+    ColumnMatrix,
+    DenseMatrix,
+    column_name,
+    names_of,
+    read_dense,
+    require_cells,
+    require_width,
+)
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
@@ -75,13 +83,13 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
     if is_frame(X):
         frame = read_frame(X)
         sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
-        names: Sequence[str] = frame.names if rules.known is None else rules.known.names
         require_width(len(sources), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
+        names = _names(rules, names_of(X, frame.names), len(sources))
     else:
         X = _as_array(X, rules.model)
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
-        names = [column_name(None, j) for j in range(X.shape[1])] if rules.known is None else rules.known.names
+        names = _names(rules, None, X.shape[1])
         if X.dtype.kind in "iu" and (rules.known is None or rules.known.is_coded):
             return _whole_matrix(X, names, rules)
         sources = [X[:, j] for j in range(X.shape[1])]
@@ -95,6 +103,10 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         columns.append(codes)
         unseen += new
     return CodedTable(Schema(tuple(variables)), ColumnMatrix(tuple(columns)), tuple(unseen))
+
+
+def _names(rules: Rules, names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
+    return rules.known.names if rules.known is not None else [column_name(names, j) for j in range(n_columns)]
 
 
 def _as_array(X: Any, model: str) -> Array:
@@ -123,12 +135,12 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     if rules.known is None or rules.grow:
         variables = tuple(Variable.of_codes(name, int(top) + 1) for name, top in zip(names, high, strict=True))
         return CodedTable(Schema(variables), codes)
-    unseen = [
-        seen
-        for j in np.flatnonzero(high >= rules.known.n_states).tolist()
-        for seen in _unseen_codes(X[:, j], rules.known[j])
-    ]
-    return CodedTable(rules.known, codes, tuple(unseen))
+    n_states = rules.known.n_states
+    beyond = np.flatnonzero(high >= n_states).tolist()
+    if not beyond:
+        return CodedTable(rules.known, codes)
+    unseen = [seen for j in beyond for seen in _unseen_codes(X[:, j], rules.known[j])]
+    return CodedTable(rules.known, DenseMatrix(_set_apart(codes.values, n_states)), tuple(unseen))
 
 
 LARGEST_CODE = {1: 2**8 - 1, 2: 2**16 - 1, 4: 2**31 - 1, 8: 2**63 - 1}
@@ -138,6 +150,12 @@ LARGEST_CODE = {1: 2**8 - 1, 2: 2**16 - 1, 4: 2**31 - 1, 8: 2**63 - 1}
 def _same_bits(X: Array) -> Array:
     """Look at integers, none of them negative, as one of the four kinds that the loops read."""
     return X.view({1: np.uint8, 2: np.uint16, 4: np.int32, 8: np.int64}[X.itemsize])
+
+
+def _set_apart(codes: Array, n_states: Array) -> Array:
+    """Give unseen codes their own, n_states + 1, in a copy: the first of them would be taken for a missing cell."""
+    largest = int(n_states.max()) + 1
+    return np.where(codes >= n_states, narrow_codes(n_states + 1, largest), narrow_codes(codes, largest))
 
 
 def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:
@@ -152,14 +170,16 @@ def _encode_column(
         numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, source.name)
         missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
         present = numbers[~missing]
-        if len(present) and present.min() < 0:
+        holds_labels = known is not None and not known.is_undecided and not known.is_coded
+        if not holds_labels and len(present) and present.min() < 0:
             raise _negative(numbers, name, rules.model)
         if not np.isfinite(present).all():
             raise DataError(
                 f"Input X contains infinity: column {name!r}; a category must be a finite number or a label"
             )
         whole = bool((present == np.floor(present)).all())
-        if (known is None and whole) or (known is not None and known.is_coded):
+        is_open = known is None or (rules.grow and known.is_undecided)
+        if whole if is_open else not holds_labels:
             _refuse_missing(missing, name, rules)
             return _encode_codes(numbers, missing, name, known, rules)
         labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
@@ -171,15 +191,17 @@ def _encode_column(
         states, index, missing, declared = _found_labels(source)
     _refuse_missing(missing, name, rules)
     if known is not None and not rules.grow:
-        place = np.array([known.code_of.get(state, known.n_states) for state in states], dtype=np.int64)
+        place = np.array([known.code_of.get(state, known.n_states + 1) for state in states], dtype=np.int64)
         variable = known
     else:
-        ordered = tuple(states) if declared else sorted_labels(states)
+        ordered: Sequence[Any] = tuple(states) if declared else sorted_labels(states)
+        if known is not None and not states:
+            ordered = known.states[:0]  # no cell tells codes from labels: they are what they were
         variable = Variable(name, ordered, declared)
         place = np.array([variable.code_of[state] for state in states], dtype=np.int64)
     n_states = variable.n_states
     place = np.append(place, n_states)  # where missing cells go
-    codes = narrow_codes(place, n_states)[np.where(missing, len(states), index)]
+    codes = narrow_codes(place, int(place.max()))[np.where(missing, len(states), index)]
     unseen = []
     if variable is known:
         rows = np.bincount(index[~missing], minlength=len(states))
@@ -202,7 +224,8 @@ def _encode_codes(
     highest = int(present.max()) if len(present) else -1
     variable = known if known is not None and not rules.grow else Variable.of_codes(name, highest + 1)
     outside = missing | (numbers != np.floor(numbers)) | (numbers >= variable.n_states)
-    codes = narrow_codes(np.where(outside, variable.n_states, numbers).astype(np.int64), variable.n_states)
+    place = np.where(missing, variable.n_states, np.where(outside, variable.n_states + 1, numbers)).astype(np.int64)
+    codes = narrow_codes(place, int(place.max()))
     labels, rows = np.unique(numbers[outside & ~missing], return_counts=True)
     unseen = [Unseen(name, label, n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
     return variable, codes, unseen
@@ -273,9 +296,9 @@ class _FrameColumn:
 def _refuse_missing(missing: Array, name: str, rules: Rules) -> None:
     if rules.refuse_missing and missing.any():
         raise DataError(
-            f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing, and so are "
-            f"{int(missing.sum())} "
-            "in all; fill them, leave the rows out, or take missing='ignore' or missing='state'"
+            f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing "
+            f"({int(missing.sum())} missing in all); fill them, leave the rows out, or take missing='ignore' or "
+            "missing='state'"
         )
 
 

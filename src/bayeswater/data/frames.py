@@ -40,7 +40,14 @@ def is_frame(X: Any) -> bool:
 
 
 def held(X: Any) -> Any:
-    """Hold the rows of an Arrow stream, which can be read but once, in a table; leave everything else as it is."""
+    """Hold the rows of an Arrow stream, which can be read but once, in a table; leave everything else as it is.
+
+    What is almost a table is refused, with the call that makes it one.
+    """
+    if isinstance(X, dict) and not hasattr(X, "tocsr"):  # a sparse matrix may be kept in a dict
+        raise DataError("X is a dict, and a dict is no table; give pandas.DataFrame(X)")
+    if _is_lazy(X):
+        raise DataError("X is a polars LazyFrame, which holds no rows yet; give X.collect()")
     if not is_frame(X) or _is_pandas(X) or (library_of(X) == "polars" and hasattr(X, "columns")):
         return X
     import pyarrow as pa
@@ -89,7 +96,7 @@ def write_frame(columns: dict[str, Any], library: str | None) -> Any:
     """Make a frame of the given library; a pyarrow Table where it is not known or no longer there."""
     import pyarrow as pa
 
-    table = pa.table(columns)
+    table = pa.table({name: _writable(column) for name, column in columns.items()})
     if library == "pandas":
         return table.to_pandas()
     if library == "polars":
@@ -97,6 +104,16 @@ def write_frame(columns: dict[str, Any], library: str | None) -> Any:
 
         return polars.from_arrow(table)
     return table
+
+
+def _writable(column: Any) -> Any:
+    """Give a column as Arrow takes it: labels unknown to it, as intervals of pandas, by their text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(column)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([str(label) for label in column])
 
 
 def library_of(X: Any) -> str | None:
@@ -135,6 +152,20 @@ def _is_pandas(X: Any) -> bool:
     return pandas is not None and isinstance(X, pandas.DataFrame)
 
 
+def is_sparse_frame(X: Any) -> bool:
+    """Say whether X is a frame of pandas whose columns are all sparse, with the zeros left out."""
+    return _is_pandas(X) and len(X.dtypes) > 0 and all(map(_leaves_out_zeros, X.dtypes))
+
+
+def _leaves_out_zeros(kind: Any) -> bool:
+    return isinstance(kind, sys.modules["pandas"].SparseDtype) and kind.kind in "biuf" and kind.fill_value == 0
+
+
+def _is_lazy(X: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.LazyFrame)
+
+
 def _is_polars_categorical(X: Any, name: str) -> bool:
     """Say whether a polars column is a Categorical: unlike an Enum, it declares nothing."""
     polars = sys.modules.get("polars")
@@ -143,6 +174,8 @@ def _is_polars_categorical(X: Any, name: str) -> bool:
 
 def _mixed_column(X: Any, error: Exception) -> DataError:
     for name in X.columns:
+        if isinstance(X[name].dtype, sys.modules["pandas"].SparseDtype):
+            return DataError(f"column {name!r} is sparse, and is needed dense; convert it with .sparse.to_dense()")
         kinds = type_names(X[name])
         if X[name].dtype == object and len(kinds) > 1:
             return DataError(

@@ -1,4 +1,4 @@
-"""Class labels: of any type, coded in the narrowest integer that fits.
+"""Class labels: of any type that has an order, coded in the narrowest integer that fits.
 
 Labels are coded by us and never counted in their own dtype, so a label of 8 bits cannot overflow a count.
 """
@@ -6,6 +6,7 @@ Labels are coded by us and never counted in their own dtype, so a label of 8 bit
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,30 +41,66 @@ def narrow_codes(codes: Array, n_states: int) -> Array:
     return codes.astype(kind, copy=False)
 
 
-def encode_labels(y: Any, known: Variable | None = None) -> Labels:
-    """Code the labels of y, into the domain `known` or, without one, into that of the labels found, sorted."""
-    y = one_dimensional(y)
+@dataclass(frozen=True)
+class CheckedLabels:
+    """Labels that can be used: an array of them (n_rows,), or of their places among those that are `distinct`, sorted.
+
+    Rows may be taken out, as from an array; then a label that is distinct need not have a row.
+    """
+
+    values: Array
+    distinct: Array | None = None
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> "CheckedLabels":
+        """Labels of some rows."""
+        return CheckedLabels(self.values[rows], self.distinct)
+
+    @property
+    def array(self) -> Array:
+        """The labels themselves."""
+        return self.values if self.distinct is None else self.distinct[self.values]
+
+
+def encode_labels(y: Any, known: Variable | None = None, *, counted: bool = False) -> Labels:
+    """Code the labels of y, into the domain `known` or, without one, into that of the labels found, sorted.
+
+    `counted` says that the rows of y are among those the model has counted; it only words the refusal of others.
+    """
+    y = y if isinstance(y, CheckedLabels) else checked_labels(y)
     if len(y) == 0:
         raise DataError("y has 0 labels (shape=(0,)) while a minimum of 1 is required.")
-    if y.dtype.kind in "iu":
-        found, codes, count = _encode_integers(y)
-    elif y.dtype.kind == "O":
-        found, codes, count = _encode_objects(y)
+    if y.distinct is not None:
+        found, codes, count = _encode_places(y.values, y.distinct)
+    elif y.values.dtype.kind in "iu":
+        found, codes, count = _encode_integers(y.values)
     else:
-        found, codes, count = np.unique(y, return_inverse=True, return_counts=True)
+        found, codes, count = np.unique(y.values, return_inverse=True, return_counts=True)
     states = tuple(found.tolist())
     if known is None:
-        return Labels(Variable("class", states, dtype=y.dtype), narrow_codes(codes, len(states)), count)
+        return Labels(Variable("class", states, dtype=found.dtype), narrow_codes(codes, len(states)), count)
     unknown = [state for state in states if state not in known.code_of]
     if unknown:
-        raise DataError(
-            f"The target label(s) {unknown} in y do not exist in the initial classes {list(known.states)}; "
-            "declare every class in the first call of partial_fit, or fit again"
-        )
+        raise _unknown_classes(unknown, known, counted)
     place = narrow_codes(np.array([known.code_of[state] for state in states]), known.n_states)
     count_of_known = np.zeros(known.n_states, dtype=np.int64)
     count_of_known[place] = count
     return Labels(known, place[codes], count_of_known)
+
+
+def _unknown_classes(unknown: list[Any], known: Variable, counted: bool) -> DataError:
+    if counted:
+        return DataError(
+            f"class {unknown[0]!r} was never counted: the model knows the classes {list(known.states)}; give rows that "
+            "it has learned from"
+        )
+    return DataError(
+        f"The target label(s) {unknown} in y do not exist in the initial classes {list(known.states)}; "
+        "declare every class in the first call of partial_fit, or fit again"
+    )
 
 
 def declared_classes(classes: Any) -> Variable:
@@ -76,27 +113,83 @@ def declared_classes(classes: Any) -> Variable:
 
 
 def one_dimensional(y: Any) -> Array:
+    """Check shape and kind of y, and give it as an array (n_rows,)."""
+    return checked_labels(y).array
+
+
+def checked_labels(y: Any) -> CheckedLabels:
     """Check shape and kind of y; integers, the common case, are passed through at once."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub" and not isinstance(y, np.ma.MaskedArray):
-        return y
+        return CheckedLabels(y)
     from sklearn.utils import column_or_1d
 
     try:
         flat: Array = column_or_1d(_as_array(y), warn=True)
     except ValueError as error:
         raise DataError(f"y: {error}") from None
-    missing = _missing(flat)
+    return _checked_objects(flat) if flat.dtype.kind == "O" else _checked_values(flat)
+
+
+def _checked_values(y: Array) -> CheckedLabels:
+    """Check labels of a dtype of their own."""
+    if y.dtype.kind in "fmM":
+        _refuse_missing(np.isnan(y) if y.dtype.kind == "f" else np.isnat(y), y)
+    if y.dtype.kind == "f":
+        _require_whole(y)
+    return CheckedLabels(y)
+
+
+NUMBERS = (int, float, np.integer, np.floating)
+TRUTHS = (bool, np.bool_)
+
+
+def _checked_objects(y: Array) -> CheckedLabels:
+    """Check objects: numbers become an array of numbers; the others are told apart once, and each is looked at once."""
+    labels = y.tolist()
+    types = set(map(type, labels))
+    if all(issubclass(kind, TRUTHS) for kind in types):
+        return CheckedLabels(y.astype(bool))
+    is_numeric = all(issubclass(kind, NUMBERS) and not issubclass(kind, TRUTHS) for kind in types)
+    if is_numeric:
+        numbers = np.array(labels)
+        if numbers.dtype.kind != "O":  # integers may be too long for any other dtype
+            return _checked_values(numbers)
+    try:
+        found = dict.fromkeys(labels)
+    except TypeError as error:
+        raise DataError(f"Unknown label type: {error} in y; labels must be names, whole numbers or hashable") from None
+    if any(map(is_missing, found)):
+        _refuse_missing(np.array([is_missing(label) for label in labels]), y)
+    if len(types) > 1 and not is_numeric and not all(issubclass(kind, str) for kind in types):
+        names = sorted(kind.__name__ for kind in types)
+        raise DataError(f"y mixes labels of types {names}; give all labels one type, for example with str()")
+    states = _in_order(found)
+    code_of = {state: code for code, state in enumerate(states)}
+    codes = np.fromiter(map(code_of.__getitem__, labels), dtype=np.int64, count=len(labels))
+    return CheckedLabels(codes, np.fromiter(states, dtype=object, count=len(states)))
+
+
+def _refuse_missing(missing: Array, y: Array) -> None:
     if missing.any():
         row = int(missing.argmax())
         raise DataError(
-            f"Input y contains NaN: the label of row {row} is missing ({flat[row]!r}), and so are {missing.sum()} in "
-            "all; leave these rows out"
+            f"Input y contains NaN: the label of row {row} is missing ({y[row]!r}; {missing.sum()} missing in all); "
+            "leave these rows out"
         )
-    if flat.dtype.kind == "O":
-        flat = _of_one_type(flat)
-    if flat.dtype.kind == "f":
-        _require_whole(flat)
-    return flat
+
+
+def _in_order(labels: Iterable[Any]) -> list[Any]:
+    """Sort distinct labels; refuse those of which some are neither before nor after another, as sets are."""
+    try:
+        ordered = sorted(labels)
+        if not ordered[0] < ordered[0] and all(a < b for a, b in pairwise(ordered)):
+            return ordered
+    except (TypeError, ValueError):  # no order, or one without a truth value
+        pass
+    raise DataError(
+        f"Unknown label type: y holds {type_names(labels)[0]}, and such labels have no order; labels must be names, "
+        "whole numbers or other things that can be sorted"
+    )
 
 
 def _as_array(y: Any) -> Any:
@@ -111,16 +204,6 @@ def _as_array(y: Any) -> Any:
     if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
         return np.array(y, dtype=None if all(isinstance(label, str) for label in y) else object)
     return y
-
-
-def _missing(y: Array) -> Array:
-    if y.dtype.kind == "f":
-        return np.isnan(y)
-    if y.dtype.kind in "mM":
-        return np.isnat(y)
-    if y.dtype.kind == "O":
-        return np.array([is_missing(label) for label in y], dtype=bool)
-    return np.zeros(len(y), dtype=bool)
 
 
 def is_missing(label: Any) -> bool:
@@ -140,21 +223,6 @@ def type_names(cells: Iterable[Any]) -> list[str]:
     ['int', 'str']
     """
     return sorted({type(cell).__name__ for cell in cells if not is_missing(cell)})
-
-
-def _of_one_type(y: Array) -> Array:
-    """Give objects that are numbers as an array of numbers, names as they are; refuse other things, and mixtures."""
-    if all(isinstance(label, str) for label in y):
-        return y
-    is_bool = [isinstance(label, bool | np.bool_) for label in y]
-    if all(is_bool):
-        return y.astype(bool)
-    if not any(is_bool) and all(isinstance(label, int | float | np.integer | np.floating) for label in y):
-        return np.array(y.tolist())
-    kinds = type_names(y)
-    if len(kinds) > 1:
-        raise DataError(f"y mixes labels of types {kinds}; give all labels one type, for example with str()")
-    raise DataError(f"Unknown label type: y holds {kinds[0]}; labels must be names or whole numbers")
 
 
 def _require_whole(y: Array) -> None:
@@ -180,17 +248,21 @@ def _encode_integers(y: Array) -> tuple[Array, Array, Array]:
     count = np.zeros(n_values, dtype=np.int64)
     for rows in row_blocks(len(y)):
         count += np.bincount(distance[rows].astype(np.int64, copy=False), minlength=n_values)
+    present, codes, count = _without_gaps(distance, count)
+    return np.array([low + place for place in present.tolist()], dtype=y.dtype), codes, count
+
+
+def _encode_places(places: Array, distinct: Array) -> tuple[Array, Array, Array]:
+    """Code places among labels that are sorted; those that no row has are left out."""
+    present, codes, count = _without_gaps(places, np.bincount(places, minlength=len(distinct)))
+    return distinct[present], codes, count
+
+
+def _without_gaps(places: Array, count: Array) -> tuple[Array, Array, Array]:
+    """Number the places that are counted 0, 1, 2, ...: which these are, the new codes (n_rows,), and their counts."""
     present = np.flatnonzero(count)
-    found = np.array([low + code for code in present.tolist()], dtype=y.dtype)
-    if len(present) == n_values:
-        return found, narrow_codes(distance, n_values), count
-    place = narrow_codes(np.zeros(n_values, dtype=np.int64), len(present))
-    place[present] = np.arange(len(present))
-    return found, place[distance], count[present]
-
-
-def _encode_objects(y: Array) -> tuple[Array, Array, Array]:
-    states = sorted(set(y.tolist()))
-    code_of = {state: code for code, state in enumerate(states)}
-    codes = np.array([code_of[label] for label in y.tolist()], dtype=np.int64)
-    return np.array(states, dtype=object), codes, np.bincount(codes)
+    if len(present) == len(count):
+        return present, narrow_codes(places, len(count)), count
+    code_at = narrow_codes(np.zeros(len(count), dtype=np.int64), len(present))
+    code_at[present] = np.arange(len(present))
+    return present, code_at[places], count[present]

@@ -1,6 +1,7 @@
 """A table of numbers, dense, sparse or column by column, that is read block by block.
 
-No reader copies the data: a dense block is a view; the columns of a frame are put side by side for one block at a time.
+Arrays and CSR matrices of native numbers are read where they are: a dense block is a view, and the columns of a frame
+are put side by side for one block at a time. Other formats are converted once.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from bayeswater.data.frames import is_frame, library_of, numeric_column, read_frame, require_own_names
+from bayeswater.data.frames import is_frame, is_sparse_frame, library_of, numeric_column, read_frame, require_own_names
 from bayeswater.data.labels import is_missing
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -120,6 +121,13 @@ class SparseMatrix:
         """Some rows; the cells are shared."""
         return SparseMatrix(self.indptr[rows.start : rows.stop + 1], self.indices, self.data, self.n_columns)
 
+    def to_dense(self) -> Array:
+        """All cells of the rows, the zeros too: (n_rows, n_columns)."""
+        dense = np.zeros(self.shape, dtype=self.dtype)
+        row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        dense[row, self.indices[self.indptr[0] : self.indptr[-1]]] = self.cells
+        return dense
+
     @property
     def cells(self) -> Array:
         """Stored values of the rows in this block."""
@@ -140,13 +148,13 @@ NATIVE = "biuf"
 
 def read_dense(X: Any, model: str) -> DenseTable:
     """Read a table of numbers that may not be sparse."""
-    if not isinstance(X, np.ndarray) and not is_frame(X):
+    if not isinstance(X, np.ndarray):
         from scipy.sparse import issparse
 
-        if issparse(X):
+        if issparse(X) or is_sparse_frame(X):
             raise TypeError(
                 f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
-                "use '.toarray()' to convert to dense."
+                f"use '{'.sparse.to_dense()' if is_frame(X) else '.toarray()'}' to convert to dense."
             )
     matrix = read_matrix(X, model)
     assert not isinstance(matrix, SparseMatrix)
@@ -165,6 +173,7 @@ def read_matrix(X: Any, model: str) -> Matrix:
     from scipy import sparse
     from sklearn.utils import check_array
 
+    given = X
     try:
         X = check_array(
             _filled(X),
@@ -177,15 +186,47 @@ def read_matrix(X: Any, model: str) -> Matrix:
         if X.dtype.kind == "O":  # lists with None
             X = _filled(X).astype(np.float64)
     except ValueError as error:
-        raise DataError(str(error)) from None
+        raise _unreadable(given, error) from None
     if X.dtype.kind not in NATIVE:
         raise DataError(f"X holds {X.dtype}, not numbers; convert it, or use CategoricalNB for categories")
-    if sparse.issparse(X):
-        if not X.has_canonical_format:  # a cell stored in two parts is one cell
-            X = X.copy()
-            X.sum_duplicates()
-        return SparseMatrix(X.indptr, X.indices, _native(X.data), X.shape[1])
-    return DenseMatrix(_native(X))
+    return _from_sparse(X) if sparse.issparse(X) else DenseMatrix(_native(X))
+
+
+def _from_sparse(X: Any, names: tuple[str, ...] | None = None) -> SparseMatrix:
+    if not X.has_canonical_format:  # a cell stored in two parts is one cell
+        X = X.copy()
+        X.sum_duplicates()
+    return SparseMatrix(X.indptr, X.indices, _native(X.data), X.shape[1], names)
+
+
+def _unreadable(X: Any, error: ValueError) -> DataError:
+    """Say why lists or an array hold no table of numbers: rows of different length, or text."""
+    if isinstance(X, list | tuple) and all(isinstance(row, list | tuple | np.ndarray) for row in X):
+        widths = [len(row) for row in X]
+        odd = next((row for row, width in enumerate(widths) if width != widths[0]), None)
+        if odd is not None:
+            return DataError(
+                f"X is ragged: row {odd} has {widths[odd]} cell(s), and row 0 has {widths[0]}; give every row one cell "
+                "for each column"
+            )
+    cells = np.array(X, dtype=object)
+    if cells.ndim == 2:
+        for row, column in np.ndindex(cells.shape):
+            cell: Any = cells[row, column]
+            if isinstance(cell, str | bytes) and not _is_number_text(cell):
+                return DataError(
+                    f"could not convert string to float: column {column_name(None, column)!r} holds {cell!r} in row "
+                    f"{row}, not a number; encode it, or use CategoricalNB for categories"
+                )
+    return DataError(str(error))
+
+
+def _is_number_text(cell: str | bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _filled(X: Any) -> Any:
@@ -193,6 +234,13 @@ def _filled(X: Any) -> Any:
     if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
         return X
     return np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)
+
+
+def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Names of a frame's columns; as in scikit-learn, there are none where pandas counts them or gives them tuples."""
+    if library_of(X) == "pandas" and not all(isinstance(name, str) for name in X.columns):
+        return None
+    return names
 
 
 def column_name(names: Sequence[str] | None, j: int) -> str:
@@ -212,8 +260,13 @@ def with_known_columns(table: AnyTable, names: tuple[str, ...] | None, n_columns
     return table if table.names == names else replace(table, names=names)
 
 
-def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_negative: bool) -> None:
-    """Refuse infinite cells, missing ones and negative ones unless they are allowed; the message names the first."""
+def require_values(matrix: Matrix, model: str, *, missing: str | None, allow_negative: bool) -> None:
+    """Refuse infinite cells, missing ones and negative ones unless they are allowed; the message names the first.
+
+    `missing` is the model's rule, "error" or "ignore", or None if it has none. In a sparse matrix no cell can be
+    ignored: what is not stored is zero.
+    """
+    allow_missing = missing == "ignore" and not isinstance(matrix, SparseMatrix)
     low, high = _value_range(matrix)
     if (allow_negative or not low < 0) and isfinite(low) and isfinite(high):
         return
@@ -232,7 +285,7 @@ def require_values(matrix: Matrix, model: str, *, allow_missing: bool, allow_neg
     if cell.value < 0 and np.isfinite(cell.value):
         raise DataError(f"Negative values in data passed to {model} (input X): {cell.where}; counts start at 0")
     what = "NaN" if np.isnan(cell.value) else "infinity"
-    raise DataError(f"Input X contains {what}: {cell.where}; {_way_out(cell.value, allow_missing)}")
+    raise DataError(f"Input X contains {what}: {cell.where}; {_way_out(cell.value, matrix, missing)}")
 
 
 class Cell(NamedTuple):
@@ -283,10 +336,16 @@ def _cell_of(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[i
     return row, column, float(cells[row, column])
 
 
-def _way_out(value: float, allow_missing: bool) -> str:
-    if np.isnan(value):
-        return "fill it, leave the row out, or take missing='ignore' where the model has it"
-    return "replace it by a finite number" + (", or by NaN if it is missing" if allow_missing else "")
+def _way_out(value: float, matrix: Matrix, missing: str | None) -> str:
+    is_sparse = isinstance(matrix, SparseMatrix)
+    if not np.isnan(value):
+        can_be_missing = missing == "ignore" and not is_sparse
+        return "replace it by a finite number" + (", or by NaN if it is missing" if can_be_missing else "")
+    if missing is None:
+        return "fill it, or leave the row out"
+    if is_sparse:
+        return "fill it, leave the row out, or use .toarray(): only a dense X can have missing='ignore'"
+    return "fill it, leave the row out, or take missing='ignore'"
 
 
 def _native(values: Array) -> Array:
@@ -308,12 +367,16 @@ def require_cells(shape: tuple[int, ...], model: str) -> None:
             )
 
 
-def _from_frame(X: Any, model: str) -> DenseTable:
+def _from_frame(X: Any, model: str) -> Matrix:
+    if is_sparse_frame(X):
+        require_cells(X.shape, model)
+        require_own_names(X.columns)
+        return _from_sparse(X.sparse.to_coo().tocsr(), names_of(X, tuple(X.columns)))
     kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
     if len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
         require_cells(X.shape, model)
         require_own_names(X.columns)
-        return DenseMatrix(_native(X.to_numpy()), tuple(map(str, X.columns)))  # one block of memory: no copy
+        return DenseMatrix(_native(X.to_numpy()), names_of(X, tuple(X.columns)))  # one block of memory: no copy
     frame = read_frame(X)
     require_cells(frame.table.shape, model)
-    return ColumnMatrix(tuple(_native(numeric_column(frame, name)) for name in frame.names), frame.names)
+    return ColumnMatrix(tuple(_native(numeric_column(frame, name)) for name in frame.names), names_of(X, frame.names))

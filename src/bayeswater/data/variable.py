@@ -60,6 +60,11 @@ class Variable:
         """Whether the column holds integer codes rather than labels."""
         return isinstance(self.states, range)
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nothing was seen or declared yet that would tell codes from labels."""
+        return not self.states and not self.declared
+
     @cached_property
     def code_of(self) -> dict[Any, int]:
         """The code of each label."""
@@ -74,13 +79,16 @@ class Variable:
             return np.array(self.states, dtype=self.dtype)
         if all(isinstance(state, str) for state in self.states) and self.dtype != object:
             return np.array(self.states)
-        labels = np.empty(self.n_states, dtype=object)
-        labels[:] = self.states
-        return labels
+        return np.fromiter(self.states, dtype=object, count=self.n_states)  # labels that are tuples stay so
 
     def union(self, other: "Variable") -> "Variable":
-        """Join two domains: equal ones stay as they are, others become all their states sorted by label."""
+        """Join two domains: equal ones stay as they are, others become all their states sorted by label.
+
+        Codes and labels do not join, but a domain of which nothing is known yet takes the kind of the other.
+        """
         if self.is_coded != other.is_coded:
+            if self.is_undecided or other.is_undecided:
+                return max(self, other, key=lambda variable: (not variable.is_undecided, variable.is_coded))
             raise SchemaError(
                 f"column {self.name!r} holds {'integer codes' if self.is_coded else 'labels'} in one table and "
                 f"{'integer codes' if other.is_coded else 'labels'} in the other; give it the same type in both"

@@ -3,13 +3,16 @@
 A row of weight w stands for w equal rows. A row of weight 0 is no row: it is taken out before anything looks at it.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of
+from bayeswater.data.labels import CheckedLabels
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
+
+Labels = TypeVar("Labels", Array, CheckedLabels)
 
 EXACT = 2**53
 """Whole numbers below this are exact as float64, in which sums of weights are taken."""
@@ -55,7 +58,7 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
     return weight.astype(np.float64)
 
 
-def without_zero_rows(X: Any, y: Array, weight: Array | None) -> tuple[Any, Array, Array | None]:
+def without_zero_rows(X: Any, y: Labels, weight: Array | None) -> tuple[Any, Labels, Array | None]:
     """Take the rows of weight zero out of X, y and the weights."""
     if weight is None or weight.all():
         return X, y, weight

@@ -31,11 +31,7 @@ def category_log_likelihood(
     been taken out with that weight.
     """
     width, slots = np.diff(start), start[1:] - 1
-    in_domain = np.ones((len(table), 1))
-    in_domain[slots] = missing_is_state
-    n_states = np.add.reduceat(in_domain, start[:-1])
-    pseudo_count = np.add.reduceat(concentration * in_domain, start[:-1])
-    count = np.add.reduceat(table * in_domain, start[:-1])  # (n_columns, n_classes)
+    n_states, pseudo_count, count = column_totals(table, start, concentration, missing_is_state=missing_is_state)
     total = remainder(count, removed) + pseudo_count
     smoothed = remainder(table, removed) + concentration
     empty = total == 0
@@ -45,3 +41,18 @@ def category_log_likelihood(
     if not missing_is_state:
         log_likelihood[slots] = 0.0
     return log_likelihood
+
+
+def column_totals(
+    table: Array, start: Array, concentration: Array, *, missing_is_state: bool
+) -> tuple[Array, Array, Array]:
+    """Number of states, sum of pseudo-counts (n_columns, 1), and sum of counts (n_columns, n_classes), of each column.
+
+    The slot of missing cells belongs to them only where missing is a state.
+    """
+    in_domain = np.ones((len(table), 1))
+    in_domain[start[1:] - 1] = missing_is_state
+    n_states, pseudo_count, count = (
+        np.add.reduceat(part * in_domain, start[:-1]) for part in (np.ones((len(table), 1)), concentration, table)
+    )
+    return n_states, pseudo_count, count

@@ -102,6 +102,11 @@ class Dirichlet:
                 )
             return np.array([float(given.get(state, self.default)) for state in variable.states])
         if isinstance(given, tuple):
+            if not variable.is_coded and variable.n_states:
+                raise ParameterError(
+                    f"{self!r} does not say which state of column {variable.name!r} is which, and their order may "
+                    f"change as states are added; name them: {type(self).__name__}({{state: number}})"
+                )
             if len(given) != variable.n_states:
                 raise ParameterError(
                     f"the prior of column {variable.name!r} has {len(given)} pseudo-counts for "

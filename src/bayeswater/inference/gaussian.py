@@ -16,6 +16,8 @@ from bayeswater.estimate.gaussian import GaussianParameters
 from bayeswater.kernels.gaussian_joint import gaussian_scores
 from bayeswater.typing import Array
 
+LOG_TWO_PI = np.log(2 * np.pi)
+
 
 @dataclass(frozen=True)
 class GaussianJoint:
@@ -54,7 +56,7 @@ def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> Gaussian
     normal = np.isinf(parameters.degrees) & parameters.has_factor
     positive = normal & (parameters.variance > 0)
     variance = np.where(positive, parameters.variance, 1.0)
-    log_normaliser = np.where(positive, -0.5 * np.log(2 * np.pi * variance), 0.0)
+    log_normaliser = np.where(positive, -0.5 * (LOG_TWO_PI + np.log(variance)), 0.0)
     spike = normal & ~positive & parameters.seen[:, None]
     return GaussianJoint(
         log_prior,
@@ -70,7 +72,7 @@ def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> Gaussian
 def student_log_density(x: Array, location: Array, squared_scale: Array, degrees: Array) -> Array:
     """Logarithm of Student's t density."""
     half = (degrees + 1) / 2
-    constant = gammaln(half) - gammaln(degrees / 2) - 0.5 * np.log(np.pi * degrees * squared_scale)
+    constant = gammaln(half) - gammaln(degrees / 2) - 0.5 * (np.log(np.pi * degrees) + np.log(squared_scale))
     with np.errstate(over="ignore"):
         density: Array = constant - half * np.log1p((x - location) ** 2 / (degrees * squared_scale))
     return density

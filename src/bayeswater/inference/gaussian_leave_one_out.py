@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.estimate.gaussian import NormalInverseGamma, gaussian_parameters
-from bayeswater.inference.gaussian import apply_spikes, student_log_density
+from bayeswater.inference.gaussian import LOG_TWO_PI, apply_spikes, student_log_density
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.kernels.gaussian_without import largest_variance_without, own_scores_without, scores_at
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
@@ -87,7 +87,7 @@ class GaussianWithout:
             epsilon = self.var_smoothing * largest  # (n_rows,)
             d = (epsilon - self.epsilon) / self.least
             variance = self.variance + self.epsilon
-            constant = block.shape[1] * np.log(2 * np.pi) + np.log(variance).sum(axis=1)  # (n_classes,)
+            constant = block.shape[1] * LOG_TWO_PI + np.log(variance).sum(axis=1)  # (n_classes,)
             sign_over_m = np.array([(-1) ** (m + 1) / m for m in range(1, SERIES_TERMS + 1)])
             series = self.power_sums * sign_over_m[:, None]
             scores = scores_at(block, self.moments.mean, self.variance, epsilon, d, constant, series)
@@ -137,7 +137,7 @@ class GaussianWithout:
     def _plain(self, x: Array, y: Array, epsilon: Array, n: Array, mean: Array, scatter: Array) -> Array:
         """Every class has a positive variance in every column, with and without the row."""
         likelihood = np.empty((len(x), self.moments.n_classes))
-        constant = x.shape[1] * np.log(2 * np.pi)
+        constant = x.shape[1] * LOG_TWO_PI
         with np.errstate(over="ignore"):
             d = (epsilon - self.epsilon)[:, 0] / self.least
             for k in range(self.moments.n_classes):
@@ -187,7 +187,7 @@ class GaussianWithout:
             positive = normal & (variance > 0)
             safe = np.where(positive, variance, 1.0)
             with np.errstate(over="ignore"):
-                terms = np.where(positive, -0.5 * (np.log(2 * np.pi * safe) + (x - center) ** 2 / safe), 0.0)
+                terms = np.where(positive, -0.5 * (LOG_TWO_PI + np.log(safe) + (x - center) ** 2 / safe), 0.0)
             for j, prior in self.priors.items():
                 location, squared_scale, degrees = prior.predictive(n[:, j], mean[:, j], scatter[:, j])
                 density = student_log_density(x[:, j], location, squared_scale, degrees)

@@ -5,13 +5,17 @@ row itself had a part in are read again: those of its own class, and for complem
 classes.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
-from bayeswater.kernels.category_joint import sum_of_own_states
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.estimate.categories import column_totals
+from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
+
+STRETCH_CELLS = 2**17
+"""Cells of rows that are worked on together where every row has parameters of its own."""
 
 
 def removed_weight(weight: Array | None, n_rows: int) -> Array:
@@ -38,22 +42,51 @@ def log_prior_without(count: Array, class_alpha: float, codes: Array, removed: A
     return prior
 
 
-def own_states_without(
-    codes: Array,
+def states_own_without(
+    codes: Array, y: Array, removed: Array, counts: CategoryCounts, concentration: Array, *, missing_is_state: bool
+) -> Array:
+    """Log-likelihood of each row in its own class, the row itself taken out with a weight of its own: (n_rows,)."""
+    totals = column_totals(counts.table, counts.start, concentration, missing_is_state=missing_is_state)
+    n_domain, pseudo_count, count = (part.T for part in totals)  # (1 or n_classes, n_columns)
+    own = np.empty(len(y))
+    stretch = max(1, STRETCH_CELLS // codes.shape[1])
+    for first in range(0, len(y), stretch):
+        rows = slice(first, first + stretch)
+        state, k, r = codes[rows], y[rows], removed[rows, None]
+        entry = counts.start[:-1] + np.minimum(state, counts.n_states)  # (n_rows, n_columns)
+        total = remainder(count[k], r) + pseudo_count
+        empty = total == 0
+        smoothed = remainder(counts.table[entry, k[:, None]], r) + concentration[entry, 0]
+        with np.errstate(divide="ignore"):
+            terms = np.log(np.where(empty, 1.0, smoothed)) - np.log(np.where(empty, n_domain, total))
+        counted = state <= counts.n_states if missing_is_state else state < counts.n_states
+        own[rows] = np.where(counted, terms, 0.0).sum(axis=1)
+    return own
+
+
+def bernoulli_own_without(
+    block: Array | SparseMatrix,
     y: Array,
     removed: Array,
-    n_states: Array,
-    start: Array,
-    table_without: Callable[[float], Array],
-    use_loop: bool,
+    counts: BinaryCounts,
+    present_alpha: Array,
+    absent_alpha: Array,
+    threshold: float,
 ) -> Array:
-    """Sum of the log-likelihoods of each row's states in its own class, the row itself taken out: (n_rows,).
-
-    `table_without(r)` is the table of log-likelihoods for rows taken out with weight r; rows of one weight share it.
-    """
-    own = np.empty(len(codes))
-    for r in np.unique(removed):
-        rows = removed == r
-        rows = slice(None) if rows.all() else np.flatnonzero(rows)
-        own[rows] = sum_of_own_states(codes[rows], n_states, start, y[rows], table_without(float(r)), use_loop=use_loop)
+    """Log-likelihood of each row in its own class, the row itself taken out with a weight of its own: (n_rows,)."""
+    own = np.empty(len(y))
+    stretch = max(1, STRETCH_CELLS // counts.n_columns)
+    for start in range(0, len(y), stretch):
+        rows = slice(start, min(start + stretch, len(y)))
+        x = block.block(rows).to_dense() if isinstance(block, SparseMatrix) else block[rows]
+        k, r = y[rows], removed[rows, None]
+        is_present = x > threshold
+        present, observed = counts.present[k], counts.observed[k]
+        count = np.where(is_present, present, remainder(observed, present))
+        smoothed = remainder(count, r) + np.where(is_present, present_alpha, absent_alpha)
+        total = remainder(observed, r) + present_alpha + absent_alpha
+        empty = total == 0
+        with np.errstate(divide="ignore"):
+            terms = np.log(np.where(empty, 0.5, smoothed)) - np.log(np.where(empty, 1.0, total))
+        own[rows] = np.where(np.isnan(x), 0.0, terms).sum(axis=1)
     return own

@@ -1,7 +1,7 @@
 """Sum of the log-likelihoods of a row's states, for every class, by look-up in one flat table.
 
-``joint[i, k] = sum_j log_likelihood[offset_j + code_ij, k]``. The row of the table that belongs to a missing cell is
-zero: its factor is 1.
+``joint[i, k] = sum_j log_likelihood[start_j + min(code_ij, n_states_j), k]``. A column has n_states_j + 1 rows in the
+table; a code beyond them means the last.
 """
 
 import numpy as np

@@ -1,9 +1,11 @@
 """Weight, mean and scatter of every column within every class, in one reading of the rows.
 
-scatter = sum of w (x - mean)^2. A block of rows that stays in cache is read twice, first for its class means and then
-for the squares around them (the textbook two-pass formula, without its cancellation), and the blocks are merged by the
-formula of Chan, Golub and LeVeque (1979). Sums are taken relative to the first row of each class, so that a column
-far from zero loses no digits and a constant one has scatter exactly zero.
+scatter = sum of w (x - mean)^2. Rows go in stretches that stay in cache. Of each stretch, deviations d from the mean of
+the class so far and their squares are summed: its scatter is sum of w d^2 - (sum of w d)^2 / n, and it is merged by the
+formula of Chan, Golub and LeVeque (1979), which adds most of the second term again. Where over three quarters of the
+first would be gone, because a class is new or has moved, digits cancel: then the stretch is read again, from cache,
+around its own mean. Means are kept relative to the first row of each class, so that a column far from zero loses no
+digits and a constant one has scatter exactly zero.
 """
 
 import numpy as np
@@ -70,51 +72,48 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
     n_classes = count.shape[0]
     n = np.zeros(n_classes)
     origin = np.zeros((n_classes, n_columns))  # first row of each class; until the end, `mean` is relative to it
-    first = np.empty((n_classes, n_columns))
-    shift = np.empty((n_classes, n_columns))
-    center = np.empty((n_classes, n_columns))
+    center = np.zeros((n_classes, n_columns))
     total = np.empty((n_classes, n_columns))
+    square = np.empty((n_classes, n_columns))
     for start in range(0, n_rows, stretch):
         stop = min(start + stretch, n_rows)
-        # First reading: class means of this stretch, relative to the first row of each class in it.
-        for k in range(n_classes):
-            n[k] = 0.0
-            for j in range(n_columns):
-                total[k, j] = 0.0
-        for i in range(start, stop):
-            k = y[i]
-            w = 1.0 if weight is None else float(weight[i])
-            if n[k] == 0.0:
+        for reading in range(2):
+            for k in range(n_classes):
+                n[k] = 0.0
                 for j in range(n_columns):
-                    first[k, j] = X[i, j]
-            n[k] += w
-            for j in range(n_columns):
-                total[k, j] += w * (X[i, j] - first[k, j])
-        for k in range(n_classes):
-            if n[k] > 0.0:
-                for j in range(n_columns):
-                    shift[k, j] = total[k, j] / n[k]
-                    center[k, j] = first[k, j] + shift[k, j]
                     total[k, j] = 0.0
-        # Second reading, from cache: squares around those means.
-        for i in range(start, stop):
-            k = y[i]
-            w = 1.0 if weight is None else float(weight[i])
-            for j in range(n_columns):
-                away = X[i, j] - center[k, j]
-                total[k, j] += w * away * away
+                    square[k, j] = 0.0
+            for i in range(start, stop):
+                k = np.uint64(y[i])
+                w = 1.0 if weight is None else float(weight[i])
+                if n[k] == 0.0 and reading == 0:
+                    for j in range(n_columns):
+                        if count[k] == 0.0:
+                            origin[k, j] = X[i, j]
+                        center[k, j] = origin[k, j] + mean[k, j]
+                n[k] += w
+                for j in range(n_columns):
+                    away = X[i, j] - center[k, j]
+                    total[k, j] += w * away
+                    square[k, j] += w * away * away
+            cancels = False
+            for k in range(n_classes):
+                for j in range(n_columns):
+                    cancels |= not (total[k, j] * total[k, j] <= 0.75 * (count[k] + n[k]) * square[k, j])
+            if not cancels or reading == 1:
+                break
+            for k in range(n_classes):
+                for j in range(n_columns):
+                    center[k, j] += total[k, j] / n[k] if n[k] > 0.0 else 0.0
         for k in range(n_classes):
             if n[k] > 0.0:
                 both = count[k] + n[k]
                 for j in range(n_columns):
-                    if count[k] == 0.0:
-                        origin[k, j] = first[k, j]
-                        mean[k, j] = shift[k, j]
-                        scatter[k, j] = total[k, j]
-                    else:
-                        apart = (first[k, j] - origin[k, j]) + shift[k, j] - mean[k, j]
-                        mean[k, j] += apart * (n[k] / both)
-                        scatter[k, j] += total[k, j] + apart * apart * (count[k] * n[k] / both)
+                    shift = total[k, j] / n[k]
+                    apart = (center[k, j] - origin[k, j]) + shift - mean[k, j]
+                    mean[k, j] += apart * (n[k] / both)
+                    square[k, j] -= shift * total[k, j]
+                    scatter[k, j] += square[k, j] + apart * apart * (count[k] * n[k] / both)
                 count[k] = both
     for k in range(n_classes):
         for j in range(n_columns):

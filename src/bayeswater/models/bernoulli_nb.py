@@ -6,11 +6,11 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix, SparseMatrix, first_cell, read_matrix, require_values, with_known_columns
+from bayeswater.data.matrix import Matrix, first_cell, read_matrix, require_values, with_known_columns
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
-from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.inference.leave_one_out import bernoulli_own_without, leave_out_own_class
 from bayeswater.inference.linear import LinearJoint, bernoulli_joint
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
@@ -41,6 +41,8 @@ class BernoulliNB(CountingClassifier):
     Attributes
     ----------
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
+    threshold_ : float
+        Value over which a cell was counted as present.
     class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
 
     Examples
@@ -98,20 +100,34 @@ class BernoulliNB(CountingClassifier):
         return float(threshold)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
-        ignore = require_missing_rule(self.missing, ("error", "ignore"))
+        require_missing_rule(self.missing, ("error", "ignore"))
         matrix = read_matrix(X, type(self).__name__)
         if known is not None:
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
-        ignore = ignore and not isinstance(matrix, SparseMatrix)  # what a sparse matrix does not store is zero
-        require_values(matrix, type(self).__name__, allow_missing=ignore, allow_negative=True)
+        require_values(matrix, type(self).__name__, missing=self.missing, allow_negative=True)
         if self.binarize is None:
             _require_marks(matrix)
+        if known is not None:
+            self._require_same_marks()
         return matrix
+
+    def _adopt(self, sums: Sums[Any]) -> Self:
+        self.threshold_ = self._threshold
+        return super()._adopt(sums)
+
+    def _require_same_marks(self) -> None:
+        """Refuse a threshold other than the one that the rows were counted with."""
+        if self._threshold != self.threshold_:
+            raise ParameterError(
+                f"binarize is {self.binarize!r}, but the rows were counted as present over {self.threshold_}; "
+                "set it back, or fit again"
+            )
 
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> BinaryCounts:
         return BinaryCounts.of(table, labels, weight, self._threshold, skip_missing=self.missing == "ignore")
 
     def _read(self, sums: Sums[BinaryCounts]) -> LinearJoint:
+        self._require_same_marks()
         counts = sums.columns
         present, absent = bernoulli_log_probability(counts, *self._pseudo_counts(counts))
         return self._laid_out(self._log_prior(sums), present, absent)
@@ -124,24 +140,24 @@ class BernoulliNB(CountingClassifier):
         joint = self._joint()
         assert isinstance(joint, LinearJoint)
         pseudo_counts = self._pseudo_counts(counts)
-        own_joint = {}
-        for r in np.unique(removed):
-            present, absent = bernoulli_log_probability(counts, *pseudo_counts, removed=float(r))
-            own_joint[r] = self._laid_out(joint.log_prior, present, absent)
+        own_joint = None
+        if (removed == removed[0]).all():  # rows of one weight share their parameters
+            own_joint = self._laid_out(
+                joint.log_prior, *bernoulli_log_probability(counts, *pseudo_counts, removed=float(removed[0]))
+            )
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
             block, y = table.block(rows), labels.codes[rows]
-            own = np.empty(len(y))
-            for r in np.unique(removed[rows]):
-                scores = own_joint[r].likelihood(block, use_loop)
-                mine = removed[rows] == r
-                own[mine] = scores[mine, y[mine]]
+            if own_joint is not None:
+                own = own_joint.likelihood(block, use_loop)[np.arange(len(y)), y]
+            else:
+                own = bernoulli_own_without(block, y, removed[rows], counts, *pseudo_counts, self._threshold)
             return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
 
         return likelihood
 
     def _require_same_reading(self, other: Self) -> None:
-        if self._threshold != other._threshold:
+        if self.threshold_ != other.threshold_:
             raise StatisticsError(
                 f"cannot combine models with binarize={self.binarize} and binarize={other.binarize}: they "
                 "mark different cells"

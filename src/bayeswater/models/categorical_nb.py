@@ -14,8 +14,9 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, StatisticsError, UnseenCategoryWarning, warn_user
 from bayeswater.estimate.categories import category_log_likelihood, concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
-from bayeswater.inference.categories import CategoryJoint
-from bayeswater.inference.leave_one_out import leave_out_own_class, own_states_without
+from bayeswater.inference.categories import CategoryJoint, with_unseen
+from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
+from bayeswater.kernels.category_joint import sum_of_own_states
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -27,8 +28,9 @@ class CategoricalNB(CountingClassifier):
     """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
 
     P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the
-    codes 0 .. n-1, as in scikit-learn; strings, booleans and declared categories (pandas Categorical, polars
-    Enum, Arrow dictionary) as labels.
+    codes 0 .. n-1, as in scikit-learn, and booleans as the codes 0 and 1; strings and declared categories (pandas
+    Categorical, polars Enum, Arrow dictionary) as labels. So is a column of numbers with a fraction among them: the
+    first rows decide, and `partial_fit` refuses a fraction in a column that holds codes.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ class CategoricalNB(CountingClassifier):
     def _column_priors(self, schema: Schema) -> dict[int, Dirichlet]:
         priors = column_priors(self.columns, schema.names, len(schema), Dirichlet)
         for j, prior in priors.items():
-            if schema[j].is_coded:
+            if schema[j].is_coded and not schema[j].is_undecided:
                 _require_codes(prior.labels, schema[j].name)
         return priors
 
@@ -143,7 +145,7 @@ class CategoricalNB(CountingClassifier):
         for j, prior in self._column_priors(schema).items():
             if prior.labels:
                 labels = frozenset(prior.labels)
-                if schema[j].is_coded:
+                if all(map(_is_code, labels)) if declared[j].is_undecided else declared[j].is_coded:
                     named = Variable.of_codes(schema[j].name, max(labels) + 1, labels)
                 else:
                     named = Variable(schema[j].name, tuple(prior.labels), labels)
@@ -167,7 +169,9 @@ class CategoricalNB(CountingClassifier):
 
     def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
         counts = sums.columns
-        return CategoryJoint(self._log_prior(sums), self._log_likelihood(counts), counts.n_states, counts.start)
+        return CategoryJoint.from_tables(
+            self._log_prior(sums), self._log_likelihood(counts), counts.n_states, counts.start
+        )
 
     def _log_likelihood(self, counts: CategoryCounts, removed: float = 0.0) -> Array:
         return category_log_likelihood(
@@ -182,13 +186,18 @@ class CategoricalNB(CountingClassifier):
         counts = self.statistics_.columns
         joint = self._joint()
         assert isinstance(joint, CategoryJoint)
-        tables = {r: self._log_likelihood(counts, float(r)) for r in np.unique(removed)}
+        one_weight = (removed == removed[0]).all()  # rows of one weight share their table
+        shared = with_unseen(self._log_likelihood(counts, float(removed[0])), counts.start) if one_weight else None
+        concentration = self._concentration(counts)
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
             block, y = table.block(rows), labels.codes[rows]
-            own = own_states_without(
-                block, y, removed[rows], counts.n_states, counts.start, tables.__getitem__, use_loop
-            )
+            if shared is not None:
+                own = sum_of_own_states(block, joint.n_states, joint.start, y, shared, use_loop=use_loop)
+            else:
+                own = states_own_without(
+                    block, y, removed[rows], counts, concentration, missing_is_state=self.missing == "state"
+                )
             return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
 
         return likelihood
@@ -266,8 +275,12 @@ class CategoricalNB(CountingClassifier):
 
 def _require_codes(labels: Iterable[Any], name: str) -> None:
     for label in labels:
-        if not isinstance(label, int | np.integer) or label < 0:
+        if not _is_code(label):
             raise ParameterError(
                 f"the prior of column {name!r} names {label!r}, but the column holds the integer codes 0, 1, 2, ...; "
                 "name these"
             )
+
+
+def _is_code(label: Any) -> bool:
+    return isinstance(label, int | np.integer) and bool(label >= 0)

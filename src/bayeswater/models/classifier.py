@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswater.data.frames import held, is_frame, library_of, write_frame
-from bayeswater.data.labels import Labels, declared_classes, encode_labels, one_dimensional
+from bayeswater.data.labels import CheckedLabels, Labels, checked_labels, declared_classes, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
@@ -106,13 +106,24 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         """
         self._require_fitted()
         sums = self.statistics_
-        old = self._sums_of(X, y, sample_weight, sums.classes, sums)
-        rest = None if remaining is None else self._sums_of(*_triple(remaining), sums.classes, sums)
-        return self._keep(sums.minus(old, rest), X, first=False)
+        old = self._sums_of(X, y, sample_weight, sums.classes, sums, counted=True)
+        rest = None if remaining is None else self._sums_of(*_triple(remaining), sums.classes, sums, counted=True)
+        remaining_sums = sums.minus(old, rest)
+        vanished = [label for label in sums.classes.states if label not in remaining_sums.classes.code_of]
+        if vanished and self._given_prior is not None:
+            raise StatisticsError(
+                f"no row of class {vanished[0]!r} would remain, but {self._prior_name} gives it a probability; "
+                f"set {self._prior_name} to None first"
+            )
+        return self._keep(remaining_sums, X, first=False)
 
     def __add__(self, other: Any) -> Self:
         """Merge two models: the sums of both, with the parameters of the left one."""
         return self._combined(other, operator.add)
+
+    def __radd__(self, other: Any) -> Self:
+        """Begin a ``sum(models)``."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, other: Any) -> Self:
         """Take the rows of another model out of this one."""
@@ -142,11 +153,11 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: Any,
         classes: Variable | None = None,
         known: Sums[Any] | None = None,
+        *,
+        counted: bool = False,
     ) -> Sums[Any]:
         """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
-        if y is None:
-            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        flat = one_dimensional(y)
+        flat = self._checked_labels(y)
         weight = checked_weight(sample_weight, len(flat))
         X = held(X)
         if known is not None:
@@ -155,8 +166,13 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         table = self._encode(X, known, learning=True)
         if table.shape[0] != len(flat):
             raise inconsistent_lengths(table.shape[0], len(flat))
-        labels = encode_labels(flat, classes)
+        labels = encode_labels(flat, classes, counted=counted)
         return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+
+    def _checked_labels(self, y: Any) -> CheckedLabels:
+        if y is None:
+            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        return checked_labels(y)
 
     def _known_classes(self, classes: Any, first: bool) -> Variable:
         if first:
@@ -251,7 +267,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         prediction. A row of weight w stands for w equal ones: one of them is left out.
         """
         self._require_fitted()
-        labels = encode_labels(one_dimensional(y), self.statistics_.classes)
+        labels = encode_labels(self._checked_labels(y), self.statistics_.classes, counted=True)
         table = self._table(X)
         if table.shape[0] != len(labels.codes):
             raise inconsistent_lengths(table.shape[0], len(labels.codes))
@@ -371,6 +387,13 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         if self._library is None:
             return values
         return write_frame(dict(zip(self._column_names(), values.T, strict=True)), self._library)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of what a fit brings that there has been none."""
+        is_learned = (name[-1] == "_" and name[0] != "_") or hasattr(type(self), name)
+        if is_learned and "statistics_" not in self.__dict__:
+            check_is_fitted(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

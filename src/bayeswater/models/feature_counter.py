@@ -45,7 +45,7 @@ class FeatureCounter:
         matrix = read_matrix(X, type(self).__name__)
         if known is not None:
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
-        require_values(matrix, type(self).__name__, allow_missing=False, allow_negative=False)
+        require_values(matrix, type(self).__name__, missing=None, allow_negative=False)
         return matrix
 
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> FeatureSums:

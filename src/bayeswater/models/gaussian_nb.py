@@ -111,7 +111,7 @@ class GaussianNB(CountingClassifier):
         return matrix
 
     def _require_values(self, matrix: DenseTable) -> None:
-        require_values(matrix, type(self).__name__, allow_missing=self.missing == "ignore", allow_negative=True)
+        require_values(matrix, type(self).__name__, missing=self.missing, allow_negative=True)
 
     def _count(self, table: DenseTable, labels: Labels, weight: Array | None) -> Moments:
         moments = Moments.of(table, labels, weight, skip_missing=self.missing == "ignore")
@@ -143,8 +143,8 @@ class GaussianNB(CountingClassifier):
             if lost.any() and not warned:  # once a call, not once a block
                 warned.append(rows.start + int(lost.argmax()))
                 warn_user(
-                    f"row {warned[0]} makes up nearly all of the scatter of its class in a column, and others may do so "
-                    "too; without such a row fewer than 8 digits of the scatter are right",
+                    f"row {warned[0]} makes up nearly all of the scatter of its class in a column, and others may too; "
+                    "without such a row fewer than 8 digits of the scatter are right",
                     PrecisionWarning,
                 )
             return terms
@@ -212,10 +212,11 @@ class GaussianNB(CountingClassifier):
 
 
 def _require_finite(moments: Moments) -> None:
-    """Refuse sums of squares, over all classes together, that are no numbers any more."""
+    """Refuse sums of squares, and variances of any class, that are no numbers any more."""
     with np.errstate(over="ignore", invalid="ignore"):
         _, mean, scatter = moments.pooled()
-    overflow = ~(np.isfinite(mean) & np.isfinite(scatter))
+        variance = (moments.scatter / np.where(moments.weight > 0, moments.weight, 1.0)).max(axis=0)
+        overflow = ~np.isfinite(mean + scatter + _pooled_variance(moments) + variance)
     if overflow.any():
         raise DataError(
             f"the squares of column {moments.column_name(int(overflow.argmax()))!r} overflow: its values are too far "
@@ -223,10 +224,14 @@ def _require_finite(moments: Moments) -> None:
         )
 
 
+def _pooled_variance(moments: Moments) -> Array:
+    n, _, scatter = moments.pooled()
+    return scatter / np.where(n > 0, n, 1.0)
+
+
 def _require_finite_smoothing(moments: Moments, var_smoothing: float) -> None:
     """Refuse a share of the largest variance that is no number any more."""
-    n, _, scatter = moments.pooled()
-    largest = float((scatter / np.where(n > 0, n, 1.0)).max())
+    largest = float(_pooled_variance(moments).max())
     if not isfinite(largest * var_smoothing):
         raise ParameterError(
             f"var_smoothing is {var_smoothing!r}; times {largest:.3g}, the largest variance of a column, it overflows: "

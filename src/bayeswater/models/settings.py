@@ -27,7 +27,9 @@ def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
             f"Got {values.shape[0] if values.ndim == 1 else values.shape} elements instead of {n_columns}."
         )
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ParameterError(f"All values in alpha must be greater than 0. Got alpha={alpha!r}; 0 smooths nothing")
+        raise ParameterError(
+            f"All values in alpha must be greater than 0. Got alpha={alpha!r}; it must be finite, and 0 or more"
+        )
     values = np.broadcast_to(values, (n_columns,))
     return values if force_alpha else np.maximum(values, LEAST_ALPHA)
 
@@ -43,7 +45,7 @@ def warn_of_small_alpha(alpha: Any, *, force_alpha: bool) -> None:
 
 
 def column_priors(columns: Any, names: Sequence[str] | None, n_columns: int, kind: type[Prior]) -> dict[int, Prior]:
-    """Read ``columns={name or position: {"prior": prior}}`` as priors by position."""
+    """Read ``columns={name or position: {"prior": prior}}`` as priors by position; an integer is always a position."""
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):

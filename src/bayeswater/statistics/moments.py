@@ -10,6 +10,7 @@ Subtraction cancels digits. Where more than eight would be lost it is refused, a
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -78,6 +79,10 @@ class Moments(ColumnStatistic):
 
     def pooled(self) -> tuple[Array, Array, Array]:
         """Weight, mean and scatter of each column over all classes together: (n_columns,) each."""
+        return self._pooled
+
+    @cached_property
+    def _pooled(self) -> tuple[Array, Array, Array]:
         n = np.broadcast_to(self.weight, self.mean.shape).astype(np.float64)
         weight = n.sum(axis=0)
         if self.n_classes == 1:

@@ -36,6 +36,9 @@ class Sums(Generic[Part]):
             return NotImplemented
         return Sums(self.class_count + other.class_count, self.columns + other.columns)
 
+    def __radd__(self, other: int) -> "Sums[Part]":
+        return self if other == 0 else NotImplemented  # so that sum() adds many
+
     def __sub__(self, other: "Sums[Part]") -> "Sums[Part]":
         if not isinstance(other, Sums):
             return NotImplemented
