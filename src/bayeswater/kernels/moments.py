@@ -84,18 +84,18 @@ def _class_moments_loop(X, y, weight, stretch, count, mean, scatter):  # type: i
                     total[k, j] = 0.0
                     square[k, j] = 0.0
             for i in range(start, stop):
-                k = np.uint64(y[i])
+                own = np.uint64(y[i])
                 w = 1.0 if weight is None else float(weight[i])
-                if n[k] == 0.0 and reading == 0:
+                if n[own] == 0.0 and reading == 0:
                     for j in range(n_columns):
-                        if count[k] == 0.0:
-                            origin[k, j] = X[i, j]
-                        center[k, j] = origin[k, j] + mean[k, j]
-                n[k] += w
+                        if count[own] == 0.0:
+                            origin[own, j] = X[i, j]
+                        center[own, j] = origin[own, j] + mean[own, j]
+                n[own] += w
                 for j in range(n_columns):
-                    away = X[i, j] - center[k, j]
-                    total[k, j] += w * away
-                    square[k, j] += w * away * away
+                    away = X[i, j] - center[own, j]
+                    total[own, j] += w * away
+                    square[own, j] += w * away * away
             cancels = False
             for k in range(n_classes):
                 for j in range(n_columns):
