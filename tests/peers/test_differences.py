@@ -479,6 +479,15 @@ def test_the_code_minus_one_is_refused_and_a_missing_category_is_not():
     assert_array_equal(model.category_count_[0], [[0, 1], [1, 0]])  # green, red
 
 
+def test_fitted_parameters_are_read_off_the_sums_and_cannot_be_written():
+    model = GaussianNB().fit([[0.0], [1.0], [5.0]], [0, 0, 1])
+    with pytest.raises(ValueError, match="read-only"):
+        model.theta_[0, 0] = 99.0
+    with pytest.raises(AttributeError, match="no setter"):
+        model.theta_ = np.zeros((2, 1))
+    assert model.theta_[0, 0] == 0.5
+
+
 # --- the page
 
 
