@@ -23,7 +23,7 @@ help: ## show these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
 
 demo: $(RUNTIME) ## install, then show what Bayeswater does on built-in data
-	@$(BIN)/python examples/demo.py $(ARGS)
+	@$(BIN)/bayeswater demo $(ARGS)
 
 test: lint ## lint, then all tests and doctests, then the coverage bound
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report= \

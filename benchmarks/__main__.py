@@ -11,6 +11,7 @@ from benchmarks.jobs import named
 from benchmarks.leave_one_out import leave_one_out
 from benchmarks.machine import machine
 from benchmarks.memory import peak_memory
+from benchmarks.mixed import mixed
 from benchmarks.report import Section, text_table, write
 from benchmarks.speed import speed
 from benchmarks.timing import CALLS_OF_ONE_ROW
@@ -47,6 +48,12 @@ def main() -> None:
                 "Leave-one-out",
                 "Every row against the sums without it, beside one prediction of the same rows.",
                 leave_one_out(few, share),
+            ),
+            _shown(
+                "A mixed table",
+                "NaiveBayes on a frame of pandas as it is, beside classifiers of scikit-learn put together by hand and, "
+                "where it is installed, mixed-naive-bayes; and a fit from a file beside the decoding of its columns.",
+                mixed(few, share),
             ),
             _shown(
                 "Decisions",

@@ -25,31 +25,40 @@ if TYPE_CHECKING:
         PrecisionWarning,
         ResourceLimitError,
         SchemaError,
+        SingularCovarianceWarning,
         StatisticsError,
         UnseenCategoryWarning,
     )
     from bayeswater.estimate.dirichlet import Beta, Dirichlet
     from bayeswater.estimate.gaussian import NormalInverseGamma
+    from bayeswater.estimate.shrinkage import Friedman
+    from bayeswater.estimate.wishart import NormalInverseWishart
     from bayeswater.kernels.threads import threads
     from bayeswater.models.bernoulli_nb import BernoulliNB
     from bayeswater.models.categorical_nb import CategoricalNB
     from bayeswater.models.complement_nb import ComplementNB
+    from bayeswater.models.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.multinomial_nb import MultinomialNB
+    from bayeswater.models.naive_bayes import NaiveBayes
     from bayeswater.models.persistence import load, save
 
 _HOME = {
     "BernoulliNB": "models.bernoulli_nb",
     "CategoricalNB": "models.categorical_nb",
     "ComplementNB": "models.complement_nb",
+    "GaussianClassifier": "models.gaussian_classifier",
     "GaussianNB": "models.gaussian_nb",
     "MultinomialNB": "models.multinomial_nb",
+    "NaiveBayes": "models.naive_bayes",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
     "Loss": "decision.loss",
     "Beta": "estimate.dirichlet",
     "Dirichlet": "estimate.dirichlet",
+    "Friedman": "estimate.shrinkage",
     "NormalInverseGamma": "estimate.gaussian",
+    "NormalInverseWishart": "estimate.wishart",
     "load": "models.persistence",
     "save": "models.persistence",
     "threads": "kernels.threads",
@@ -64,6 +73,7 @@ _HOME = {
     "PrecisionWarning": "errors",
     "ResourceLimitError": "errors",
     "SchemaError": "errors",
+    "SingularCovarianceWarning": "errors",
     "StatisticsError": "errors",
     "UnseenCategoryWarning": "errors",
 }
@@ -81,16 +91,21 @@ __all__ = [
     "DataError",
     "Dirichlet",
     "DominatedActionWarning",
+    "Friedman",
+    "GaussianClassifier",
     "GaussianNB",
     "ImpossibleEvidenceWarning",
     "Loss",
     "ModelFileError",
     "MultinomialNB",
+    "NaiveBayes",
     "NormalInverseGamma",
+    "NormalInverseWishart",
     "ParameterError",
     "PrecisionWarning",
     "ResourceLimitError",
     "SchemaError",
+    "SingularCovarianceWarning",
     "StatisticsError",
     "UnseenCategoryWarning",
     "load",

@@ -51,6 +51,10 @@ class PrecisionWarning(BayesWarning):
     """A subtraction lost so many digits that the result is not to be trusted."""
 
 
+class SingularCovarianceWarning(BayesWarning):
+    """A class whose rows have no extent in some direction, so that its covariance has no inverse."""
+
+
 class DominatedActionWarning(BayesWarning):
     """An action of a loss that is never taken, since another one costs no more whatever is true."""
 

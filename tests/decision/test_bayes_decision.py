@@ -8,8 +8,9 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -131,13 +132,35 @@ def test_weights_are_routed_to_those_who_ask_for_them(table):
             BayesDecision(inner).set_fit_request(sample_weight=True),
             {"estimator__C": [1.0]},
             cv=2,
-            scoring=realised_loss_scorer([[0, 1], [1, 0]]),
+            scoring=realised_loss_scorer([[0, 1], [1, 0]]).set_score_request(sample_weight=False),
         ).fit(X, y, sample_weight=weight)
     weighted = LogisticRegression().fit(X, y, sample_weight=weight)
     assert_array_equal(model.predict_proba(X), weighted.predict_proba(X))
     assert_array_equal(search.predict_proba(X), weighted.predict_proba(X))
     assert_array_equal(deaf.predict_proba(X), LogisticRegression().fit(X, y).predict_proba(X))
     assert_allclose(deaf.class_prior_, model.class_prior_, rtol=1e-15)
+
+
+@pytest.mark.parametrize("make", [expected_loss_scorer, realised_loss_scorer])
+def test_scorers_get_the_weights_that_they_ask_for(table, make):
+    X, y = table
+    weight = np.where(y == "yes", 4.0, 1.0)
+    learn, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
+
+    def score(request, name="sample_weight"):
+        scorer = make(MISS) if request is None else make(MISS).set_score_request(sample_weight=request)
+        model = GaussianNB().set_fit_request(sample_weight=False)
+        return cross_validate(model, X, y, cv=[(learn, test)], scoring=scorer, params={name: weight})["test_score"][0]
+
+    with config_context(enable_metadata_routing=True):
+        asked, renamed, deaf = score(True), score("importance", "importance"), score(False)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            score(None)
+        with pytest.raises(ValueError, match="sample_weight"):
+            make(MISS).set_score_request(sample_weight=3)
+    model = GaussianNB().fit(X[learn], y[learn])
+    assert asked == renamed == make(MISS)(model, X[test], y[test], sample_weight=weight[test])
+    assert deaf == make(MISS)(model, X[test], y[test]) != asked
 
 
 def test_calibration_comes_before_the_decision(table):

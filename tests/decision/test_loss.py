@@ -174,12 +174,34 @@ def test_labels_that_do_not_match_are_named():
         (lambda: spam()["ham", "eggs"], "unknown class 'eggs'"),
         (lambda: spam()["ham"], r"ask for loss\[action, truth\]"),
         (lambda: spam().realised(["ham"], ["eggs"]), "unknown class 'eggs'"),
+        (lambda: spam().realised(np.array(["ham", "eggs"]), ["ham", "ham"]), "unknown action 'eggs'; the loss knows"),
+        (lambda: spam().realised(np.array([0, 1]), ["ham", "ham"]), "unknown action 0, 1; the loss knows"),
+        (lambda: spam().realised(np.array(["ham", np.nan], dtype=object), ["ham", "ham"]), "unknown action nan"),
+        (lambda: spam().realised([["ham"]], ["ham"]), "one action for each row, in one dimension"),
+        (lambda: spam().realised(["ham"], np.array([["ham"]])), r"one class for each row, .* shape \(1, 1\)"),
         (lambda: spam().realised(["ham"], ["ham", "ham"]), "1 actions and 2 true classes"),
     ],
 )
 def test_costs_that_make_no_sense_are_refused_with_the_reason(make, message):
     with pytest.raises((ParameterError, SchemaError, DataError), match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [list, tuple, np.array, lambda v: np.array(v, dtype=object), pd.Series, pd.Categorical, pl.Series, pa.array],
+    ids=["list", "tuple", "strings", "objects", "pandas", "categorical", "polars", "arrow"],
+)
+def test_the_cost_of_decisions_is_looked_up_whatever_the_form_of_the_labels(form):
+    actions, truth = ["spam", "ask", "ham", "spam"], ["ham", "ham", "spam", "spam"]
+    assert spam().realised(form(actions), form(truth)).tolist() == [10, 0.5, 1, 0]
+
+
+def test_the_cost_of_decisions_for_labels_that_are_numbers():
+    loss = Loss([[0, 2], [3, 0], [1, 1]], actions=[30, 10, "wait"], classes=[30, 10])
+    assert loss.realised([10, "wait", 30, 30], np.array([30, 10, 10, 30])).tolist() == [3, 1, 2, 0]
+    assert Loss.zero_one([30, 10]).realised(np.array([10.0, 30.0]), np.array([10, 10])).tolist() == [0, 1]
+    assert Loss.zero_one([False, True]).realised(np.array([True, False]), [True, True]).tolist() == [0, 1]
 
 
 def test_every_dominated_action_is_named_in_one_warning():

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-DTYPES = {"<i8": "I64", "<f8": "F64"}
+DTYPES = {"<i8": "I64", "<f8": "F64", "|u1": "U8"}
 MANY = 10**18
 
 Header = dict[str, Any]
@@ -212,27 +212,27 @@ def layouts(good: bytes) -> dict[str, tuple[bytes, str]]:
     )[:2]
     start = header[second]["data_offsets"][0]
     return {
-        "dtype BF16": (with_entry(dtype="BF16"), "no array of I64 or F64"),
-        "dtype F32": (with_entry(dtype="F32"), "no array of I64 or F64"),
-        "dtype object": (with_entry(dtype="O"), "no array of I64 or F64"),
-        "dtype a list": (with_entry(dtype=["F64"]), "no array of I64 or F64"),
-        "shape negative": (with_entry(shape=[-2, -2]), "no array of I64 or F64"),
-        "shape with zero": (with_entry(shape=[0, MANY]), "no array of I64 or F64"),
-        "shape empty": (with_entry(shape=[]), "no array of I64 or F64"),
-        "shape fractional": (with_entry(shape=[2.0, 2.0]), "no array of I64 or F64"),
-        "shape of truths": (with_entry(shape=[True, 4]), "no array of I64 or F64"),
-        "shape a number": (with_entry(shape=4), "no array of I64 or F64"),
-        "shape of many dimensions": (with_entry(shape=[1] * 10**5), "no array of I64 or F64"),
+        "dtype BF16": (with_entry(dtype="BF16"), "no array of I64, F64, U8"),
+        "dtype F32": (with_entry(dtype="F32"), "no array of I64, F64, U8"),
+        "dtype object": (with_entry(dtype="O"), "no array of I64, F64, U8"),
+        "dtype a list": (with_entry(dtype=["F64"]), "no array of I64, F64, U8"),
+        "shape negative": (with_entry(shape=[-2, -2]), "no array of I64, F64, U8"),
+        "shape with zero": (with_entry(shape=[0, MANY]), "no array of I64, F64, U8"),
+        "shape empty": (with_entry(shape=[]), "no array of I64, F64, U8"),
+        "shape fractional": (with_entry(shape=[2.0, 2.0]), "no array of I64, F64, U8"),
+        "shape of truths": (with_entry(shape=[True, 4]), "no array of I64, F64, U8"),
+        "shape a number": (with_entry(shape=4), "no array of I64, F64, U8"),
+        "shape of many dimensions": (with_entry(shape=[1] * 10**5), "no array of I64, F64, U8"),
         "shape that overflows": (with_entry(shape=[2**62, 2**62]), "needs"),
-        "shape of huge numbers": (with_entry(shape=[10**4000] * 8), "no array of I64 or F64"),
+        "shape of huge numbers": (with_entry(shape=[10**4000] * 8), "no array of I64, F64, U8"),
         "offsets of huge numbers": (with_entry(data_offsets=[10**4000, 0]), "begins at byte"),
         "shape of terabytes": (with_entry(shape=[2, MANY]), "needs"),
         "shape too small": (with_entry(shape=[1, 2]), "needs 16 bytes"),
         "offsets past the end": (with_entry(data_offsets=[size[0], MANY]), "needs"),
         "offsets reversed": (with_entry(data_offsets=size[::-1]), "needs|begins at byte"),
         "offsets negative": (with_entry(data_offsets=[-32, 0]), "begins at byte -32"),
-        "offsets fractional": (with_entry(data_offsets=[float(at) for at in size]), "no array of I64 or F64"),
-        "three offsets": (with_entry(data_offsets=[*size, 0]), "no array of I64 or F64"),
+        "offsets fractional": (with_entry(data_offsets=[float(at) for at in size]), "no array of I64, F64, U8"),
+        "three offsets": (with_entry(data_offsets=[*size, 0]), "no array of I64, F64, U8"),
         "arrays that overlap": (
             with_entry(second, data_offsets=header[first]["data_offsets"]),
             "begins at byte|needs",
@@ -249,8 +249,8 @@ def layouts(good: bytes) -> dict[str, tuple[bytes, str]]:
             ),
             "begins at byte",
         ),
-        "an entry with more": (with_entry(code="print()"), "no array of I64 or F64"),
-        "an entry that is a list": (packed({**header, "columns.mean": [1]}, data), "no array of I64 or F64"),
+        "an entry with more": (with_entry(code="print()"), "no array of I64, F64, U8"),
+        "an entry that is a list": (packed({**header, "columns.mean": [1]}, data), "no array of I64, F64, U8"),
         "an array left out": (
             packed({name: entry for name, entry in header.items() if name != "columns.mean"}, data),
             "begins at byte|should have",

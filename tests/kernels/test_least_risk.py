@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater.kernels.class_scores import log_shares
-from bayeswater.kernels.least_risk import first_of_least, row_totals
+from bayeswater.kernels.least_risk import TILE_ROWS, first_of_least, first_of_least_product, row_totals
 
 both_roads = pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
 
@@ -26,7 +26,26 @@ def test_the_sum_of_a_row_with_a_negative_or_missing_probability_is_nan(use_loop
 def test_among_risks_equal_within_the_tie_of_their_row_the_first_one_is_found(use_loop):
     risk = np.array([[1.01, 1.0, 2.0], [1.01, 1.0, 2.0], [0.0, 0.0, 1.0], [1e-300, 2.0, 0.0], [3.0, 2.0, 1.0]])
     tie = np.array([0.02, 0.005, 0.0, 0.1, 0.1])
-    assert first_of_least(risk, tie, use_loop=use_loop).tolist() == [0, 1, 0, 2, 2]
+    assert first_of_least(np.ascontiguousarray(risk.T), tie, use_loop=use_loop).tolist() == [0, 1, 0, 2, 2]
+
+
+@both_roads
+@pytest.mark.parametrize("n_rows", [1, TILE_ROWS - 1, TILE_ROWS, 2 * TILE_ROWS + 3])
+@pytest.mark.parametrize(("n_actions", "n_classes"), [(1, 1), (2, 3), (5, 2)])
+def test_product_and_choice_at_once_are_those_of_the_risks(n_rows, n_actions, n_classes, use_loop):
+    rng = np.random.default_rng(n_rows)
+    proba = rng.integers(0, 4, (n_rows, n_classes)).astype(float)  # many ties, all sums exact
+    cost = rng.integers(0, 4, (n_actions, n_classes)).astype(float)
+    best, total = first_of_least_product(proba, cost, 1e-15, use_loop=use_loop)
+    np.testing.assert_array_equal(best, (proba @ cost.T).argmin(axis=1))
+    np.testing.assert_array_equal(total, proba.sum(axis=1))
+
+
+@both_roads
+def test_product_and_choice_at_once_mark_rows_that_are_no_probabilities(use_loop):
+    proba = np.array([[0.5, 0.5], [1.5, -0.5], [np.nan, 1.0], [1.0, np.nan], [-0.0, 1.0]])
+    _, total = first_of_least_product(proba, np.array([[0.0, 1.0], [1.0, 0.0]]), 1e-15, use_loop=use_loop)
+    np.testing.assert_array_equal(total, [1.0, np.nan, np.nan, np.nan, 1.0])
 
 
 @both_roads

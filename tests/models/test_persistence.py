@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.files.hostile import forged, unpacked
 from tests.laws.tables import CODES, COUNTS, MARKS, QUARTERS, Rows, any_weights, tables
+from tests.models.same_model import reloaded, require_same_model
 
 import bayeswater
 from bayeswater import (
@@ -129,38 +130,6 @@ def lessons(draw: Any) -> tuple[Any, Rows, Any]:
     if missing:
         made.set_params(missing=draw(st.sampled_from(["ignore", "state"] if model is CategoricalNB else ["ignore"])))
     return made, rows, lambda X: in_form(X, form)
-
-
-def require_same_model(found: Any, model: Any, X: Any) -> None:
-    """Equal in all that can be seen of a model, to the bit."""
-    assert type(found) is type(model)
-    with np.printoptions(floatmode="unique"):
-        assert repr(found.get_params()) == repr(model.get_params())
-    assert found.statistics_ == model.statistics_
-    for mine, theirs in (
-        (found.statistics_.class_count, model.statistics_.class_count),
-        (found.statistics_.columns, model.statistics_.columns),
-    ):
-        assert [repr(state) for state in mine.classes.states] == [repr(state) for state in theirs.classes.states]
-        assert mine.classes.declared == theirs.classes.declared
-        for name, array in theirs.to_arrays().items():
-            mine_array = mine.to_arrays()[name]
-            assert (mine_array.dtype, mine_array.shape) == (array.dtype, array.shape)
-            assert mine_array.tobytes() == array.tobytes()
-            assert not mine_array.flags.writeable
-    assert found.classes_.dtype == model.classes_.dtype
-    assert found.classes_.tolist() == model.classes_.tolist()
-    seen = {name: value for name, value in vars(model).items() if name.endswith("_in_") or name == "_library"}
-    assert {name: repr(value) for name, value in vars(found).items() if name in seen} == {
-        name: repr(value) for name, value in seen.items()
-    }
-    assert found.predict_joint_log_proba(X).tobytes() == model.predict_joint_log_proba(X).tobytes()
-    assert found.predict(X).tolist() == model.predict(X).tolist()
-
-
-def reloaded(model: Any, path: Path) -> Any:
-    save(model, path)
-    return load(path)
 
 
 @settings(max_examples=150)
@@ -276,10 +245,16 @@ def test_a_path_may_be_of_any_type(kind, tmp_path):
     assert load(kind(tmp_path / "model")).statistics_ == FITTED.statistics_
 
 
+def heirs(kind: type) -> set[type]:
+    """The classes below a class that have none below them."""
+    below = [kind for kind in kind.__subclasses__() if kind.__module__.startswith("bayeswater.")]
+    return {heir for kind in below for heir in heirs(kind)} if below else {kind}
+
+
 def test_every_model_that_learns_can_be_saved():
     for module in iter_modules(models.__path__):
         import_module(f"bayeswater.models.{module.name}")
-    ours = {it.__name__ for it in CountingClassifier.__subclasses__() if it.__module__.startswith("bayeswater.")}
+    ours = {heir.__name__ for heir in heirs(CountingClassifier)}
     assert ours == {kind.model.__name__ for kind in KINDS.values()}
     assert ours == set(KINDS)
 

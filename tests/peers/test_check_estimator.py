@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
 
 MODELS = [
     GaussianNB(),
@@ -21,6 +21,9 @@ MODELS = [
     CategoricalNB(),
     CategoricalNB(missing="ignore"),
     CategoricalNB(missing="state"),
+    NaiveBayes(),
+    NaiveBayes(family="binned", missing="state"),
+    NaiveBayes(calibrate=True),
 ]
 
 

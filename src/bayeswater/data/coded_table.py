@@ -7,7 +7,7 @@ state: the slot that every table of counts keeps for it. What is unseen at predi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -82,9 +82,9 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
     """Code a table of categories; columns without names are called as those known, or x0, x1, ..."""
     if is_frame(X):
         frame = read_frame(X)
-        sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
-        require_width(len(sources), None if rules.known is None else len(rules.known), rules.model)
+        require_width(len(frame.names), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
+        sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
         names = _names(rules, names_of(X, frame.names), len(sources))
     else:
         X = _as_array(X, rules.model)
@@ -95,6 +95,15 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         sources = [X[:, j] for j in range(X.shape[1])]
         if X.dtype.kind not in "iuf":
             sources = [_FrameColumn(_as_frame(*column), column[1]) for column in zip(sources, names, strict=True)]
+    return _encode_columns(names, sources, rules)
+
+
+def encode_frame(frame: Frame, rules: Rules) -> CodedTable:
+    """Code the columns of a frame."""
+    return _encode_columns(frame.names, [_FrameColumn(frame, name) for name in frame.names], rules)
+
+
+def _encode_columns(names: Sequence[str], sources: Sequence[Any], rules: Rules) -> CodedTable:
     variables, columns, unseen = [], [], []
     for j, (name, source) in enumerate(zip(names, sources, strict=True)):
         known = rules.known[j] if rules.known is not None else None
@@ -166,51 +175,114 @@ def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:
 def _encode_column(
     source: Any, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
-    if isinstance(source, np.ndarray) or source.is_numeric:
-        numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, source.name)
-        missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
-        present = numbers[~missing]
-        holds_labels = known is not None and not known.is_undecided and not known.is_coded
-        if not holds_labels and len(present) and present.min() < 0:
-            raise _negative(numbers, name, rules.model)
-        if not np.isfinite(present).all():
-            raise DataError(
-                f"Input X contains infinity: column {name!r}; a category must be a finite number or a label"
-            )
-        whole = bool((present == np.floor(present)).all())
-        is_open = known is None or (rules.grow and known.is_undecided)
-        if whole if is_open else not holds_labels:
-            _refuse_missing(missing, name, rules)
-            return _encode_codes(numbers, missing, name, known, rules)
-        labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
-        states: list[Any] = [
-            int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()
-        ]
-        declared: frozenset[Any] = frozenset()
-    else:
-        states, index, missing, declared = _found_labels(source)
-    _refuse_missing(missing, name, rules)
+    if not isinstance(source, np.ndarray) and not source.is_numeric:
+        return _encode_labels(_FoundLabels.of(source), name, known, rules)
+    numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, source.name)
+    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
+    present = numbers[~missing]
+    holds_labels = known is not None and not known.is_undecided and not known.is_coded
+    if not holds_labels and len(present) and present.min() < 0:
+        raise _negative(numbers, name, rules.model)
+    if not np.isfinite(present).all():
+        raise DataError(f"Input X contains infinity: column {name!r}; a category must be a finite number or a label")
+    whole = bool((present == np.floor(present)).all())
+    is_open = known is None or (rules.grow and known.is_undecided)
+    if whole if is_open else not holds_labels:
+        _refuse_missing(missing, name, rules)
+        return _encode_codes(numbers, missing, name, known, rules)
+    labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
+    states = [int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()]
+    place = np.append(np.arange(len(states)), -1)  # NaN is the last of the labels
+    return _encode_labels(_FoundLabels(states, ((place, index),)), name, known, rules)
+
+
+@dataclass(frozen=True)
+class _FoundLabels:
+    """Labels of a column, and its cells in chunks: an index into each chunk's own list, and where these stand in ours.
+
+    A missing cell points at an entry whose place is -1.
+    """
+
+    states: list[Any]
+    chunks: tuple[tuple[Array, Array], ...]  # (place, index) of each
+    declared: frozenset[Any] = frozenset()
+
+    @classmethod
+    def of(cls, source: "_FrameColumn") -> "_FoundLabels":
+        """List the labels of a column; each chunk of Arrow has a dictionary of its own: they are joined by label."""
+        import pyarrow as pa
+
+        column = source.frame.table.column(source.name)
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        if not pa.types.is_dictionary(column.type):
+            try:
+                column = column.dictionary_encode()
+            except pa.ArrowNotImplementedError:
+                raise DataError(
+                    f"column {source.name!r} holds {column.type}; a category must be a label or a number"
+                ) from None
+        code_of: dict[Any, int] = {}
+        chunks = []
+        for chunk in column.chunks:
+            labels = chunk.dictionary.to_pylist()
+            place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
+            index = chunk.indices if chunk.null_count == 0 else chunk.indices.cast(pa.int64()).fill_null(len(labels))
+            chunks.append((np.array([*place, -1], dtype=np.int64), index.to_numpy()))
+        if source.name in source.frame.declared:
+            return cls(list(code_of), tuple(chunks), frozenset(code_of))
+        return cls(list(code_of), tuple(chunks))._used()
+
+    def _used(self) -> "_FoundLabels":
+        """Leave out labels that no cell has."""
+        used = self.rows > 0
+        if used.all():
+            return self
+        renumbered = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)  # at -1: missing
+        states = [state for state, is_used in zip(self.states, used, strict=True) if is_used]
+        return _FoundLabels(states, tuple((renumbered[place], index) for place, index in self.chunks))
+
+    @cached_property
+    def rows(self) -> Array:
+        """Cells of each label: (n_states,)."""
+        rows = np.zeros(len(self.states) + 1, dtype=np.int64)
+        for place, index in self.chunks:
+            np.add.at(rows, place, np.bincount(index, minlength=len(place)))
+        return rows[:-1]  # the last, at -1, counts the missing ones
+
+    @property
+    def missing(self) -> Array:
+        """Which cells are missing: (n_rows,)."""
+        return np.concatenate([(place < 0)[index] for place, index in self.chunks] or [np.zeros(0, dtype=bool)])
+
+    def coded(self, code_of_state: Array, missing: int) -> Array:
+        """Codes of all cells, in the narrowest integers."""
+        codes = np.append(code_of_state, missing)
+        narrow = narrow_codes(codes, int(codes.max()))
+        return np.concatenate([narrow[place][index] for place, index in self.chunks] or [narrow[:0]])
+
+
+def _encode_labels(
+    found: _FoundLabels, name: str, known: Variable | None, rules: Rules
+) -> tuple[Variable, Array, list[Unseen]]:
+    """Code labels by their place in the domain that is known or, in learning, in their own."""
+    states = found.states
+    if rules.refuse_missing:
+        _refuse_missing(found.missing, name, rules)
     if known is not None and not rules.grow:
         place = np.array([known.code_of.get(state, known.n_states + 1) for state in states], dtype=np.int64)
-        variable = known
-    else:
-        ordered: Sequence[Any] = tuple(states) if declared else sorted_labels(states)
-        if known is not None and not states:
-            ordered = known.states[:0]  # no cell tells codes from labels: they are what they were
-        variable = Variable(name, ordered, declared)
-        place = np.array([variable.code_of[state] for state in states], dtype=np.int64)
-    n_states = variable.n_states
-    place = np.append(place, n_states)  # where missing cells go
-    codes = narrow_codes(place, int(place.max()))[np.where(missing, len(states), index)]
-    unseen = []
-    if variable is known:
-        rows = np.bincount(index[~missing], minlength=len(states))
         unseen = [
-            Unseen(name, state, int(n))
-            for state, n in zip(states, rows, strict=True)
+            Unseen(name, state, n)
+            for state, n in zip(states, found.rows.tolist(), strict=True)
             if n and state not in known.code_of
         ]
-    return variable, codes, unseen
+        return known, found.coded(place, known.n_states), unseen
+    ordered: Sequence[Any] = tuple(states) if found.declared else sorted_labels(states)
+    if known is not None and not states:
+        ordered = known.states[:0]  # no cell tells codes from labels: they are what they were
+    variable = Variable(name, ordered, found.declared)
+    place = np.array([variable.code_of[state] for state in states], dtype=np.int64)
+    return variable, found.coded(place, variable.n_states), []
 
 
 def _encode_codes(
@@ -232,51 +304,24 @@ def _encode_codes(
 
 
 def _as_frame(cells: Array, name: str) -> Frame:
-    """Put one column of an array of objects, strings or times into a frame."""
+    """Put one column of an array into a frame."""
+    import pyarrow as pa
+
+    return Frame(pa.table({name: as_arrow(cells, name)}), "numpy", frozenset())
+
+
+def as_arrow(cells: Array, name: str) -> Any:
+    """Read one column of an array of objects, strings or times as Arrow."""
     import pyarrow as pa
 
     try:
-        column = pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)
+        return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
     except (pa.ArrowException, OverflowError) as error:
         kinds = type_names(cells.tolist())
         raise DataError(
             f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "
             f"example with str(): {error}"
         ) from None
-    return Frame(pa.table({name: column}), "numpy", frozenset())
-
-
-def _found_labels(source: "_FrameColumn") -> tuple[list[Any], Array, Array, frozenset[Any]]:
-    """List the labels of a column, the index of each cell's label, which cells are missing, and what is declared."""
-    import pyarrow as pa
-
-    column = source.frame.table.column(source.name)
-    if pa.types.is_null(column.type):
-        column = column.cast(pa.string())
-    if not pa.types.is_dictionary(column.type):
-        try:
-            column = column.dictionary_encode()
-        except pa.ArrowNotImplementedError:
-            raise DataError(
-                f"column {source.name!r} holds {column.type}; a category must be a label or a number"
-            ) from None
-    # Every chunk has a dictionary of its own: labels are joined by what they say, not by their place in it.
-    code_of: dict[Any, int] = {}
-    parts = []
-    for chunk in column.chunks:
-        labels = chunk.dictionary.to_pylist()
-        place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
-        indices = chunk.indices.cast(pa.int64()).fill_null(len(labels))
-        parts.append(np.array([*place, -1], dtype=np.int64)[indices.to_numpy()])
-    index = np.concatenate(parts)
-    missing = index < 0
-    index[missing] = 0
-    states = list(code_of)
-    if source.name in source.frame.declared:
-        return states, index, missing, frozenset(states)
-    used = np.bincount(index[~missing], minlength=len(states)) > 0
-    renumbered = np.cumsum(used)[index] - 1 if states else index
-    return [state for state, is_used in zip(states, used, strict=True) if is_used], renumbered, missing, frozenset()
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,11 @@ def is_sparse_frame(X: Any) -> bool:
     return _is_pandas(X) and len(X.dtypes) > 0 and all(map(_leaves_out_zeros, X.dtypes))
 
 
+def sparse_columns(X: Any) -> list[Any]:
+    """Name the columns of a frame of pandas that are sparse, with the zeros left out."""
+    return [name for name, kind in X.dtypes.items() if _leaves_out_zeros(kind)] if _is_pandas(X) else []
+
+
 def _leaves_out_zeros(kind: Any) -> bool:
     return isinstance(kind, sys.modules["pandas"].SparseDtype) and kind.kind in "biuf" and kind.fill_value == 0
 

@@ -119,8 +119,13 @@ def one_dimensional(y: Any) -> Array:
 
 def checked_labels(y: Any) -> CheckedLabels:
     """Check shape and kind of y; integers, the common case, are passed through at once."""
+    if isinstance(y, CheckedLabels):
+        return y
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub" and not isinstance(y, np.ma.MaskedArray):
         return CheckedLabels(y)
+    names = _arrow_names(y)
+    if names is not None:
+        return names
     from sklearn.utils import column_or_1d
 
     try:
@@ -190,6 +195,34 @@ def _in_order(labels: Iterable[Any]) -> list[Any]:
         f"Unknown label type: y holds {type_names(labels)[0]}, and such labels have no order; labels must be names, "
         "whole numbers or other things that can be sorted"
     )
+
+
+def _arrow_names(y: Any) -> CheckedLabels | None:
+    """Read strings of Arrow or polars by their dictionary, without looking at each; give None for anything else."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None or not (isinstance(y, pyarrow.Array | pyarrow.ChunkedArray) or _is_polars_series(y)):
+        return None
+    column = pyarrow.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pyarrow.chunked_array([y])
+    types = pyarrow.types
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)) or not len(column):
+        return None
+    if types.is_string_view(column.type):
+        column = column.cast(pyarrow.large_string())
+    if not types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    encoded = column.unify_dictionaries().combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pyarrow.ChunkedArray) else encoded
+    if encoded.null_count or encoded.dictionary.null_count:
+        return None  # the slow way names the row
+    labels = np.array(encoded.dictionary.to_pylist())
+    distinct, place = np.unique(labels, return_inverse=True)
+    return CheckedLabels(place[encoded.indices.to_numpy()], distinct)
+
+
+def _is_polars_series(y: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(y, polars.Series)
 
 
 def _as_array(y: Any) -> Any:

@@ -8,6 +8,7 @@ because a row had them. Two variables are aligned by label, never by code.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,8 @@ class Variable:
             return Variable(self.name, range(max(self.n_states, other.n_states)), declared)
         dtype = _common_dtype(self.dtype, other.dtype)
         same = tuple(self.states) == tuple(other.states)
-        states = tuple(self.states) if same else sorted_labels({*self.states, *other.states})
+        # One after the other, not mixed up in a set: two sorted lists are merged in time of their length.
+        states = tuple(self.states) if same else sorted_labels(dict.fromkeys([*self.states, *other.states]))
         return Variable(self.name, states, declared, dtype)
 
     def shared_codes(self, other: "Variable") -> tuple[Array, Array]:
@@ -106,16 +108,16 @@ class Variable:
         if self.is_coded:
             codes = np.arange(min(self.n_states, other.n_states))
             return codes, codes
-        shared = [(code, other.code_of[state]) for code, state in enumerate(self.states) if state in other.code_of]
-        mine, theirs = np.array(shared, dtype=np.int64).reshape(-1, 2).T
-        return mine, theirs
+        place = np.fromiter(map(other.code_of.get, self.states, repeat(-1)), dtype=np.int64, count=self.n_states)
+        mine = np.flatnonzero(place >= 0)
+        return mine, place[mine]
 
     def keeping(self, counted: Array) -> "Variable":
         """Drop the states that are neither declared nor `counted` (n_states,): a domain as if never seen."""
         if self.is_coded:
             n_states = max([-1, *np.flatnonzero(counted)[-1:].tolist(), *self.declared]) + 1
             return Variable(self.name, range(n_states), self.declared)
-        states = tuple(s for s, seen in zip(self.states, counted, strict=True) if seen or s in self.declared)
+        states = tuple(s for s, seen in zip(self.states, counted.tolist(), strict=True) if seen or s in self.declared)
         return Variable(self.name, states, self.declared, self.dtype)
 
 

@@ -85,3 +85,12 @@ def take_rows(X: Any, keep: Array) -> Any:
     if library_of(X) == "pandas" or (hasattr(X, "shape") and not is_frame(X)):
         return X[keep]
     return X.filter(keep) if is_frame(X) else [row for row, kept in zip(X, keep, strict=True) if kept]
+
+
+def first_rows(X: Any, n_rows: int) -> Any:
+    """Take the first rows of a table of any kind."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[:n_rows]
+    if library_of(X) == "pandas":
+        return X.iloc[:n_rows]
+    return X[:n_rows]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from bayeswater.data.frames import held
 from bayeswater.data.labels import one_dimensional
 from bayeswater.data.weights import without_zero_rows
-from bayeswater.decision.calibration_choice import Folds, choose, thinned, trial
+from bayeswater.decision.calibration_choice import Choice, Folds, choose, thinned, trial, with_doubt
 from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.decision.cross_fitting import cross_fitted, folds_of, log_scores, require_cv, rows_of, scores_method
@@ -27,6 +27,7 @@ from bayeswater.decision.probabilities import ROUNDING
 from bayeswater.decision.rows import class_codes, row_weight
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesWarning, DataError, ParameterError
+from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.class_scores import first_of_largest
 from bayeswater.typing import Array
 
@@ -114,8 +115,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the calibrated probabilities: (n_rows, n_classes)."""
         check_is_fitted(self)
-        mapped = self.calibration_.map.apply(log_scores(self.estimator_, held(X), self.classes_))
-        return self.calibration_.doubt.apply(mapped)
+        return self.calibration_.corrected(log_scores(self.estimator_, held(X), self.classes_))
 
     def predict_proba(self, X: Any) -> Array:
         """Calibrated probabilities: (n_rows, n_classes)."""
@@ -135,11 +135,16 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
         folds = thinned(folds, len(scores))
-        method, candidates = choose(scores, folds) if self.method == "auto" else (self.method, {})
-        before, after = CalibrationReport.of_trial(trial(MAPS[method], scores, folds))
+        with one_blas_thread(scores.log_proba.size * scores.n_classes):  # products of a few columns, many times over
+            if self.method == "auto":
+                chosen = choose(scores, folds)
+            else:
+                chosen = Choice(self.method, {}, trial(MAPS[self.method], scores, folds))
+            before, after = CalibrationReport.of_trial(with_doubt(chosen.trial, scores, folds))
+            fitted = MAPS[chosen.method].fit(scores.log_proba, scores.codes, scores.weight)
         return CalibrationReport(
-            method=method,
-            map=MAPS[method].fit(scores.log_proba, scores.codes, scores.weight),
+            method=chosen.method,
+            map=fitted,
             doubt=Doubt.fit(scores),
             scored_by=scored_by,
             n_used=len(scores),
@@ -147,7 +152,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             n_impossible=int(np.isneginf(scores.own).sum()),
             before=before,
             after=after,
-            candidates=candidates,
+            candidates=chosen.log_loss,
         )
 
     def _require_parameters(self) -> None:

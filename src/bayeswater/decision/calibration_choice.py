@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.decision.calibration_maps import MAPS, CalibrationMap
+from bayeswater.decision.calibration_maps import FEW_PARAMETERS, MAPS, CalibrationMap
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores
+from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
 
 STANDARD_ERRORS = 2.0
@@ -40,34 +41,76 @@ def thinned(folds: Folds, n_rows: int) -> Folds:
     return [(learn, held_out) for learn, held_out in pairs if len(learn) and len(held_out)]
 
 
-def trial(kind: type[CalibrationMap], scores: Scores, folds: Folds, *, doubt: bool = True) -> Trial | None:
+def trial(kind: type[CalibrationMap], scores: Scores, folds: Folds) -> Trial | None:
     """Fit a map on each fold's rows and apply it to those held out; None without folds."""
     if not folds:
         return None
-    outcome = []
-    for learn, held_out in folds:
-        known, new = scores.take(learn), scores.take(held_out)
-        calibrated = kind.fit(known.log_proba, known.codes, known.weight).apply(new.log_proba)
-        outcome.append(Doubt.fit(known).apply(calibrated) if doubt else calibrated)
+
+    def calibrated(fold: tuple[Array, Array]) -> Array:
+        known, new = scores.take(fold[0]), scores.take(fold[1])
+        return kind.fit(known.log_proba, known.codes, known.weight).apply(new.log_proba)
+
+    outcome = list(ordered_map(calibrated, folds))
     before = scores.take(np.concatenate([held_out for _, held_out in folds]))
     return Trial(before, Scores(np.concatenate(outcome), before.codes, before.weight))
 
 
-def choose(scores: Scores, folds: Folds) -> tuple[str, dict[str, float]]:
-    """Name the map to use, and give the held-out log-loss of each."""
-    best, best_loss, tried = next(iter(MAPS)), None, {}
+def with_doubt(found: Trial | None, scores: Scores, folds: Folds) -> Trial | None:
+    """Raise the impossible classes of what a map makes of rows held out, as the rows it was fitted on teach."""
+    if found is None:
+        return None
+    ends = np.cumsum([0, *(len(held_out) for _, held_out in folds)])
+    raised = [
+        Doubt.fit(scores.take(learn)).apply(found.after.log_proba[first:last])
+        for (learn, _), first, last in zip(folds, ends[:-1], ends[1:], strict=True)
+    ]
+    return Trial(found.before, Scores(np.concatenate(raised), found.before.codes, found.before.weight))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The name of the map to use, the held-out log-loss of each that was tried, and the trial of the one to use."""
+
+    method: str
+    log_loss: dict[str, float]
+    trial: Trial | None
+
+
+def choose(scores: Scores, folds: Folds) -> Choice:
+    """Try every map on rows held out."""
+    best, best_loss, best_trial, tried = next(iter(MAPS)), None, None, {}
     for name, kind in MAPS.items():
-        found = trial(kind, scores, folds, doubt=False)
+        found = trial(kind, scores, folds)
         if found is None:
             break
         rows = found.before.undecided()
         loss, weight = -found.after.own[rows], found.before.weight[rows]
+        if best_trial is None:
+            best_trial = found
         if not len(loss):
             break
         tried[name] = float(loss @ weight / weight.sum())
         if best_loss is None or _gain_is_real(best_loss - loss, weight):
-            best, best_loss = name, loss
-    return best, tried
+            best, best_loss, best_trial = name, loss, found
+    return Choice(best, tried, best_trial)
+
+
+def choose_few_parameters(scores: Scores) -> tuple[str, CalibrationMap, dict[str, float]]:
+    """Name and fit the map of few parameters to use, and give the log-loss of each.
+
+    They are too few to fit noise once there are some dozens of rows, so the rows they are fitted on can judge them, at
+    half the logarithm of the rows for each parameter (BIC). Unlike folds, that treats a row of weight w as w rows.
+    """
+    used = scores.take(scores.undecided())
+    total = used.weight.sum()
+    fitted, tried, price = {}, {}, {}
+    for name, (kind, n_parameters) in FEW_PARAMETERS.items():
+        fitted[name] = kind.fit(used.log_proba, used.codes, used.weight)
+        loss = -float(Scores(fitted[name].apply(used.log_proba), used.codes, used.weight).own @ used.weight)
+        price[name] = loss + 0.5 * n_parameters(used.n_classes) * np.log(max(total, 1.0))
+        tried[name] = loss / total if total else float("nan")
+    best = min(price, key=lambda name: price[name])
+    return best, fitted[best], tried
 
 
 def _gain_is_real(gain: Array, weight: Array) -> bool:

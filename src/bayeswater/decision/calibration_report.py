@@ -9,23 +9,27 @@ from bayeswater.decision.calibration_maps import CalibrationMap
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores
+from bayeswater.typing import Array
 
 
 @dataclass(frozen=True)
 class Quality:
-    """Mean log-loss, never floored, and expected calibration error of the predicted class."""
+    """Mean log-loss, never floored, expected calibration error of the predicted class, and share of classes right."""
 
     log_loss: float
     ece: float
+    accuracy: float
 
     @classmethod
     def of(cls, scores: Scores) -> "Quality":
         """Measure rows whose class is known."""
         proba = np.exp(scores.log_proba)
         labels = np.arange(scores.n_classes)
+        correct = scores.log_proba.argmax(axis=1) == scores.codes
         return cls(
             float(-(scores.own @ scores.weight) / scores.weight.sum()),
             ece(scores.codes, proba, labels=labels, sample_weight=scores.weight),
+            float(correct @ scores.weight / scores.weight.sum()),
         )
 
 
@@ -48,14 +52,20 @@ class CalibrationReport:
     before: Quality | None
     after: Quality | None
     candidates: dict[str, float] = field(default_factory=dict)
+    is_stale: bool = False  # whether the classifier has learned or forgotten rows since
 
     @classmethod
     def of_trial(cls, found: Trial | None) -> tuple[Quality | None, Quality | None]:
         """Measure a trial before and after the map."""
         return (None, None) if found is None else (Quality.of(found.before), Quality.of(found.after))
 
+    def corrected(self, log_proba: Array) -> Array:
+        """Apply the map and the doubt to log-probabilities (n_rows, n_classes)."""
+        return self.doubt.apply(self.map.apply(log_proba))
+
     def __str__(self) -> str:
-        lines = [f"Calibration: {self.map}", f"  learned from {self.n_used} rows, scored by {self.scored_by}"]
+        stale = " (stale: rows were learned or forgotten since)" if self.is_stale else ""
+        lines = [f"Calibration: {self.map}{stale}", f"  learned from {self.n_used} rows, scored by {self.scored_by}"]
         if self.n_left_out:
             lines.append(f"  left out: {self.n_left_out} rows that would leave no row of their class to learn from")
         if self.n_impossible:

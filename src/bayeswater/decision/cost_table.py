@@ -10,11 +10,12 @@ which are not negative: no digit is lost in summing them, and what is added to a
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
 
-from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.typing import Array
 
 LARGEST_COST = 1e300
@@ -176,9 +177,25 @@ def _plain(labels: Any) -> tuple[Any, ...]:
 
 
 def _codes(given: Any, labels: tuple[Any, ...], what: str) -> Array:
-    code_of = {label: code for code, label in enumerate(labels)}
-    values = _plain(given.to_numpy() if hasattr(given, "to_numpy") else given)
-    unknown = sorted({repr(label) for label in values if label not in code_of})
-    if unknown:
+    """Find the place of each of the labels that are given: (n_rows,)."""
+    values = np.asarray(given) if hasattr(given, "__array__") else given  # a list may hold labels of several types
+    known = np.array(labels) if len({type(label) for label in labels}) == 1 else None
+    if isinstance(values, np.ndarray) and known is not None and values.dtype.kind == known.dtype.kind in "biufU":
+        order = known.argsort()
+        place = order[np.minimum(known.searchsorted(values, sorter=order), len(labels) - 1)]
+        codes = np.where(known[place] == values, place, -1)
+    else:  # labels of several types, which have no order
+        code_of = {label: code for code, label in enumerate(labels)}
+        found = _plain(values)
+        try:
+            codes = np.fromiter(map(code_of.get, found, repeat(-1)), dtype=np.intp, count=len(found))
+        except TypeError:
+            raise DataError(f"give one {what} for each row, in one dimension: a label cannot be a list") from None
+    if codes.ndim != 1:
+        raise DataError(f"give one {what} for each row, in one dimension, not an array of shape {codes.shape}")
+    if codes.min(initial=0) < 0:
+        wrong = codes < 0
+        others = values[wrong].tolist() if isinstance(values, np.ndarray) else compress(values, wrong)
+        unknown = sorted(set(map(repr, others)))
         raise SchemaError(f"unknown {what} {', '.join(unknown[:5])}; the loss knows {list(labels)}")
-    return np.array([code_of[label] for label in values], dtype=np.intp)
+    return codes

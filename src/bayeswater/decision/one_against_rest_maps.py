@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
-from sklearn.isotonic import IsotonicRegression
+from sklearn.isotonic import isotonic_regression
 
 from bayeswater.decision.convex import Evaluation, minimise
 from bayeswater.decision.scores import learnable, log_complement, normalised, span
@@ -69,8 +69,7 @@ class IsotonicCalibration:
             member = scores.codes[rows] == k
             of_class, others = scores.weight[rows] @ member, scores.weight[rows] @ ~member
             target = np.where(member, (of_class + 1) / (of_class + 2), 1 / (others + 2))
-            curve = IsotonicRegression().fit(log_odds[rows, k], target, sample_weight=scores.weight[rows])
-            knots.append((curve.X_thresholds_, curve.y_thresholds_))
+            knots.append(_isotonic_knots(log_odds[rows, k], target, scores.weight[rows]))
         return cls(tuple(knots))
 
     def apply(self, log_proba: Any) -> Array:
@@ -90,6 +89,16 @@ class IsotonicCalibration:
 def _finite(scores: Array) -> Array:
     """Put 0 where a class is impossible or the only possible one: nothing is read off such entries."""
     return np.where(np.isfinite(scores), scores, 0.0)
+
+
+def _isotonic_knots(x: Array, target: Array, weight: Array) -> tuple[Array, Array]:
+    """Rising x, and the values there of the rising function of least squared error; inner points of a step left out."""
+    x, place = np.unique(x, return_inverse=True)
+    total = np.bincount(place, weights=weight)
+    y = isotonic_regression(np.bincount(place, weights=weight * target) / total, sample_weight=total)
+    inner = np.zeros(len(x), dtype=bool)
+    inner[1:-1] = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
+    return x[~inner], y[~inner]
 
 
 def _rising_logistic(features: Array, member: Array, weight: Array, slope: float, unit: float) -> Array:

@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
     proba: Array  # (n_rows, n_classes)
     log_proba: Array | None  # the same before underflow, where it is known
-    rounding: Array  # (n_rows,), share of a probability that may be rounding
+    rounding: Array | float  # share of a probability that may be rounding, one for all rows or (n_rows,)
     use_loop: bool
 
 
@@ -67,13 +67,16 @@ class Probabilities:
         """Number of rows."""
         return len(self.values)
 
-    def blocks(self, function: Callable[[slice, Block], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Apply a function to every block of rows, on our threads, and put its arrays together."""
+    def blocks(self, function: Callable[[slice, Block], tuple[Array, ...]], *, check: bool = True) -> tuple[Array, ...]:
+        """Apply a function to every block of rows, on our threads, and put its arrays together.
+
+        Rows are checked to be probabilities, unless the function does it (`require_sums`).
+        """
         use_loop = worth_compiling(self.values.size)
         results: tuple[Array, ...] = ()
 
         def parts_of(rows: slice) -> tuple[slice, tuple[Array, ...]]:
-            return rows, function(rows, self._block(rows, use_loop))
+            return rows, function(rows, self._block(rows, use_loop, check))
 
         for rows, parts in ordered_map(parts_of, row_blocks(self.n_rows, BLOCK_ROWS)):
             results = results or tuple(np.empty((self.n_rows, *part.shape[1:]), part.dtype) for part in parts)
@@ -81,34 +84,38 @@ class Probabilities:
                 result[rows] = part
         return results
 
-    def _block(self, rows: slice, use_loop: bool) -> Block:
+    def _block(self, rows: slice, use_loop: bool, check: bool) -> Block:
         values = np.ascontiguousarray(self.values[rows], dtype=np.float64)
-        rounding = np.full(len(values), ROUNDING)
+        rounding: Array | float = ROUNDING
         if self.kind == "proba":
-            self._require_sums(rows, values, values, use_loop)
+            if check:
+                self.require_sums(rows, values, row_totals(values, use_loop=use_loop))
             return Block(values, None, rounding, use_loop)
         if self.kind == "log_joint":
-            rounding *= np.maximum(1.0, np.abs(values.max(axis=1)))
+            rounding = ROUNDING * np.maximum(1.0, np.abs(values.max(axis=1)))
             values = log_shares(values.copy(), use_loop=use_loop)
         with np.errstate(over="ignore"):
             proba = np.exp(values)
-        if self.kind == "log_proba":
-            self._require_sums(rows, proba, values, use_loop)
+        if check and self.kind == "log_proba":
+            self.require_sums(rows, proba, row_totals(proba, use_loop=use_loop))
         return Block(proba, values, rounding, use_loop)
 
-    def _require_sums(self, rows: slice, proba: Array, given: Array, use_loop: bool) -> None:
+    def require_sums(self, rows: slice, proba: Array, total: Array) -> None:
+        """Refuse rows that are no probabilities, by their `row_totals`."""
         tolerance = SUM_TOLERANCE if self.values.dtype.itemsize >= 8 else SINGLE_SUM_TOLERANCE
-        wrong = ~(np.abs(row_totals(proba, use_loop=use_loop) - 1) <= tolerance)
-        if not wrong.any():
+        off = total - 1
+        np.abs(off, out=off)
+        if off.max() <= tolerance:  # not so if one of them is NaN
             return
-        i = int(wrong.argmax())
+        i = int((~(off <= tolerance)).argmax())
+        given = np.asarray(self.values[rows.start + i], dtype=np.float64)
         where = f"row {rows.start + i} of {self.kind}"
-        if np.isnan(given[i]).any():
-            raise DataError(f"{where} contains NaN: {given[i].tolist()}; leave the row out, or predict it again")
+        if np.isnan(given).any():
+            raise DataError(f"{where} contains NaN: {given.tolist()}; leave the row out, or predict it again")
         if (proba[i] < 0).any():
-            raise DataError(f"{where} has a negative probability: {given[i].tolist()}; give values from 0 to 1")
+            raise DataError(f"{where} has a negative probability: {given.tolist()}; give values from 0 to 1")
         raise DataError(
-            f"{where} does not sum to one: {given[i].tolist()} make {proba[i].sum():.10g}, off by more than "
+            f"{where} does not sum to one: {given.tolist()} make {proba[i].sum():.10g}, off by more than "
             f"{tolerance:g}; divide each row by its sum"
         )
 

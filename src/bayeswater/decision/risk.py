@@ -6,13 +6,20 @@ One matrix product a block; costs that differ from row to row are added column b
 size rows x actions x classes is made. Risks that differ by no more than rounding are equal: the first action wins.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from bayeswater.decision.cost_table import CostTable
 from bayeswater.decision.probabilities import Block, Probabilities
-from bayeswater.kernels.least_risk import first_of_least
+from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.least_risk import first_of_least, first_of_least_product
 from bayeswater.kernels.linear_joint import dense_times_weights
 from bayeswater.typing import Array
+
+SMALL_PRODUCT = 1024
+"""Costs (actions times classes) up to which one loop over the rows beats a matrix product that is then searched."""
 
 FAINT = 1e-290
 """Risks below this may have lost digits to underflow; where two are so small, their logarithms decide."""
@@ -20,7 +27,7 @@ FAINT = 1e-290
 
 def conditional_risk(table: CostTable, posterior: Probabilities) -> Array:
     """Risk of every action: (n_rows, n_actions)."""
-    (risk,) = posterior.blocks(lambda rows, block: (risks(table, block.proba, rows),))
+    (risk,) = _by_blocks(table, posterior, lambda rows, block: (risks(table, block.proba, rows),))
     return risk
 
 
@@ -28,29 +35,34 @@ def regrets(table: CostTable, posterior: Probabilities) -> Array:
     """Risk of every action beyond that of the best one: (n_rows, n_actions)."""
 
     def beyond_least(rows: slice, block: Block) -> tuple[Array]:
-        regret = regret_risks(table, block.proba, rows)
-        regret -= regret.min(axis=1, keepdims=True)
-        return (regret,)
+        regret = _regret_risks(table, block.proba, rows)
+        regret -= regret.min(axis=0)
+        return (regret.T,)
 
-    (regret,) = posterior.blocks(beyond_least)
+    (regret,) = _by_blocks(table, posterior, beyond_least)
     return regret
 
 
 def best_action(table: CostTable, posterior: Probabilities) -> Array:
     """Code of the action of least risk: (n_rows,)."""
-    (code,) = posterior.blocks(lambda rows, block: (_choose(table, block, rows),))
+    if posterior.kind == "proba" and not table.row_columns and table.cost.size <= SMALL_PRODUCT:
+        (code,) = posterior.blocks(lambda rows, block: (_choose_at_once(table, posterior, block, rows),), check=False)
+    else:
+        (code,) = _by_blocks(table, posterior, lambda rows, block: (_choose(table, block, rows),))
     return code
 
 
 def best_action_and_risk(table: CostTable, posterior: Probabilities) -> tuple[Array, Array]:
     """Code of the action of least risk (n_rows,), and the risks of all (n_rows, n_actions)."""
-    code, risk = posterior.blocks(lambda rows, block: (_choose(table, block, rows), risks(table, block.proba, rows)))
+    code, risk = _by_blocks(
+        table, posterior, lambda rows, block: (_choose(table, block, rows), risks(table, block.proba, rows))
+    )
     return code, risk
 
 
 def least_risk(table: CostTable, posterior: Probabilities) -> Array:
     """Risk of the best action: (n_rows,)."""
-    (least,) = posterior.blocks(lambda rows, block: (risks(table, block.proba, rows).min(axis=1),))
+    (least,) = _by_blocks(table, posterior, lambda rows, block: (risks(table, block.proba, rows).min(axis=1),))
     return least
 
 
@@ -62,11 +74,18 @@ def risks(table: CostTable, proba: Array, rows: slice) -> Array:
     return risk
 
 
-def regret_risks(table: CostTable, proba: Array, rows: slice) -> Array:
-    """Risks of one block where costs are counted from the least one of their column; none is negative."""
-    regret = dense_times_weights(proba, np.ascontiguousarray(table.regret.T), None)
+def _by_blocks(
+    table: CostTable, posterior: Probabilities, function: Callable[[slice, Block], tuple[Array, ...]]
+) -> tuple[Array, ...]:
+    with one_blas_thread(posterior.values.size * len(table.actions)):
+        return posterior.blocks(function)
+
+
+def _regret_risks(table: CostTable, proba: Array, rows: slice) -> Array:
+    """Risks (n_actions, n_rows) of one block, costs being counted from the least one of their column: none below 0."""
+    regret = table.regret @ proba.T
     for j in table.row_columns:
-        regret += _column_regret(table, j, rows) * proba[:, j, None]
+        regret += (_column_regret(table, j, rows) * proba[:, j, None]).T
     return regret
 
 
@@ -76,23 +95,35 @@ def _column_regret(table: CostTable, j: int, rows: slice | Array) -> Array:
     return column
 
 
+def _choose_at_once(table: CostTable, posterior: Probabilities, block: Block, rows: slice) -> Array:
+    """Check, multiply and choose in one reading of the probabilities."""
+    code, total = first_of_least_product(block.proba, table.regret, _tie(table, block), use_loop=block.use_loop)
+    posterior.require_sums(rows, block.proba, total)
+    return code
+
+
+def _tie(table: CostTable, block: Block) -> Any:
+    """Share by which risks may differ and still be equal: a sum of n products is off by at most n roundings."""
+    return block.rounding + len(table.classes) * np.finfo(np.float64).eps
+
+
 def _choose(table: CostTable, block: Block, rows: slice) -> Array:
-    regret = regret_risks(table, block.proba, rows)
-    # A sum of n products is off by at most n roundings, and two such sums are compared.
-    tie = block.rounding + len(table.classes) * np.finfo(np.float64).eps
+    tie = _tie(table, block)
+    regret = _regret_risks(table, block.proba, rows)
     code = first_of_least(regret, tie, use_loop=block.use_loop)
     if block.log_proba is not None:
-        faint = np.flatnonzero((regret <= FAINT).sum(axis=1) > 1)
+        faint = np.flatnonzero((regret <= FAINT).sum(axis=0) > 1)
         if len(faint):
             log_regret = _log_regret_risks(table, block.log_proba[faint], rows.start + faint)
             least = log_regret.min(axis=1, keepdims=True)
             rounding = np.finfo(np.float64).eps * np.abs(least, where=np.isfinite(least), out=np.zeros_like(least))
-            code[faint] = (log_regret <= least + tie[faint, None] + rounding).argmax(axis=1)
+            share = np.broadcast_to(tie, len(code))[faint, None]
+            code[faint] = (log_regret <= least + share + rounding).argmax(axis=1)
     return code
 
 
 def _log_regret_risks(table: CostTable, log_proba: Array, rows: Array) -> Array:
-    """Logarithms of `regret_risks`, action by action: no underflow."""
+    """Logarithms of `_regret_risks` (n_rows, n_actions), action by action: no underflow."""
     by_row = {j: _column_regret(table, j, rows) for j in table.row_columns}
     log_risk = np.empty((len(log_proba), len(table.actions)))
     for i in range(len(table.actions)):

@@ -51,8 +51,8 @@ class Scores:
         """Log-probability of each row's own class: (n_rows,)."""
         return self.log_proba[np.arange(len(self)), self.codes]
 
-    def take(self, rows: Array) -> Self:
-        """Take some rows, by index or by mark."""
+    def take(self, rows: Array | slice) -> Self:
+        """Take some rows, by index, by mark or as a slice."""
         return type(self)(self.log_proba[rows], self.codes[rows], self.weight[rows])
 
     def undecided(self) -> Array:

@@ -1,4 +1,4 @@
-"""Maps of all classes at once: temperature, and vector scaling, which for two classes is Platt's.
+"""Maps of all classes at once: temperature, with a shift of each class, and vector scaling (for two classes, Platt's).
 
 Both have the least log-loss on the rows they are fitted on, with a guard against a record too good to be true: W rows
 without an error do not prove that there are none. A temperature claims at least 1 / (W + 2) errors (Laplace's rule of
@@ -15,6 +15,23 @@ from bayeswater.decision.convex import Evaluation, minimise
 from bayeswater.decision.scores import Scores, learnable, normalised, span
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """No correction: what is chosen where none is shown to be needed."""
+
+    @classmethod
+    def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
+        """Learn nothing."""
+        return cls()
+
+    def apply(self, log_proba: Any) -> Array:
+        """Log-probabilities as they are."""
+        return normalised(log_proba)
+
+    def __str__(self) -> str:
+        return "unchanged"
 
 
 @dataclass(frozen=True)
@@ -38,24 +55,32 @@ class Temperature:
     def _of(cls, scores: Scores) -> Self:
         if not len(scores):
             return cls(1.0)
-        possible = np.isfinite(scores.log_proba)
-        z = np.where(possible, scores.log_proba - scores.log_proba.max(axis=1, keepdims=True), 0.0)
+        impossible = np.isneginf(scores.log_proba)
+        z = np.where(impossible, 0.0, scores.log_proba - scores.log_proba.max(axis=1, keepdims=True))
         spread = -float(z.min())
         if spread == 0:
             return cls(1.0)
         z /= spread
         own, share = z[np.arange(len(z)), scores.codes], scores.weight / scores.weight.sum()
+        some_impossible = bool(impossible.any())
 
-        def evaluate(inverse: Array) -> Evaluation:
-            p, log_sum = _softmax(np.where(possible, inverse * z, -np.inf))
-            mean = np.einsum("ik,ik->i", p, z)
-            curvature = np.einsum("ik,ik,ik->i", p, z, z) - mean**2
-            return float(share @ (log_sum - inverse * own)), np.array([share @ (mean - own)]), share @ curvature * _ONE
+        def powers(inverse: float) -> tuple[Array, Array]:
+            """Unnormalised probabilities (n_rows, n_classes), 1 for the largest of each row, and their sums."""
+            power = np.exp(inverse * z)
+            if some_impossible:
+                power[impossible] = 0.0
+            return power, power.sum(axis=1)
+
+        def evaluate(parameters: Array) -> Evaluation:
+            inverse = float(parameters[0])
+            power, total = powers(inverse)
+            mean = np.einsum("ik,ik->i", power, z) / total
+            curvature = np.einsum("ik,ik,ik->i", power, z, z) / total - mean**2
+            value = share @ (np.log(total) - inverse * own)
+            return float(value), np.array([share @ (mean - own)]), share @ curvature * _ONE
 
         def errors_claimed(inverse: float) -> float:
-            return 1 - float(
-                share @ np.exp(-_softmax(np.where(possible, inverse * z, -np.inf))[1])
-            )  # z is 0 at the top
+            return 1 - float(share @ (1 / powers(inverse)[1]))
 
         if evaluate(np.zeros(1))[1][0] >= 0:  # the true class scores no better than the others
             return cls(np.inf)
@@ -82,6 +107,10 @@ class VectorScaling:
     slope: Array  # (n_classes,)
     shift: Array  # (n_classes,), of mean zero
 
+    @staticmethod
+    def _n_slopes(n_classes: int) -> int:
+        return 1 if n_classes == 2 else n_classes
+
     @classmethod
     def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
         """Find slopes and shifts of least log-loss, drawn to the best temperature."""
@@ -90,13 +119,16 @@ class VectorScaling:
         centre, unit = best_slope(scores)
         if not len(scores):
             return cls(np.full(n_classes, centre), np.zeros(n_classes))
-        possible = np.isfinite(scores.log_proba)
-        z = np.where(possible, scores.log_proba, 0.0)
-        share, member = scores.weight / total, scores.codes[:, None] == np.arange(n_classes)
+        impossible = np.isneginf(scores.log_proba)
+        z = np.where(impossible, 0.0, scores.log_proba)
+        some_impossible = bool(impossible.any())
+        share, rows = scores.weight / total, np.arange(len(scores))
+        own_z = np.bincount(scores.codes, weights=share * z[rows, scores.codes], minlength=n_classes)
+        own = np.bincount(scores.codes, weights=share, minlength=n_classes)
         # The 2 n_classes slopes and shifts are centre + free @ parameters, these of prior variance 1.
-        n_slopes = 1 if n_classes == 2 else n_classes
+        n_slopes = cls._n_slopes(n_classes)
         free = np.zeros((2 * n_classes, n_slopes + n_classes))
-        free[:n_classes, :n_slopes] = unit * (np.ones((2, 1)) if n_classes == 2 else np.eye(n_classes))
+        free[:n_classes, :n_slopes] = unit * (np.ones((n_classes, 1)) if n_slopes == 1 else np.eye(n_classes))
         free[n_classes:, n_slopes:] = np.eye(n_classes)
 
         def slopes_and_shifts(parameters: Array) -> Array:
@@ -104,15 +136,22 @@ class VectorScaling:
 
         def evaluate(parameters: Array) -> Evaluation:
             a, b = slopes_and_shifts(parameters)
-            eta = np.where(possible, a * z + b, -np.inf)
+            eta = a * z
+            eta += b
+            if some_impossible:
+                eta[impossible] = -np.inf
             p, log_sum = _softmax(eta)
-            value = share @ (log_sum - eta[member])
-            error = share[:, None] * (p - member)
-            gradient = np.concatenate([(error * z).sum(axis=0), error.sum(axis=0)])
+            value = share @ (log_sum - eta[rows, scores.codes])
             # The curvature of a log-normaliser is the covariance of what it sums over: z_k and 1 of the class drawn.
-            parts = np.hstack([p * z, p])  # (n_rows, 2 n_classes)
-            square, product, single = (np.diag(share @ part) for part in (p * z * z, p * z, p))
-            hessian = np.block([[square, product], [product, single]]) - (parts * share[:, None]).T @ parts
+            pz, weighted = p * z, share[:, None] * p
+            weighted_z = weighted * z
+            single, product = weighted.sum(axis=0), weighted_z.sum(axis=0)
+            square = np.einsum("ik,ik->k", weighted_z, z)
+            cross = np.diag(product) - weighted_z.T @ p
+            hessian = np.block(
+                [[np.diag(square) - weighted_z.T @ pz, cross], [cross.T, np.diag(single) - weighted.T @ p]]
+            )
+            gradient = np.concatenate([product - own_z, single - own])
             return (
                 float(value + parameters @ parameters / (2 * total)),
                 free.T @ gradient + parameters / total,
@@ -136,6 +175,17 @@ class VectorScaling:
         return f"vector, slopes {span(self.slope)}, shifts {span(self.shift)}"
 
 
+class ShiftedTemperature(VectorScaling):
+    """softmax(log p_k / T + b_k): one slope for all classes, and a shift of each."""
+
+    @staticmethod
+    def _n_slopes(n_classes: int) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return f"temperature {1 / self.slope[0]:.4g}, shifts {span(self.shift)}"
+
+
 def best_slope(scores: Scores) -> tuple[float, float]:
     """Inverse of the best temperature, and a unit for slopes: itself or, where it is 0, what the scores allow."""
     slope = 1 / Temperature._of(scores).temperature
@@ -149,6 +199,8 @@ _ONE = np.ones((1, 1))
 def _softmax(eta: Array) -> tuple[Array, Array]:
     """Probabilities (n_rows, n_classes) and the logarithm of their normaliser (n_rows,)."""
     top = eta.max(axis=1, keepdims=True)
-    p = np.exp(eta - top)
+    p = eta - top
+    np.exp(p, out=p)
     total = p.sum(axis=1, keepdims=True)
-    return p / total, (top + np.log(total))[:, 0]
+    p /= total
+    return p, (top + np.log(total))[:, 0]

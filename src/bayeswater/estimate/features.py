@@ -33,7 +33,7 @@ def complement_sums(feature_sum: Array) -> Array:
     >>> complement_sums(np.array([[1], [20], [300]])).ravel()
     array([320, 301,  21])
     """
-    if feature_sum.sum(axis=0, dtype=np.float64).max() >= 2**63:
+    if feature_sum.sum(axis=0, dtype=np.float64).max(initial=0.0) >= 2**63:
         feature_sum = feature_sum.astype(np.float64)
     others = np.zeros_like(feature_sum)
     for order in (range(len(feature_sum)), reversed(range(len(feature_sum)))):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.errors import ParameterError
+from bayeswater.errors import DataError, ParameterError
 from bayeswater.statistics.moments import Moments
 from bayeswater.typing import Array, is_number
 
@@ -39,13 +39,19 @@ class NormalInverseGamma:
             if not (is_number(value) and value > 0):
                 raise ParameterError(f"NormalInverseGamma: {name} is {value!r}; it must be over 0 and finite")
 
-    def predictive(self, n: Array | float, mean: Array | float, scatter: Array | float) -> tuple[Array, Array, Array]:
-        """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows."""
+    def posterior(
+        self, n: Array | float, mean: Array | float, scatter: Array | float
+    ) -> tuple[Array, Array, Array, Array]:
+        """Give mean, strength, shape and scale after n rows."""
         strength = self.strength + n
-        shape = self.shape + n / 2
         location = self.mean + (mean - self.mean) * (n / strength)
         scale = self.scale + scatter / 2 + (mean - self.mean) ** 2 * (self.strength * n / strength) / 2
-        return location, scale / shape * ((strength + 1) / strength), 2 * shape  # type: ignore[return-value]
+        return location, strength, self.shape + n / 2, scale  # type: ignore[return-value]
+
+    def predictive(self, n: Array | float, mean: Array | float, scatter: Array | float) -> tuple[Array, Array, Array]:
+        """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows."""
+        location, strength, shape, scale = self.posterior(n, mean, scatter)
+        return location, scale / shape * ((strength + 1) / strength), 2 * shape
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,8 @@ def gaussian_parameters(
     all classes together. A class that has rows but no value in a column takes that column's moments over all classes;
     a column without any value has no factor.
     """
-    n_all, mean_all, scatter_all = moments.pooled()
-    variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
+    n_all, mean_all, _ = moments.pooled()
+    variance_all = pooled_variance(moments)
     epsilon = float(var_smoothing * variance_all.max())
     n = np.broadcast_to(moments.weight, moments.mean.shape)
     seen = class_count > 0
@@ -87,3 +93,57 @@ def gaussian_parameters(
     by_prior = np.isin(np.arange(mean.shape[1]), list(priors))
     varies = (n_all > 0) & (variance_all + epsilon > 0)
     return GaussianParameters(mean, variance, degrees, varies | by_prior, seen | by_prior.all(), epsilon)
+
+
+def floored_parameters(
+    moments: Moments, variance_floor: float, priors: Mapping[int, NormalInverseGamma]
+) -> GaussianParameters:
+    """Read densities whose variance is at least `variance_floor` times the variance of the column over all classes.
+
+    The floor is a share, so that a change of unit changes nothing. A class without a value in a column takes its
+    moments over all classes; a column without any value, or that never varies, has no factor.
+    """
+    n_all, mean_all, _ = moments.pooled()
+    variance_all = pooled_variance(moments)
+    n = np.broadcast_to(moments.weight, moments.mean.shape)
+    mean = np.where(n > 0, moments.mean, mean_all)
+    variance = np.where(n > 0, moments.scatter / np.where(n > 0, n, 1), variance_all)
+    variance = np.maximum(variance, variance_floor * variance_all)
+    degrees = np.full(mean.shape, np.inf)
+    for j, prior in priors.items():
+        mean[:, j], variance[:, j], degrees[:, j] = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
+    by_prior = np.isin(np.arange(mean.shape[1]), list(priors))
+    has_factor = (n_all > 0) & (variance_all > 0) | by_prior
+    return GaussianParameters(mean, variance, degrees, has_factor, np.ones(len(mean), dtype=bool), 0.0)
+
+
+def require_finite_moments(moments: Moments) -> None:
+    """Refuse sums of squares, and variances of any class, that are no numbers any more."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, mean, scatter = moments.pooled()
+        variance = (moments.scatter / np.where(moments.weight > 0, moments.weight, 1.0)).max(axis=0)
+        overflow = ~np.isfinite(mean + scatter + pooled_variance(moments) + variance)
+    if overflow.any():
+        raise DataError(
+            f"the squares of column {moments.column_name(int(overflow.argmax()))!r} overflow: its values are too far "
+            "apart for float64; divide the column by a large number"
+        )
+
+
+def require_near_priors(moments: Moments, priors: Mapping[int, NormalInverseGamma]) -> None:
+    """Refuse a column so far from the mean its prior expects that the square of the distance is no number any more."""
+    n = np.broadcast_to(moments.weight, moments.mean.shape)
+    for j, prior in priors.items():
+        with np.errstate(over="ignore"):
+            _, squared_scale, _ = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
+        if not np.isfinite(squared_scale).all():
+            raise DataError(
+                f"the squares of column {moments.column_name(j)!r} overflow: its values are too far from the mean "
+                f"{prior.mean} of its prior; divide the column by a large number"
+            )
+
+
+def pooled_variance(moments: Moments) -> Array:
+    """Variance of each column over all classes together, 0 for one without a value: (n_columns,)."""
+    n, _, scatter = moments.pooled()
+    return scatter / np.where(n > 0, n, 1.0)

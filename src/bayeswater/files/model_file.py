@@ -29,8 +29,8 @@ from bayeswater.typing import Array
 FORMATS = (1,)
 """Versions of the format that can be read; the last one is written."""
 
-DTYPES = {"I64": np.dtype("<i8"), "F64": np.dtype("<f8")}
-"""The numbers that a model file holds, by the names of safetensors."""
+DTYPES: dict[str, np.dtype[Any]] = {"I64": np.dtype("<i8"), "F64": np.dtype("<f8"), "U8": np.dtype("|u1")}
+"""The numbers that a model file holds, and the bytes of its words, by the names of safetensors."""
 
 MOST_DIMENSIONS = 8
 
@@ -41,7 +41,7 @@ Document = dict[str, Any]
 
 
 def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -> None:
-    """Write a document and int64 or float64 arrays, all or nothing."""
+    """Write a document and arrays of int64, float64 or bytes, all or nothing."""
     from safetensors.numpy import save  # only whoever saves needs it
 
     require(not path.is_dir(), "it is a directory; give the name of a file")
@@ -159,13 +159,13 @@ def _layout(header: Document, n_bytes: int) -> dict[str, tuple[np.dtype[Any], tu
 
 def _place(name: str, entry: Any) -> tuple[int, int, str, np.dtype[Any], tuple[int, ...]]:
     match entry:
-        case {"dtype": "I64" | "F64" as dtype, "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
+        case {"dtype": "I64" | "F64" | "U8" as dtype, "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
             len(entry) == 3
             and 1 <= len(shape) <= MOST_DIMENSIONS
             and all(type(n) is int and 0 < n < 2**63 for n in shape)
         ):
             return start, stop, name, DTYPES[dtype], tuple(shape)
-    raise ModelFileError(f"array {name!r} is described by {shortened(entry)}, which is no array of I64 or F64")
+    raise ModelFileError(f"array {name!r} is described by {shortened(entry)}, which is no array of {', '.join(DTYPES)}")
 
 
 def _fingerprint(document: Document, arrays: dict[str, Array]) -> str:

@@ -25,7 +25,7 @@ def multinomial_own_without(
     empty = total == 0
     own = logs.total[:, 0] - logs.length * np.log(np.where(empty, 1.0, total))
     own[logs.infinite[:, 0] > 0] = -np.inf
-    return np.where(empty, -logs.length * np.log(len(tables.alpha)), own)
+    return np.where(empty, -logs.length * np.log(_n_features(tables)), own)
 
 
 def complement_without(
@@ -42,10 +42,15 @@ def complement_without(
     total = remainder(totals, part) + tables.alpha.sum()
     empty = total == 0
     infinite = np.where(empty, 0.0, logs.infinite)
-    log_total = np.log(np.where(empty, len(tables.alpha), total))
+    log_total = np.log(np.where(empty, _n_features(tables), total))
     scores = (logs.length[:, None] - infinite) * log_total - np.where(empty, 0.0, logs.total)
     scores[infinite < infinite.max(axis=1, keepdims=True)] = -np.inf
     return scores
+
+
+def _n_features(tables: SmoothedSums) -> int:
+    """Number of features; where there are none at all, none is looked up and any number will do."""
+    return max(len(tables.alpha), 1)
 
 
 def _stored(block: Array | SparseMatrix) -> tuple[Array, Array, Array]:

@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bayeswater.errors import PrecisionWarning, warn_user
 from bayeswater.estimate.gaussian import NormalInverseGamma, gaussian_parameters
 from bayeswater.inference.gaussian import LOG_TWO_PI, apply_spikes, student_log_density
 from bayeswater.inference.leave_one_out import leave_out_own_class
@@ -118,10 +119,10 @@ class GaussianWithout:
         missing = np.isnan(x)
         r = removed[:, None] * ~missing  # (n_rows, n_columns)
         x = np.where(missing, 0.0, x) if missing.any() else x
-        n_all, mean_all, scatter_all = _take_out(*self.moments.pooled(), x, r)
+        n_all, mean_all, scatter_all = take_out(*self.moments.pooled(), x, r)
         variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
         epsilon = self.var_smoothing * variance_all.max(axis=1, keepdims=True)  # (n_rows, 1)
-        n, mean, scatter = _take_out(self.n[y], self.moments.mean[y], self.moments.scatter[y], x, r)
+        n, mean, scatter = take_out(self.n[y], self.moments.mean[y], self.moments.scatter[y], x, r)
         if self.moments.weight.dtype.kind == "i":
             scatter[n == 1] = 0.0  # what remains is one row
         lost: Array = np.asarray(((scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (r > 0)).any(axis=1))
@@ -200,7 +201,16 @@ class GaussianWithout:
         return likelihood
 
 
-def _take_out(n: Array, mean: Array, scatter: Array, x: Array, r: Array) -> tuple[Array, Array, Array]:
+def warn_of_lost_digits(row: int) -> None:
+    """Say that a row, taken out, leaves a scatter of few digits."""
+    warn_user(
+        f"row {row} makes up nearly all of the scatter of its class in a column, and others may too; "
+        "without such a row fewer than 8 digits of the scatter are right",
+        PrecisionWarning,
+    )
+
+
+def take_out(n: Array, mean: Array, scatter: Array, x: Array, r: Array) -> tuple[Array, Array, Array]:
     """Take rows x out with weights r, each out of the sums beside it: (n_rows, n_columns) each."""
     without = remainder(n, r)
     safe = np.where(without > 0, without, 1.0)

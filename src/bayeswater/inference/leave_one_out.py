@@ -75,7 +75,7 @@ def bernoulli_own_without(
 ) -> Array:
     """Log-likelihood of each row in its own class, the row itself taken out with a weight of its own: (n_rows,)."""
     own = np.empty(len(y))
-    stretch = max(1, STRETCH_CELLS // counts.n_columns)
+    stretch = max(1, STRETCH_CELLS // max(1, counts.n_columns))
     for start in range(0, len(y), stretch):
         rows = slice(start, min(start + stretch, len(y)))
         x = block.block(rows).to_dense() if isinstance(block, SparseMatrix) else block[rows]

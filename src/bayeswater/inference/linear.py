@@ -74,10 +74,9 @@ def multinomial_joint(log_prior: Array, log_probability: Array) -> LinearJoint:
 
 
 def complement_joint(log_prior: Array, weights: Array) -> LinearJoint:
-    """Scores of counts under complement weights (n_classes, n_features); the prior enters for a single class only."""
+    """Scores of counts under complement weights (n_classes, n_features)."""
     weight, infinite = _finite(weights)
-    prior = log_prior if len(log_prior) == 1 else np.zeros(len(log_prior))
-    return LinearJoint(prior, np.zeros(len(log_prior)), weight, infinite_weight=infinite, certain=True)
+    return LinearJoint(log_prior, np.zeros(len(log_prior)), weight, infinite_weight=infinite, certain=True)
 
 
 def bernoulli_joint(

@@ -1,9 +1,15 @@
-"""The sum of a row of probabilities, to be checked, and the action of least risk."""
+"""The sum of a row of probabilities, to be checked, and the action of least risk.
+
+Risks lie action by action, (n_actions, n_rows): whatever is compared runs along the rows.
+"""
 
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
+
+TILE_ROWS = 128
+"""Rows whose probabilities and risks are held in the first-level cache together, for a dozen classes or so."""
 
 
 def row_totals(proba: Array, *, use_loop: bool) -> Array:
@@ -17,16 +23,32 @@ def row_totals(proba: Array, *, use_loop: bool) -> Array:
     return total
 
 
-def first_of_least(risk: Array, tie: Array, *, use_loop: bool) -> Array:
-    """Find the first action whose risk (n_rows, n_actions) is the least of its row, or more by a share `tie` of it.
+def first_of_least(risk: Array, tie: Array | float, *, use_loop: bool) -> Array:
+    """Find the first action whose risk (n_actions, n_rows) is the least of its row, or more by a share `tie` of it.
 
-    Risks are not negative; `tie` (n_rows,) says how far rounding may have moved those of a row.
+    Risks are not negative; `tie`, one for all rows or (n_rows,), says how far rounding may have moved those of a row.
     """
-    if use_loop:
-        best = np.empty(len(risk), dtype=np.intp)
-        _first_of_least_loop(risk, tie, best)
-        return best
-    return (risk <= risk.min(axis=1, keepdims=True) * (1 + tie[:, None])).argmax(axis=1)
+    most = np.minimum.reduce(risk, axis=0)
+    most *= 1 + tie
+    if not use_loop:
+        return (risk <= most).argmax(axis=0)
+    best = np.empty(len(most), dtype=np.intp)
+    _first_at_most_loop(risk, most, best)
+    return best
+
+
+def first_of_least_product(proba: Array, cost: Array, tie: float, *, use_loop: bool) -> tuple[Array, Array]:
+    """Find the first action of least risk for the risks ``cost @ proba.T`` of costs (n_actions, n_classes).
+
+    Gives also the `row_totals`: the probabilities are read but once.
+    """
+    if not use_loop:
+        with np.errstate(invalid="ignore"):
+            risk = cost @ proba.T
+        return first_of_least(risk, tie, use_loop=False), row_totals(proba, use_loop=False)
+    best, total = np.empty(len(proba), dtype=np.intp), np.empty(len(proba))
+    _first_of_least_product_loop(proba, cost, tie, TILE_ROWS, best, total)
+    return best, total
 
 
 @compiled
@@ -43,14 +65,45 @@ def _row_totals_loop(proba, total):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _first_of_least_loop(risk, tie, best):  # type: ignore[no-untyped-def]
-    n_rows, n_actions = risk.shape
-    for i in range(n_rows):
-        least = risk[i, 0]
-        for a in range(1, n_actions):
-            least = min(least, risk[i, a])
-        most = least * (1 + tie[i])
+def _first_at_most_loop(risk, most, best):  # type: ignore[no-untyped-def]
+    for i in range(risk.shape[1]):
         a = 0
-        while risk[i, a] > most:
+        while risk[a, i] > most[i]:
             a += 1
         best[i] = a
+
+
+@compiled
+def _first_of_least_product_loop(proba, cost, tie, tile_rows, best, total):  # type: ignore[no-untyped-def]
+    # A tile of rows is turned, so that every inner loop runs along rows, several at a time.
+    n_rows, n_classes = proba.shape
+    n_actions = len(cost)
+    turned, risk = np.empty((n_classes, tile_rows)), np.empty((n_actions, tile_rows))
+    most, lowest = np.empty(tile_rows), np.empty(tile_rows)
+    for start in range(0, n_rows, tile_rows):
+        n = min(tile_rows, n_rows - start)
+        for i in range(n):
+            for k in range(n_classes):
+                turned[k, i] = proba[start + i, k]
+        for i in range(n):
+            most[i], lowest[i], total[start + i] = np.inf, 0.0, 0.0
+        for k in range(n_classes):
+            for i in range(n):
+                total[start + i] += turned[k, i]
+                lowest[i] = min(lowest[i], turned[k, i])
+        for a in range(n_actions):
+            for i in range(n):
+                risk[a, i] = cost[a, 0] * turned[0, i]
+            for k in range(1, n_classes):
+                for i in range(n):
+                    risk[a, i] += cost[a, k] * turned[k, i]
+            for i in range(n):
+                most[i] = min(most[i], risk[a, i])
+        for i in range(n):
+            most[i] *= 1 + tie
+            a = 0
+            while risk[a, i] > most[i]:  # ends at once where a NaN is in the row
+                a += 1
+            best[start + i] = a
+            if lowest[i] < 0:
+                total[start + i] = np.nan

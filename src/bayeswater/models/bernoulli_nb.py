@@ -1,5 +1,6 @@
 """`BernoulliNB`: features that are present or absent; absence speaks too."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +10,9 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, first_cell, read_matrix, require_values, with_known_columns
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
-from bayeswater.estimate.features import bernoulli_log_probability, bernoulli_pseudo_counts
-from bayeswater.inference.leave_one_out import bernoulli_own_without, leave_out_own_class
-from bayeswater.inference.linear import LinearJoint, bernoulli_joint
+from bayeswater.estimate.features import bernoulli_pseudo_counts
+from bayeswater.inference.feature_columns import BernoulliColumns
+from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
 from bayeswater.statistics.binary_counts import BinaryCounts
@@ -128,33 +129,13 @@ class BernoulliNB(CountingClassifier):
 
     def _read(self, sums: Sums[BinaryCounts]) -> LinearJoint:
         self._require_same_marks()
-        counts = sums.columns
-        present, absent = bernoulli_log_probability(counts, *self._pseudo_counts(counts))
-        return self._laid_out(self._log_prior(sums), present, absent)
+        return replace(self._columns(sums.columns).joint, log_prior=self._log_prior(sums))
 
-    def _laid_out(self, log_prior: Array, present: Array, absent: Array) -> LinearJoint:
-        return bernoulli_joint(log_prior, present, absent, self._threshold, allow_missing=self.missing == "ignore")
+    def _columns(self, counts: BinaryCounts) -> BernoulliColumns:
+        return BernoulliColumns(counts, *self._pseudo_counts(counts), self._threshold, self.missing == "ignore")
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
-        counts = self.statistics_.columns
-        joint = self._joint()
-        assert isinstance(joint, LinearJoint)
-        pseudo_counts = self._pseudo_counts(counts)
-        own_joint = None
-        if (removed == removed[0]).all():  # rows of one weight share their parameters
-            own_joint = self._laid_out(
-                joint.log_prior, *bernoulli_log_probability(counts, *pseudo_counts, removed=float(removed[0]))
-            )
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            block, y = table.block(rows), labels.codes[rows]
-            if own_joint is not None:
-                own = own_joint.likelihood(block, use_loop)[np.arange(len(y)), y]
-            else:
-                own = bernoulli_own_without(block, y, removed[rows], counts, *pseudo_counts, self._threshold)
-            return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
-
-        return likelihood
+        return self._columns(self.statistics_.columns).without(table, labels, removed)
 
     def _require_same_reading(self, other: Self) -> None:
         if self.threshold_ != other.threshold_:
@@ -192,8 +173,7 @@ class BernoulliNB(CountingClassifier):
     @property
     def feature_log_prob_(self) -> Array:
         """Logarithm of P(feature present | class)."""
-        counts = self.statistics_.columns
-        return bernoulli_log_probability(counts, *self._pseudo_counts(counts))[0]
+        return self._columns(self.statistics_.columns).log_probability()[0]
 
 
 def _require_marks(matrix: Matrix) -> None:

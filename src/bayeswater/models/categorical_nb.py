@@ -1,24 +1,30 @@
 """`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, Unseen, encode_categories
+from bayeswater.data.coded_table import CodedTable, Rules, encode_categories
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.errors import DataError, ParameterError, StatisticsError, UnseenCategoryWarning, warn_user
-from bayeswater.estimate.categories import category_log_likelihood, concentration_table
+from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
-from bayeswater.inference.categories import CategoryJoint, with_unseen
-from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
-from bayeswater.kernels.category_joint import sum_of_own_states
+from bayeswater.inference.categories import CategoryJoint
+from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.models.classifier import CountingClassifier
-from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
+from bayeswater.models.settings import (
+    checked_alpha,
+    column_priors,
+    report_unseen,
+    require_missing_rule,
+    warn_of_small_alpha,
+)
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -121,15 +127,8 @@ class CategoricalNB(CountingClassifier):
         rules = Rules(type(self).__name__, not let_in, None if known is None else known.columns.schema, grow=learning)
         coded = encode_categories(X, rules)
         if coded.unseen:
-            self._report_unseen(coded.unseen, coded.shape[0])
+            report_unseen(coded.unseen, coded.shape[0], self.unseen)
         return coded
-
-    def _report_unseen(self, unseen: Sequence[Unseen], n_rows: int) -> None:
-        shown = "; ".join(f"column {u.column!r} = {u.label!r} in {u.n_rows} of {n_rows} rows" for u in unseen[:5])
-        more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
-        if self.unseen == "error":
-            raise DataError(f"categories that were never counted: {shown}{more}; use unseen='ignore' to leave them out")
-        warn_user(f"categories that were never counted are left out: {shown}{more}", UnseenCategoryWarning)
 
     def _count(self, table: CodedTable, labels: Labels, weight: Array | None) -> CategoryCounts:
         counts = CategoryCounts.of(table, labels, weight)
@@ -168,39 +167,13 @@ class CategoricalNB(CountingClassifier):
         return np.broadcast_to(least, (n_columns,)).tolist()
 
     def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
-        counts = sums.columns
-        return CategoryJoint.from_tables(
-            self._log_prior(sums), self._log_likelihood(counts), counts.n_states, counts.start
-        )
+        return replace(self._columns(sums.columns).joint, log_prior=self._log_prior(sums))
 
-    def _log_likelihood(self, counts: CategoryCounts, removed: float = 0.0) -> Array:
-        return category_log_likelihood(
-            counts.table,
-            counts.start,
-            self._concentration(counts),
-            missing_is_state=self.missing == "state",
-            removed=removed,
-        )
+    def _columns(self, counts: CategoryCounts) -> CategoryColumns:
+        return CategoryColumns(counts, self._concentration(counts), self.missing == "state")
 
     def _likelihood_without(self, table: CodedTable, labels: Labels, removed: Array) -> Any:
-        counts = self.statistics_.columns
-        joint = self._joint()
-        assert isinstance(joint, CategoryJoint)
-        one_weight = (removed == removed[0]).all()  # rows of one weight share their table
-        shared = with_unseen(self._log_likelihood(counts, float(removed[0])), counts.start) if one_weight else None
-        concentration = self._concentration(counts)
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            block, y = table.block(rows), labels.codes[rows]
-            if shared is not None:
-                own = sum_of_own_states(block, joint.n_states, joint.start, y, shared, use_loop=use_loop)
-            else:
-                own = states_own_without(
-                    block, y, removed[rows], counts, concentration, missing_is_state=self.missing == "state"
-                )
-            return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
-
-        return likelihood
+        return self._columns(self.statistics_.columns).without(table, labels, removed)
 
     def _require_same_reading(self, other: Self) -> None:
         if (self.missing == "state") != (other.missing == "state"):
@@ -260,7 +233,7 @@ class CategoricalNB(CountingClassifier):
     @property
     def feature_log_prob_(self) -> list[Array]:
         """Logarithm of P(state | class) for each column."""
-        return [part.T for part in self._by_column(self._log_likelihood(self.statistics_.columns))]
+        return [part.T for part in self._by_column(self._columns(self.statistics_.columns).log_probability())]
 
     def _by_column(self, table: Array) -> list[Array]:
         start = self.statistics_.columns.start

@@ -26,6 +26,7 @@ from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, score, score_blocks
+from bayeswater.models.linear_form import LinearForm
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
@@ -160,7 +161,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         flat = self._checked_labels(y)
         weight = checked_weight(sample_weight, len(flat))
         X = held(X)
-        if known is not None:
+        if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(X)
         X, flat, weight = without_zero_rows(X, flat, weight)
         table = self._encode(X, known, learning=True)
@@ -174,7 +175,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         return checked_labels(y)
 
-    def _known_classes(self, classes: Any, first: bool) -> Variable:
+    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
         if first:
             if classes is None:
                 raise ParameterError("classes must be passed on the first call to partial_fit.")
@@ -268,10 +269,14 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         """
         self._require_fitted()
         labels = encode_labels(self._checked_labels(y), self.statistics_.classes, counted=True)
+        removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
+        return self._log_proba_without(X, labels, removed)
+
+    def _log_proba_without(self, X: Any, labels: Labels, removed: Array) -> Array:
+        """Log posterior of rows, each taken out of the sums with a weight of its own: (n_rows, n_classes)."""
         table = self._table(X)
         if table.shape[0] != len(labels.codes):
             raise inconsistent_lengths(table.shape[0], len(labels.codes))
-        removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
         likelihood = self._likelihood_without(table, labels, removed)
         sums, joint = self.statistics_, self._joint()
         counts = sums.class_count.count
@@ -354,6 +359,28 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def class_count_(self) -> Array:
         """Weight of the rows of each class."""
         return self.statistics_.class_count.count.astype(np.float64)
+
+    # ------------------------------------------------------------------ as a logistic regression
+
+    def to_linear(self) -> LinearForm:
+        """Write the posterior as softmax(W x + b), where the log-odds are linear in the features.
+
+        Raises
+        ------
+        ParameterError
+            Where they are not, as with variances that differ between classes.
+        """
+        self._require_fitted()
+        from bayeswater.models.linear_reading import linear_form
+
+        return linear_form(self)
+
+    def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:
+        """Give scikit-learn's `LogisticRegression` with the weights of `to_linear`, fitted on from there with X and y.
+
+        It takes the features as numbers: what ``to_linear().design(X)`` gives.
+        """
+        return self.to_linear().to_logistic_regression(X, y, **settings)
 
     # ------------------------------------------------------------------ housekeeping
 

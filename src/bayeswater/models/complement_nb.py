@@ -1,17 +1,14 @@
 """`ComplementNB`: text classes judged by what all the other classes contain (Rennie et al. 2003)."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.frames import write_frame
-from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.features import complement_sums, complement_weights
-from bayeswater.inference.feature_leave_one_out import complement_without, normalised_complement_without
-from bayeswater.inference.linear import LinearJoint, complement_joint
-from bayeswater.kernels.features_without import smoothed_sums
+from bayeswater.inference.feature_columns import ComplementColumns
+from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.feature_counter import FeatureCounter
 from bayeswater.statistics.feature_sums import FeatureSums
@@ -75,27 +72,18 @@ class ComplementNB(FeatureCounter, CountingClassifier):
         return False
 
     def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
-        return complement_joint(self._log_prior(sums), self._log_probability(sums.columns.feature_sum))
+        # The prior enters for a single class only.
+        log_prior = self._log_prior(sums) if sums.classes.n_states == 1 else np.zeros(sums.classes.n_states)
+        return replace(self._columns(sums.columns.feature_sum).joint, log_prior=log_prior)
 
     def _scored_prior(self) -> None:
         """Say that no prior enters the scores, so that none can be shifted."""
 
+    def _columns(self, feature_sum: Array) -> ComplementColumns:
+        return ComplementColumns(feature_sum, self._alpha(feature_sum.shape[1]), self.norm)
+
     def _log_probability(self, feature_sum: Array) -> Array:
-        return complement_weights(feature_sum, self._alpha(feature_sum.shape[1]), norm=self.norm)
-
-    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
-        feature_sum = self.statistics_.columns.feature_sum
-        complement = complement_sums(feature_sum)
-        totals = complement.sum(axis=1, dtype=np.float64)  # of all features: it may pass 2**63
-        tables = smoothed_sums(complement, self._alpha(feature_sum.shape[1]))
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            taken_out = (table.block(rows), labels.codes[rows], removed[rows], tables, totals)
-            if self.norm:
-                return normalised_complement_without(*taken_out)
-            return complement_without(*taken_out, use_loop)
-
-        return likelihood
+        return self._columns(feature_sum).weights
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Refuse: the scores make up no distribution of rows."""

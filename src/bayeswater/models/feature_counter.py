@@ -7,6 +7,7 @@ import numpy as np
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, read_matrix, require_values, with_known_columns
+from bayeswater.inference.feature_columns import ComplementColumns, MultinomialColumns
 from bayeswater.models.settings import checked_alpha, warn_of_small_alpha
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
@@ -47,6 +48,13 @@ class FeatureCounter:
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
         require_values(matrix, type(self).__name__, missing=None, allow_negative=False)
         return matrix
+
+    @abstractmethod
+    def _columns(self, feature_sum: Array) -> MultinomialColumns | ComplementColumns:
+        """Inference: the sums as the model reads them."""
+
+    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
+        return self._columns(self.statistics_.columns.feature_sum).without(table, labels, removed)
 
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> FeatureSums:
         return FeatureSums.of(table, labels, weight)

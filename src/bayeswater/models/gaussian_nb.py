@@ -1,6 +1,5 @@
 """`GaussianNB`: a normal density for each class and column."""
 
-from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
@@ -9,10 +8,17 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
-from bayeswater.errors import DataError, ParameterError, PrecisionWarning, warn_user
-from bayeswater.estimate.gaussian import GaussianParameters, NormalInverseGamma, gaussian_parameters
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.gaussian import (
+    GaussianParameters,
+    NormalInverseGamma,
+    gaussian_parameters,
+    pooled_variance,
+    require_finite_moments,
+    require_near_priors,
+)
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
-from bayeswater.inference.gaussian_leave_one_out import GaussianWithout
+from bayeswater.inference.gaussian_leave_one_out import GaussianWithout, warn_of_lost_digits
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments
@@ -94,9 +100,9 @@ class GaussianNB(CountingClassifier):
         if not (is_number(self.var_smoothing) and self.var_smoothing >= 0):
             raise ParameterError(f"var_smoothing is {self.var_smoothing!r}; it must be a finite number, 0 or more")
         priors = self._column_priors(sums.columns)
-        _require_finite(sums.columns)
+        require_finite_moments(sums.columns)
         _require_finite_smoothing(sums.columns, self.var_smoothing)
-        _require_near_priors(sums.columns, priors)
+        require_near_priors(sums.columns, priors)
 
     def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
         return column_priors(self.columns, moments.names, moments.n_columns, NormalInverseGamma)
@@ -117,7 +123,7 @@ class GaussianNB(CountingClassifier):
         moments = Moments.of(table, labels, weight, skip_missing=self.missing == "ignore")
         if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
             self._require_values(table)
-            _require_finite(moments)
+            require_finite_moments(moments)
         return moments
 
     def _read(self, sums: Sums[Moments]) -> GaussianJoint:
@@ -142,11 +148,7 @@ class GaussianNB(CountingClassifier):
             terms, lost = without.likelihood(block, labels.codes[rows], removed[rows], use_loop)
             if lost.any() and not warned:  # once a call, not once a block
                 warned.append(rows.start + int(lost.argmax()))
-                warn_user(
-                    f"row {warned[0]} makes up nearly all of the scatter of its class in a column, and others may too; "
-                    "without such a row fewer than 8 digits of the scatter are right",
-                    PrecisionWarning,
-                )
+                warn_of_lost_digits(warned[0])
             return terms
 
         return likelihood
@@ -211,45 +213,14 @@ class GaussianNB(CountingClassifier):
         return np.exp(self._joint().log_prior)
 
 
-def _require_finite(moments: Moments) -> None:
-    """Refuse sums of squares, and variances of any class, that are no numbers any more."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        _, mean, scatter = moments.pooled()
-        variance = (moments.scatter / np.where(moments.weight > 0, moments.weight, 1.0)).max(axis=0)
-        overflow = ~np.isfinite(mean + scatter + _pooled_variance(moments) + variance)
-    if overflow.any():
-        raise DataError(
-            f"the squares of column {moments.column_name(int(overflow.argmax()))!r} overflow: its values are too far "
-            "apart for float64; divide the column by a large number"
-        )
-
-
-def _pooled_variance(moments: Moments) -> Array:
-    n, _, scatter = moments.pooled()
-    return scatter / np.where(n > 0, n, 1.0)
-
-
 def _require_finite_smoothing(moments: Moments, var_smoothing: float) -> None:
     """Refuse a share of the largest variance that is no number any more."""
-    largest = float(_pooled_variance(moments).max())
+    largest = float(pooled_variance(moments).max())
     if not isfinite(largest * var_smoothing):
         raise ParameterError(
             f"var_smoothing is {var_smoothing!r}; times {largest:.3g}, the largest variance of a column, it overflows: "
             "take a smaller one"
         )
-
-
-def _require_near_priors(moments: Moments, priors: Mapping[int, NormalInverseGamma]) -> None:
-    """Refuse a column so far from the mean its prior expects that the square of the distance is no number any more."""
-    n = np.broadcast_to(moments.weight, moments.mean.shape)
-    for j, prior in priors.items():
-        with np.errstate(over="ignore"):
-            _, squared_scale, _ = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
-        if not np.isfinite(squared_scale).all():
-            raise DataError(
-                f"the squares of column {moments.column_name(j)!r} overflow: its values are too far from the mean "
-                f"{prior.mean} of its prior; divide the column by a large number"
-            )
 
 
 def _read_only(parameters: Array) -> Array:

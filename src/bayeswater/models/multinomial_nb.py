@@ -1,18 +1,14 @@
 """`MultinomialNB`: counts of features, such as the words of a text, drawn from one distribution for each class."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.frames import write_frame
-from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.features import multinomial_log_probability
-from bayeswater.inference.feature_leave_one_out import multinomial_own_without
-from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.inference.linear import LinearJoint, multinomial_joint
-from bayeswater.kernels.features_without import smoothed_sums
+from bayeswater.inference.feature_columns import MultinomialColumns
+from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.feature_counter import FeatureCounter
 from bayeswater.statistics.feature_sums import FeatureSums
@@ -71,24 +67,13 @@ class MultinomialNB(FeatureCounter, CountingClassifier):
         self.class_alpha = class_alpha
 
     def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
-        return multinomial_joint(self._log_prior(sums), self._log_probability(sums.columns.feature_sum))
+        return replace(self._columns(sums.columns.feature_sum).joint, log_prior=self._log_prior(sums))
+
+    def _columns(self, feature_sum: Array) -> MultinomialColumns:
+        return MultinomialColumns(feature_sum, self._alpha(feature_sum.shape[1]))
 
     def _log_probability(self, feature_sum: Array) -> Array:
-        return multinomial_log_probability(feature_sum, self._alpha(feature_sum.shape[1]))
-
-    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
-        feature_sum = self.statistics_.columns.feature_sum
-        totals = feature_sum.sum(axis=1, dtype=np.float64)  # of all features: it may pass 2**63
-        tables = smoothed_sums(feature_sum, self._alpha(feature_sum.shape[1]))
-        joint = self._joint()
-        assert isinstance(joint, LinearJoint)
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            block, y = table.block(rows), labels.codes[rows]
-            own = multinomial_own_without(block, y, removed[rows], tables, totals, use_loop)
-            return leave_out_own_class(joint.likelihood(block, use_loop), own, y)
-
-        return likelihood
+        return self._columns(feature_sum).log_probability
 
     def sample(self, n: int = 1, *, length: Any = None, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of the given length, the total of their counts, and their classes.

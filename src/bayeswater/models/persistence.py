@@ -5,7 +5,7 @@ is data alone: its kind is looked up in the closed list `KINDS`, and all that it
 """
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shortened
 from textwrap import shorten
@@ -13,35 +13,46 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.bernoulli_nb import BernoulliNB
+from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.complement_nb import ComplementNB
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.multinomial_nb import MultinomialNB
+from bayeswater.models.naive_bayes import NaiveBayes
+from bayeswater.models.stored_calibration import require_fitting
+from bayeswater.models.stored_columns import without_vectorizers
+from bayeswater.models.stored_domains import read_names
+from bayeswater.models.stored_groups import read_n_features, require_source_names
+from bayeswater.models.stored_sums import described_sums, restored_sums
 from bayeswater.models.stored_values import CODEC
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.consistency import require_consistent
+from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 from bayeswater.version import __version__
+
+FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feature_names", "frame"})
+"""What every document says."""
+
+MIXED = FIELDS | {"states", "n_features", "calibration"}
+"""What the document of a mixed table says: the columns of a plan have no states, and may be less than those of X."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: its class, and that of the sums of its columns."""
+    """A kind of model: its class, that of the sums of its columns, and what its document says."""
 
     model: type[CountingClassifier]
     columns: type[Statistic]
+    fields: frozenset[str] = FIELDS
 
 
 KINDS = {
@@ -50,11 +61,9 @@ KINDS = {
     "ComplementNB": Kind(ComplementNB, FeatureSums),
     "BernoulliNB": Kind(BernoulliNB, BinaryCounts),
     "CategoricalNB": Kind(CategoricalNB, CategoryCounts),
+    "NaiveBayes": Kind(NaiveBayes, ColumnGroups, MIXED),
 }
 """All that a file may hold; a new model joins by a line here."""
-
-FIELDS = {"library", "kind", "parameters", "classes", "columns", "feature_names", "frame"}
-"""What every document says."""
 
 FRAMES = (None, "pandas", "polars", "pyarrow")
 """Libraries whose frames a model gives back, or None for arrays."""
@@ -125,40 +134,61 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str, Array]]:
-    sums: Sums[Any] = model.statistics_
-    columns, names = sums.columns, getattr(model, "feature_names_in_", None)
-    if isinstance(columns, CategoryCounts):
-        written = [CODEC.encode(variable, f"a state of column {variable.name!r}") for variable in columns.schema]
-    else:
-        written = columns.names and list(columns.names)
+    written, arrays = described_sums(model.statistics_)
+    names = getattr(model, "feature_names_in_", None)
     parameters = model.get_params(deep=False)
+    if "columns" in parameters:
+        parameters["columns"] = without_vectorizers(parameters["columns"])
     document = {
         "library": f"bayeswater {__version__}",
         "kind": kind,
         "parameters": {name: CODEC.encode(value, f"parameter {name!r}") for name, value in parameters.items()},
-        "classes": CODEC.encode(sums.classes, "a class"),
-        "columns": written,
         "feature_names": None if names is None else names.tolist(),
         "frame": model._library,
+        **written,
     }
-    arrays = {f"columns.{name}": array for name, array in columns.to_arrays().items()}
-    return document, {"class_count": sums.class_count.count, **arrays}
+    if isinstance(model, CalibratingClassifier):
+        document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
+    if isinstance(model.statistics_.columns, ColumnGroups):
+        document["n_features"] = int(model.n_features_in_)
+    return document, arrays
 
 
 def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifier:
-    require(document.keys() == FIELDS, f"its document holds {sorted(document)}, and not {sorted(FIELDS)}")
-    name, library = document["kind"], document["frame"]
+    name = document.get("kind", "")
     require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {[*KINDS]}")
+    kind = KINDS[name]
+    require(document.keys() == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}")
+    library = document["frame"]
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
-    sums = _restored_sums(KINDS[name].columns, document, arrays)
-    model = _with_parameters(KINDS[name].model, document["parameters"])
+    sums = restored_sums(kind.columns, document, arrays)
+    model = _with_parameters(kind.model, document["parameters"])
     model._require_parameters(sums)
-    model.n_features_in_ = _n_columns(sums.columns)
-    names = _names(document["feature_names"], model.n_features_in_)
+    model.n_features_in_ = _n_features(sums.columns, document)
+    names = read_names(document["feature_names"], model.n_features_in_)
     if names is not None:
+        if isinstance(sums.columns, ColumnGroups):
+            require_source_names(names, sums.columns.plan)
         model.feature_names_in_ = np.array(names, dtype=object)
     model._library = library
-    return model._adopt(sums)
+    model._adopt(sums)
+    if isinstance(model, CalibratingClassifier):
+        _calibrate(model, document["calibration"])
+    return model
+
+
+def _n_features(columns: Any, document: Document) -> int:
+    if isinstance(columns, ColumnGroups):
+        return read_n_features(document["n_features"], columns)
+    return len(columns.schema) if isinstance(columns, CategoryCounts) else columns.n_columns
+
+
+def _calibrate(model: CalibratingClassifier, written: Any) -> None:
+    report = CODEC.decode(written, "the calibration")
+    if report is not None:
+        require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
+        require_fitting(report, len(model.classes_))
+        model.calibration_ = report
 
 
 def _with_parameters(model: type[CountingClassifier], written: Any) -> CountingClassifier:
@@ -167,42 +197,6 @@ def _with_parameters(model: type[CountingClassifier], written: Any) -> CountingC
     unknown = sorted(written.keys() - known.keys())
     require(not unknown, f"its parameters {unknown} are none of those of {model.__name__}: {sorted(known)}")
     return model(**{name: CODEC.decode(value, f"parameter {name!r}") for name, value in written.items()})
-
-
-def _restored_sums(kind: type[Statistic], document: Document, arrays: dict[str, Array]) -> Sums[Any]:
-    needed = {field.name for field in fields(kind)} - {"classes", "names", "schema"}
-    keys = {"class_count"} | {f"columns.{name}" for name in needed}
-    require(arrays.keys() == keys, f"its arrays are {sorted(arrays)}, and not {sorted(keys)}")
-    classes = CODEC.decode(document["classes"], "a class")
-    require(isinstance(classes, Variable) and not classes.is_coded, "its classes are no list of labels")
-    parts = {name: arrays[f"columns.{name}"] for name in needed}
-    if kind is CategoryCounts:
-        domain: dict[str, Any] = {"schema": _schema(document["columns"])}
-    else:
-        domain = {"names": _names(document["columns"], max(array.shape[-1] for array in parts.values()))}
-    columns = kind.from_arrays(parts, classes=classes, **domain)
-    sums = Sums(ClassCounts(classes, arrays["class_count"]), columns)
-    require_consistent(sums)
-    return sums
-
-
-def _schema(written: Any) -> Schema:
-    variables = CODEC.decode(written, "a state of a column")
-    variables = tuple(variables) if isinstance(variables, list) else ()
-    require(len(variables) > 0 and all(isinstance(v, Variable) for v in variables), "it has no columns with states")
-    return Schema(variables)
-
-
-def _names(written: Any, n_columns: int) -> tuple[str, ...] | None:
-    if written is None:
-        return None
-    are_names = isinstance(written, list) and all(isinstance(name, str) for name in written)
-    require(are_names and len(written) == n_columns, f"its columns {shortened(written)} are not {n_columns} names")
-    return tuple(written)
-
-
-def _n_columns(columns: Any) -> int:
-    return len(columns.schema) if isinstance(columns, CategoryCounts) else columns.n_columns
 
 
 def _in_brief(error: Exception) -> str:

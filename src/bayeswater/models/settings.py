@@ -1,12 +1,13 @@
-"""How the parameters `alpha`, `columns` and `missing` of the classifiers are read and checked."""
+"""How the parameters `alpha`, `columns`, `missing` and `unseen` of the classifiers are read and checked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
+from bayeswater.data.coded_table import Unseen
 from bayeswater.data.matrix import column_name
-from bayeswater.errors import ParameterError, warn_user
+from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
 from bayeswater.typing import Array
 
 LEAST_ALPHA = 1e-10
@@ -72,3 +73,12 @@ def require_missing_rule(missing: str, known: tuple[str, ...]) -> bool:
     if missing not in known:
         raise ParameterError(f"missing is {missing!r}; it can be {' or '.join(map(repr, known))}")
     return missing != "error"
+
+
+def report_unseen(unseen: Sequence[Unseen], n_rows: int, rule: str) -> None:
+    """Say which categories were never counted: a warning, or with the rule "error" a refusal."""
+    shown = "; ".join(f"column {u.column!r} = {u.label!r} in {u.n_rows} of {n_rows} rows" for u in unseen[:5])
+    more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
+    if rule == "error":
+        raise DataError(f"categories that were never counted: {shown}{more}; use unseen='ignore' to leave them out")
+    warn_user(f"categories that were never counted are left out: {shown}{more}", UnseenCategoryWarning)

@@ -1,4 +1,7 @@
-"""How variables and priors stand in the document of a model file, beside the plain values of `files/values.py`."""
+"""How variables and priors stand in the document of a model file, and the closed list of all that may stand there.
+
+Beside them there are the plain values of `files/values.py`, columns (`stored_columns`) and calibrations.
+"""
 
 from typing import Any
 
@@ -8,6 +11,8 @@ from bayeswater.data.variable import Variable
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.files.values import FORMS, Codec, Form
+from bayeswater.models.stored_calibration import CALIBRATION_FORMS
+from bayeswater.models.stored_columns import COLUMN_FORMS
 
 
 def _variable_parts(variable: Variable) -> list[Any]:
@@ -39,6 +44,8 @@ def _dirichlet_form(kind: type[Dirichlet]) -> Form:
 
 CODEC = Codec(
     FORMS
+    | COLUMN_FORMS
+    | CALIBRATION_FORMS
     | {
         "Variable": Form(Variable, _variable_parts, _variable),
         "Dirichlet": _dirichlet_form(Dirichlet),

@@ -4,6 +4,7 @@ Column j with S_j states owns S_j + 1 rows of the table; the last is the slot of
 have domains of any size, declared states that never occurred included.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -59,6 +60,16 @@ class CategoryCounts(Statistic):
     def of_column(self, j: int) -> Array:
         """Counts (n_states, n_classes) of one column, without its missing cells."""
         return self.table[self.start[j] : self.start[j + 1] - 1]
+
+    def take(self, columns: Sequence[int]) -> Self:
+        """Counts of some columns, in the given order."""
+        rows = np.concatenate([np.arange(self.start[j], self.start[j + 1]) for j in columns])
+        return replace(self, schema=Schema(tuple(self.schema[j] for j in columns)), table=self.table[rows])
+
+    def beside(self, other: Self) -> Self:
+        """Put further columns of the same rows behind these."""
+        schema = Schema((*self.schema, *other.schema))
+        return replace(self, schema=schema, table=np.concatenate([self.table, other.onto(self.classes).table]))
 
     def onto(self, classes: Variable) -> Self:
         """Lay the counts out for other classes."""

@@ -1,7 +1,8 @@
 """What the sums of any rows fulfil: sums that came from elsewhere are held against it.
 
 Sums are finite and, but for means, not negative; no cell is counted more often than its class; the states of a column
-and its missing cells add up to the class counts.
+and its missing cells add up to the class counts; a row that has a word has it at least once. The sums of a mixed table
+are those of the columns of its plan (`plan_consistency`).
 """
 
 from typing import Any
@@ -10,8 +11,12 @@ import numpy as np
 
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.statistic import ColumnStatistic
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.count_totals import CountTotals
+from bayeswater.statistics.plan_consistency import require_planned
+from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
 
 SLACK = 1e-6
@@ -28,13 +33,24 @@ def require_consistent(sums: Sums[Any]) -> None:
     """Refuse sums that no rows can have."""
     count, columns = sums.class_count.count, sums.columns
     for name, array in {"class_count": count, **columns.to_arrays()}.items():
+        _require(array.dtype in (np.int64, np.float64), f"{name} is of {array.dtype}, not of int64 or float64")
         _require(bool(np.isfinite(array).all()), f"{name} holds a number that is not finite")
-        _require(name == "mean" or bool((array >= 0).all()), f"{name} holds {array.min()}, but is never negative")
+        least = 0 if name.rpartition(".")[2] == "mean" else array.min(initial=0)
+        _require(bool(least >= 0), f"{name} holds {least}, but is never negative")
     n_classes = sums.classes.n_states
     _require(count.shape == (n_classes,), f"class_count has shape {count.shape} for {n_classes} classes")
     _require(bool(count.any()), "class_count is zero for every class")
+    for group in columns.groups.values() if isinstance(columns, ColumnGroups) else [columns]:
+        _require_group(group, count)
+    if isinstance(columns, ColumnGroups):
+        require_planned(columns, _slack(count))
+
+
+def _require_group(columns: Statistic, count: Array) -> None:
     if isinstance(columns, CategoryCounts):
         _require_table(columns, count)
+    elif isinstance(columns, TextSums):
+        _require_words(columns, count)
     elif isinstance(columns, ColumnStatistic):
         _require_columns(columns, count)
 
@@ -42,6 +58,8 @@ def require_consistent(sums: Sums[Any]) -> None:
 def _require_columns(columns: ColumnStatistic, count: Array) -> None:
     arrays = columns.to_arrays()
     n_columns = max(array.shape[-1] for array in arrays.values())
+    n_names = n_columns if columns.names is None else len(columns.names)
+    _require(n_names == n_columns, f"there are sums of {n_columns} columns, and names of {n_names}")
     for name, array in arrays.items():
         shapes = [(len(count), n_columns), (len(count), 1 if name in MAY_AGREE else n_columns)]
         _require(array.shape in shapes, f"{name} has shape {array.shape}, and not {shapes[0]}")
@@ -50,6 +68,9 @@ def _require_columns(columns: ColumnStatistic, count: Array) -> None:
             _require_within(name, array, "class_count", count[:, None], count)
     if "present" in arrays:
         _require_within("present", arrays["present"], "observed", arrays["observed"], count)
+    if isinstance(columns, CountTotals) and columns.weight.dtype.kind == "i":
+        _require(bool((columns.total == np.floor(columns.total)).all()), "total holds a fraction, but sums up counts")
+        _require(not bool(((columns.weight == 0) & (columns.total > 0)).any()), "total counts where there is no cell")
 
 
 def _require_table(columns: CategoryCounts, count: Array) -> None:
@@ -61,6 +82,23 @@ def _require_table(columns: CategoryCounts, count: Array) -> None:
     if wrong.any():
         name = columns.schema[int(wrong.argmax())].name
         raise StatisticsError(f"the counts of column {name!r} do not add up to those of the classes")
+
+
+def _require_words(columns: TextSums, count: Array) -> None:
+    where, shape = f" of column {columns.name!r}", (len(count), columns.vocabulary.n_states)
+    for name, array in columns.to_arrays().items():
+        expected = shape if name != "observed" else count.shape
+        _require(array.shape == expected, f"{name}{where} has shape {array.shape}, and not {expected}")
+        if name in ROW_COUNTS:
+            _require_same_kind(f"{name}{where}", array, count)
+    _require_within(f"observed{where}", columns.observed, "class_count", count, count)
+    _require_within(f"present{where}", columns.present, "observed", columns.observed[:, None], count)
+    if columns.word_count.dtype.kind == "i":
+        _require_same_kind(f"word_count{where}", columns.word_count, count)
+        _require_within(f"present{where}", columns.present, "word_count", columns.word_count, count)
+        _require(
+            not bool(columns.word_count[columns.present == 0].any()), f"word_count{where} has a word that no row has"
+        )
 
 
 def _require_same_kind(name: str, array: Array, count: Array) -> None:

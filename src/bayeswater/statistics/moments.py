@@ -9,6 +9,7 @@ Merged by the formula of Chan, Golub and LeVeque (1979), and taken apart by its 
 Subtraction cancels digits. Where more than eight would be lost it is refused, and the class is to be recounted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -45,17 +46,29 @@ class Moments(ColumnStatistic):
     scatter: Array
 
     @classmethod
-    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None, *, skip_missing: bool) -> "Moments":
-        """Sum some rows; with `skip_missing`, over the cells that are there."""
+    def of(
+        cls,
+        matrix: DenseTable,
+        labels: Labels,
+        weight: Array | None,
+        *,
+        skip_missing: bool,
+        transform: Callable[[Array], Array] | None = None,
+    ) -> "Moments":
+        """Sum some rows; with `skip_missing`, over the cells that are there.
+
+        `transform` makes other numbers of each block of cells, NaN where a cell has none.
+        """
         n_rows, n_columns = matrix.shape
-        skip_missing = skip_missing and matrix.dtype.kind == "f"
+        skip_missing = skip_missing and (matrix.dtype.kind == "f" or transform is not None)
         use_loop = worth_compiling(n_rows * n_columns)
         whole = weight is None or weight.dtype.kind == "i"
 
         def block_moments(rows: slice) -> Moments:
             w = None if weight is None else weight[rows]
+            block = matrix.block(rows)
             n, mean, scatter = class_moments(
-                matrix.block(rows),
+                block if transform is None else transform(block),
                 labels.codes[rows],
                 w,
                 labels.n_classes,
@@ -77,6 +90,10 @@ class Moments(ColumnStatistic):
         """Weight of the cells that were there."""
         return self.weight
 
+    def scaled(self, factor: float) -> Self:
+        """Let every row count `factor` times what it did; the means stay."""
+        return replace(self, weight=self.weight * factor, scatter=self.scatter * factor)
+
     def pooled(self) -> tuple[Array, Array, Array]:
         """Weight, mean and scatter of each column over all classes together: (n_columns,) each."""
         return self._pooled
@@ -88,9 +105,10 @@ class Moments(ColumnStatistic):
         if self.n_classes == 1:
             return weight, self.mean[0], self.scatter[0]
         pivot = self.mean[n.argmax(axis=0), np.arange(n.shape[1])]  # relative to it a constant column stays constant
-        away = np.where(n > 0, self.mean - pivot, 0.0)
-        shift = (n * away).sum(axis=0) / np.where(weight > 0, weight, 1.0)
-        scatter = (self.scatter + n * (away - shift) ** 2).sum(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the column
+            away = np.where(n > 0, self.mean - pivot, 0.0)
+            shift = (n * away).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+            scatter = (self.scatter + n * (away - shift) ** 2).sum(axis=0)
         return weight, pivot + shift, scatter
 
     def _plus(self, other: Self) -> Self:

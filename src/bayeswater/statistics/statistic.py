@@ -5,6 +5,7 @@ label. It is frozen: ``a + b`` and ``a - b`` are new statistics.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -27,8 +28,11 @@ class Statistic(ABC):
     classes: Variable
 
     def __post_init__(self) -> None:
-        for array in self.to_arrays().values():
-            array.flags.writeable = False
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                if not value.flags.c_contiguous:  # equal sums are added in one order, or a last bit may differ
+                    object.__setattr__(self, name, np.ascontiguousarray(value))
+                getattr(self, name).flags.writeable = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -103,6 +107,16 @@ class Statistic(ABC):
         """Drop from the domains of the columns what is neither declared nor counted any more."""
         return self
 
+    def scaled(self, factor: float) -> Self:
+        """Let every row count `factor` times what it did."""
+        return self._with({name: array * factor for name, array in self.to_arrays().items()})
+
+    def require_cells_within(self, rows: Array, slack: Array) -> None:
+        """Refuse sums with more cells in a column than its class has `rows` (n_classes,).
+
+        They are left when a row is taken away whose missing cell had never been missing.
+        """
+
     @abstractmethod
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes: those that are new get zeros, those that are gone are left out."""
@@ -160,10 +174,7 @@ class ColumnStatistic(Statistic):
         return None
 
     def require_cells_within(self, rows: Array, slack: Array) -> None:
-        """Refuse sums with more cells in a column than its class has `rows` (n_classes,).
-
-        They are left when a row is taken away whose missing cell had never been missing.
-        """
+        """Refuse sums with more cells in a column than its class has rows."""
         if self.cells is None:
             return
         more = np.argwhere(self.cells > (rows + slack)[:, None])
@@ -173,6 +184,28 @@ class ColumnStatistic(Statistic):
                 f"cannot take away rows that were never counted: class {self.classes.states[k]!r} would have "
                 f"{rows[k]} rows, with {self.cells[k, j]} cells in column {self.column_name(j)!r}"
             )
+
+    def beside(self, other: Self) -> Self:
+        """Put further columns of the same rows behind these."""
+        theirs = other.onto(self.classes).to_arrays()
+
+        def wide(statistic: Self, array: Array) -> Array:
+            return np.broadcast_to(array, (self.n_classes, statistic.n_columns))
+
+        arrays = {
+            name: np.concatenate([wide(self, array), wide(other, theirs[name])], axis=1)
+            for name, array in self.to_arrays().items()
+        }
+        names = [part.column_name(j) for part in (self, other) for j in range(part.n_columns)]
+        return self._with({"names": tuple(names), **arrays})
+
+    def take(self, columns: Sequence[int]) -> Self:
+        """Give the sums of some columns, in the order asked for; a column without a name keeps that of its place."""
+        arrays = {
+            name: array if array.shape[1] == 1 < self.n_columns else array[:, list(columns)]
+            for name, array in self.to_arrays().items()
+        }
+        return self._with({"names": tuple(self.column_name(j) for j in columns), **arrays})
 
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes."""

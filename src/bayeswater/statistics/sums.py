@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.statistic import ROUNDING, ColumnStatistic, Statistic
+from bayeswater.statistics.statistic import ROUNDING, Statistic
 
 Part = TypeVar("Part", bound=Statistic)
 
@@ -53,10 +53,13 @@ class Sums(Generic[Part]):
         if not class_count.count.any():
             raise StatisticsError("no row would remain; make a new model instead")
         columns = self.columns.minus(other.columns, None if rest is None else rest.columns)
-        if isinstance(columns, ColumnStatistic):
-            columns.require_cells_within(class_count.count, ROUNDING * self.class_count.count)
+        columns.require_cells_within(class_count.count, ROUNDING * self.class_count.count)
         classes = class_count.classes.keeping(class_count.count > 0)
         return Sums(class_count.onto(classes), columns.onto(classes).pruned())
+
+    def scaled(self, factor: float) -> "Sums[Part]":
+        """Let every row count `factor` times what it did; counts become float64."""
+        return Sums(self.class_count.scaled(factor), self.columns.scaled(factor))
 
     def __repr__(self) -> str:
         n = self.class_count.count.sum()

@@ -1,6 +1,6 @@
 """A tour in half a minute: what a model has seen, how sure it is, how it forgets, and how fast it counts.
 
-Run it with ``make demo``. All data come with scikit-learn or are made here.
+All data come with scikit-learn or are made here.
 """
 
 import time

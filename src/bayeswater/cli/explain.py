@@ -1,0 +1,47 @@
+"""``bayeswater explain``: why a row is given its class."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayeswater.cli.options import AsJson, DataFile, ModelFile
+from bayeswater.cli.reading import AS_USUAL, Reading
+
+
+def explain(
+    model: ModelFile,
+    data: DataFile,
+    /,
+    *,
+    rows: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
+    against: str | None = None,
+    as_json: AsJson = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Say why a row is given its class, column by column.
+
+    Parameters
+    ----------
+    rows
+        How many rows, the first ones.
+    against
+        Class to compare with; by default the second likeliest.
+    """
+    from bayeswater.cli.documents import print_document
+    from bayeswater.cli.models import column_names, known_class, load_model, open_for, require_explanations
+    from bayeswater.cli.rows import first_rows, named_rows
+    from bayeswater.cli.words import warnings_told_once
+
+    classifier = load_model(model)
+    require_explanations(classifier)
+    other = {} if against is None else {"against": known_class(classifier, against)}
+    source = open_for(classifier, model, reading, data)
+    table = first_rows(source, column_names(classifier), rows)
+    with warnings_told_once(), named_rows(source.name, 1, table.num_rows):
+        explanations = classifier.explain(table, **other)
+    for number, explanation in enumerate(explanations, start=1):
+        if as_json:
+            print_document({"row": number, **explanation.to_dict()}, on_one_line=True)
+        else:
+            print(f"{'' if number == 1 else chr(10)}row {number}\n{explanation}")

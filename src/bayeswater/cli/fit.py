@@ -1,0 +1,122 @@
+"""``bayeswater fit``: count a file, choose families, leave one out, calibrate, save."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayeswater.cli.options import AsJson, DataFile, Target
+from bayeswater.cli.reading import AS_USUAL, Reading
+
+if TYPE_CHECKING:
+    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.data.sources.source import Source
+
+
+def fit(
+    data: DataFile,
+    /,
+    *,
+    target: Target,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    column: list[str] | None = None,
+    ignore: list[str] | None = None,
+    alpha: str = "auto",
+    calibrate: bool = True,
+    as_json: AsJson = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Learn a model from a table, and save it.
+
+    Parameters
+    ----------
+    output
+        File for the model; .bayes is the usual ending.
+    column
+        Family of a column, as age=binned: categorical, bernoulli, gaussian, lognormal, poisson, binned, text, ignored.
+    ignore
+        Column to leave out.
+    alpha
+        Smoothing: auto, or a number.
+    calibrate
+        Whether probabilities are corrected by what leaving one out shows.
+    """
+    from bayeswater.cli.fit_report import print_report
+    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.models.persistence import save
+
+    _require_folder(output)
+    settings = {"columns": _families(column or []), "alpha": _number_or_auto(alpha)}
+    with reading.open_to_reread(data) as source, warnings_told_once():
+        learned = _learned(source, target, settings, ignore or [], calibrate=calibrate)
+    save(learned.model, output)
+    print_report(learned, str(output), as_json=as_json)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A fitted model, the rows it was fitted on, and how well it does on each of them without it."""
+
+    model: Any
+    rows: "LabelledRows"
+    review: Any
+
+
+def _learned(
+    source: "Source", target: str, settings: dict[str, Any], ignored: list[str], *, calibrate: bool
+) -> Learned:
+    """Count the rows, then read them again, each left out in turn."""
+    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.cli.words import say
+    from bayeswater.data.sources.source import TypesWidened
+    from bayeswater.models.naive_bayes import NaiveBayes
+
+    source.require_column(target, "target column")
+    for name in [*ignored, *(settings["columns"] or ())]:
+        source.require_column(name)
+    names = [name for name in source.schema.names if name != target and name not in ignored]
+    rows = LabelledRows(source, target, names)
+    model = None
+    while model is None:
+        try:
+            with rows.named():
+                model = NaiveBayes(**settings).fit_batches(rows.read("counting"))
+        except TypesWidened as change:
+            say(f"note: {change}", "yellow")
+    with rows.named():
+        review = model.leave_one_out(rows.read("leaving one out"))
+    if calibrate:
+        model.calibrate_with(review)
+    return Learned(model, rows, review)
+
+
+def _families(pairs: list[str]) -> dict[str, str] | None:
+    from bayeswater.errors import ParameterError
+
+    found = {}
+    for pair in pairs:
+        name, equals, family = pair.rpartition("=")
+        if not equals:
+            raise ParameterError(f"--column {pair!r} names no family; write column=family, for example age=binned")
+        found[name] = family
+    return found or None
+
+
+def _number_or_auto(alpha: str) -> Any:
+    from bayeswater.errors import ParameterError
+
+    try:
+        return alpha if alpha == "auto" else float(alpha)
+    except ValueError:
+        raise ParameterError(f"--alpha is {alpha!r}; give auto, or a number that is 0 or more") from None
+
+
+def _require_folder(output: Path) -> None:
+    """Refuse a place that cannot be written to before hours are spent on counting."""
+    from bayeswater.errors import ModelFileError
+
+    if not output.parent.is_dir():
+        raise ModelFileError(f"cannot write {str(output)!r}: there is no folder {str(output.parent)!r}; make it first")
+    if output.is_dir():
+        raise ModelFileError(f"cannot write {str(output)!r}: it is a folder; name a file in it")

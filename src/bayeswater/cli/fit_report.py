@@ -1,0 +1,105 @@
+"""What ``bayeswater fit`` has to say: the families, the balance of the classes, and how good the model is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from bayeswater.cli.documents import print_document
+from bayeswater.cli.tables import bar, plain_table
+from bayeswater.cli.words import say, words
+
+if TYPE_CHECKING:
+    from bayeswater.cli.fit import Learned
+
+
+SHOWN = 100
+"""Columns that are listed; who has more asks for JSON."""
+
+
+def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
+    """Print the report as tables on standard error, or as JSON on standard output."""
+    learned.rows.say_what_was_left_out()
+    if as_json:
+        print_document(report(learned, output))
+        return
+    console, rows = words(), learned.rows
+    say(f"{rows.source.name}: {rows.n_rows:,} rows of {len(rows.columns)} columns", "bold")
+    for table in (families(learned.model), _classes(learned.model), _quality(learned)):
+        console.print(table, "")
+    say(f"saved as {output} ({Path(output).stat().st_size:,} bytes)", "bold green")
+
+
+def report(learned: "Learned", output: str) -> dict[str, Any]:
+    """Give the report as a document."""
+    model, rows, review = learned.model, learned.rows, learned.review
+    return {
+        "model": output,
+        "data": rows.source.name,
+        "target": rows.target,
+        "n_rows": rows.n_rows,
+        "n_rows_without_label": rows.n_unlabelled,
+        "classes": [
+            {"class": label, "rows": count}
+            for label, count in zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)
+        ],
+        "columns": [{"name": c.name, "family": c.family, "why": c.why} for c in model.columns_],
+        "n_parameters": model.n_parameters,
+        "leave_one_out": {
+            "n_rows": review.n_rows,
+            "n_left_out": review.n_left_out,
+            "accuracy": review.accuracy,
+            "log_loss": review.log_loss,
+            "ece": review.ece,
+        },
+        "calibration": _calibration(model),
+    }
+
+
+def _calibration(model: Any) -> dict[str, Any] | None:
+    found = getattr(model, "calibration_", None)
+    if found is None:
+        return None
+    return {
+        name: None if quality is None else {"log_loss": quality.log_loss, "ece": quality.ece}
+        for name, quality in (("before", found.before), ("after", found.after))
+    }
+
+
+def families(model: Any) -> Any:
+    """Lay out the columns of a model, their families and why they have them."""
+    table = plain_table("column", "family", "why", title="Columns")
+    plan = list(model.columns_)
+    for column in plan[:SHOWN]:
+        style = "dim" if column.family == "ignored" else ""
+        table.add_row(Text(column.name), column.family, Text(column.why), style=style)
+    if len(plan) > SHOWN:
+        table.caption, table.caption_justify = f"... and {len(plan) - SHOWN:,} more", "left"
+    return table
+
+
+def _classes(model: Any) -> Any:
+    table = plain_table("class", "rows", "share", "", title="Classes", numbers=("rows", "share"))
+    total, largest = model.class_count_.sum(), model.class_count_.max()
+    for label, count in zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True):
+        table.add_row(Text(str(label)), f"{count:,.0f}", f"{100 * count / total:.1f} %", bar(count / largest))
+    return table
+
+
+def _quality(learned: "Learned") -> Any:
+    review, calibration = learned.review, _calibration(learned.model)
+    title = f"Leaving one out, {review.n_rows:,} times"
+    if review.n_left_out:
+        title += f" ({review.n_left_out:,} rows alone in their class set aside)"
+    if calibration is None or None in calibration.values():
+        table = plain_table("", "", title=title, numbers=("",))
+        values = {"accuracy": review.accuracy, "log-loss": review.log_loss, "ECE": review.ece}
+        for name, value in values.items():
+            table.add_row(name, f"{value:.4f}")
+        return table
+    table = plain_table("", "as counted", "calibrated", title=title, numbers=("as counted", "calibrated"))
+    before, after = calibration["before"], calibration["after"]
+    table.add_row("accuracy", f"{review.accuracy:.4f}", "")
+    table.add_row("log-loss", f"{before['log_loss']:.4f}", f"{after['log_loss']:.4f}")
+    table.add_row("ECE", f"{before['ece']:.4f}", f"{after['ece']:.4f}")
+    return table

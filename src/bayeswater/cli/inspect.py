@@ -1,0 +1,103 @@
+"""``bayeswater inspect``: what a model has learned, table by table."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayeswater.cli.options import AsJson, ModelFile
+
+
+def inspect(
+    model: ModelFile,
+    /,
+    *,
+    column: list[str] | None = None,
+    rows: Annotated[int, Parameter(validator=Number(gte=1))] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a model has learned: classes, columns and their tables.
+
+    Parameters
+    ----------
+    column
+        Column to show; all by default.
+    rows
+        How many rows of each table to show.
+    """
+    from bayeswater.cli.documents import print_document
+    from bayeswater.models.persistence import load
+
+    classifier = load(model)
+    tables = {str(name): _columns(frame) for name, frame in classifier.tables().items()}
+    chosen = _chosen(tables, column, model)
+    if as_json:
+        document = {"model": model, **_facts(classifier), "columns": _plan(classifier), "tables": chosen}
+        print_document(document)
+    else:
+        _print(classifier, model, chosen, rows, with_plan=column is None)
+
+
+def _print(model: Any, path: str, tables: dict[str, dict[str, list[Any]]], rows: int, *, with_plan: bool) -> None:
+    from rich.text import Text
+
+    from bayeswater.cli.fit_report import families
+    from bayeswater.cli.tables import pieces
+    from bayeswater.cli.words import findings
+
+    console, facts = findings(), _facts(model)
+    counts = f"{facts['n_rows']:,.6g} rows, {facts['n_classes']} classes, {facts['n_columns']} columns"
+    title = f"{path}: {facts['kind']} of {counts}, {facts['n_parameters']:,} parameters"
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    if with_plan and _plan(model):
+        console.print(families(model), "")
+    for name, columns in tables.items():
+        for table in pieces(*_shortened(name, columns), console.width, rows):
+            console.print(table, "")
+
+
+def _shortened(name: str, columns: dict[str, list[Any]]) -> tuple[str, dict[str, list[Any]]]:
+    """Say once, in the title, what the headers of a table of probabilities all say.
+
+    >>> _shortened("hair", {"hair": ["red"], "P(hair | cat)": [0.5], "P(hair | dog)": [0.25]})
+    ('P(hair | class)', {'hair': ['red'], 'cat': [0.5], 'dog': [0.25]})
+    """
+    first, *rest = columns
+    begin = f"P({name} | "
+    if not rest or not all(header.startswith(begin) and header.endswith(")") for header in rest):
+        return name, columns
+    return f"{begin}class)", {first: columns[first], **{h[len(begin) : -1]: columns[h] for h in rest}}
+
+
+def _facts(model: Any) -> dict[str, Any]:
+    return {
+        "kind": type(model).__name__,
+        "n_rows": float(model.class_count_.sum()),
+        "n_classes": len(model.classes_),
+        "n_columns": int(model.n_features_in_),
+        "n_parameters": int(model.n_parameters),
+    }
+
+
+def _plan(model: Any) -> list[dict[str, str]]:
+    return [{"name": c.name, "family": c.family, "why": c.why} for c in getattr(model, "columns_", ())]
+
+
+def _columns(frame: Any) -> dict[str, list[Any]]:
+    """Read a labelled frame of any library as columns."""
+    import pyarrow as pa
+
+    from bayeswater.data.frames import read_frame
+
+    table: pa.Table = read_frame(frame).table
+    return {name: column.to_pylist() for name, column in zip(table.column_names, table.columns, strict=True)}
+
+
+def _chosen(tables: dict[str, Any], names: list[str] | None, path: str) -> dict[str, Any]:
+    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import SchemaError
+
+    for name in names or []:
+        if name not in tables:
+            raise SchemaError(f"{path}: there is no table of {name!r}; {nearest_names(name, [*tables])}")
+    return tables if names is None else {name: tables[name] for name in names}

@@ -1,0 +1,122 @@
+"""``bayeswater``: reads the command line, runs a verb, and turns what goes wrong into words and an exit code.
+
+0 is well, 1 a fault of the data or a model file, 2 a fault of the command line, 130 interrupted. Data go to standard
+output, words to standard error. Nothing heavy is imported here, so that ``--help`` answers at once.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, Parameter
+
+from bayeswater.errors import BayesError, ParameterError
+from bayeswater.version import __version__
+
+WELL, FAULT, USAGE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 130, 141, 143
+
+VERBS = {
+    "fit": (
+        "Learn a model from a table, and save it.",
+        "bayeswater fit people.csv --target income -o income.bayes",
+    ),
+    "predict": (
+        "Give the class of each row, and the probability of every class.",
+        "bayeswater predict income.bayes new.csv -o answers.parquet",
+    ),
+    "evaluate": (
+        "Compare predictions with the truth: confusion, log-loss, calibration, cost.",
+        "bayeswater evaluate income.bayes test.csv --target income --loss costs.csv",
+    ),
+    "explain": (
+        "Say why a row is given its class, column by column.",
+        "bayeswater explain income.bayes new.csv --rows 3",
+    ),
+    "inspect": (
+        "Show what a model has learned: classes, columns and their tables.",
+        "bayeswater inspect income.bayes --column age",
+    ),
+    "merge": (
+        "Add models that were fitted apart, as if fitted on all their rows.",
+        "bayeswater merge monday.bayes tuesday.bayes -o both.bayes",
+    ),
+    "forget": (
+        "Take rows out of a model again, as if it had never seen them.",
+        "bayeswater forget income.bayes withdrawn.csv --target income",
+    ),
+    "demo": ("Tell the whole story on built-in data.", "bayeswater demo"),
+}
+"""The verbs in the order of a first acquaintance: what each does, and an example."""
+
+EPILOGUE = "--debug, anywhere, shows the traceback of an error."
+
+app = App(
+    name="bayeswater",
+    help="Bayesian classification on one set of counts: fit, explain, merge and forget.",
+    help_epilogue=EPILOGUE,
+    version=__version__,
+    # Plain text, since a parser of markup would take longer to import than all the rest.
+    help_format="plaintext",
+    version_format="plaintext",
+    default_parameter=Parameter(negative_iterable=()),
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+for place, (verb, (summary, example)) in enumerate(VERBS.items()):
+    app.command(
+        f"bayeswater.cli.{verb}:{verb}",
+        name=verb,
+        help=summary,
+        help_epilogue=f"Example: {example}",
+        sort_key=place,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; `arguments` are those of the process by default."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    if arguments is None:  # as by Ctrl-C: what is half-written is taken away
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    try:
+        app([argument for argument in given if argument != "--debug"])
+        sys.stdout.flush()
+    except SystemExit as stop:  # cyclopts has said what was wrong
+        return stop.code if isinstance(stop.code, int) else FAULT
+    except KeyboardInterrupt:
+        _complain("interrupted", debug)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _close_stdout()
+        return BROKEN_PIPE
+    except ParameterError as error:
+        _complain(f"error: {error}", debug)
+        return USAGE
+    except BayesError as error:
+        _complain(f"error: {error}", debug)
+        return FAULT
+    except OSError as error:
+        _complain(f"error: {error.filename or ''}: {error.strerror or error}", debug)
+        return FAULT
+    except Exception as error:  # a defect of ours, or a machine at its limits: still no traceback unasked
+        _complain(f"error: {type(error).__name__}: {error} (run again with --debug to see where)", debug)
+        return FAULT
+    return WELL
+
+
+def _complain(message: str, debug: bool) -> None:
+    if debug:
+        import traceback
+
+        traceback.print_exc()
+    from bayeswater.cli.words import complain
+
+    complain(message)
+
+
+def _close_stdout() -> None:
+    """Let nobody write to a pipe that nobody reads, not even Python when it ends."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)

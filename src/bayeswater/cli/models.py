@@ -1,0 +1,129 @@
+"""A model file opened for a verb: its columns, and the types in which their cells have to be read.
+
+The types come from the model and not from the file: a column of the labels "1" and "2" that were read as text is text
+also in a file where it looks like numbers.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.errors import DataError, SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeswater.cli.reading import Reading
+    from bayeswater.data.sources.source import Source
+
+STRINGS = re.compile(r"(large_|)string(_view|)|str|object|category|String|Utf8|Categorical.*|Enum.*")
+DICTIONARY = re.compile(r"dictionary<values=([^,]+),.*")
+NUMBERS = re.compile(r"(u?int|float|Int|UInt|Float)\d+|double|halffloat|decimal.*")
+
+
+def load_model(path: str) -> Any:
+    """Load a model that knows its columns by name."""
+    from bayeswater.models.persistence import load
+
+    model = load(path)
+    if not hasattr(model, "feature_names_in_"):
+        raise SchemaError(
+            f"{path}: this {type(model).__name__} was fitted on an array without column names, so no file can be "
+            "matched to it; use it from Python, or fit it on a frame"
+        )
+    return model
+
+
+def column_names(model: Any) -> list[str]:
+    """Name the columns that a model reads."""
+    return [str(name) for name in model.feature_names_in_]
+
+
+def open_for(model: Any, path: str, reading: "Reading", data: str, target: str | None = None) -> "Source":
+    """Open a data file in the types that a model needs, its columns checked.
+
+    Parameters
+    ----------
+    model, path : the model and its file
+    reading, data : how to read, and what
+    target : column of labels, if there is one
+    """
+    source = reading.open(data)
+    require_columns(source, model, path)
+    types = column_types(model)
+    if target is not None:
+        source.require_column(target, "target column")
+        types[target] = label_type(model)
+    source.declare(types)
+    return source
+
+
+def column_types(model: Any) -> "dict[str, pa.DataType]":
+    """Give the types in which a model has to be handed its columns."""
+    import pyarrow as pa
+
+    if hasattr(model, "columns_"):
+        # A date is several columns, of which the first has the type of the source.
+        found = {c.source: _type_of(c.family, c.dtype or "") for c in reversed(list(model.columns_))}
+        return {name: kind for name, kind in found.items() if kind is not None}
+    if hasattr(model, "categories_"):
+        labels = zip(column_names(model), model.categories_, strict=True)
+        return {name: pa.array(states.tolist()).type for name, states in labels if len(states)}
+    return dict.fromkeys(column_names(model), pa.float64())
+
+
+def label_type(model: Any) -> "pa.DataType":
+    """Give the type of the classes of a model."""
+    import pyarrow as pa
+
+    return pa.array(model.classes_.tolist()).type
+
+
+def require_columns(source: "Source", model: Any, path: str) -> None:
+    """Refuse a file that lacks columns of the model, naming them."""
+    names = column_names(model)
+    absent = [name for name in names if name not in source.schema.names]
+    if not absent:
+        return
+    from bayeswater.data.sources.source import nearest_names
+
+    unknown = [name for name in source.schema.names if name not in names]
+    listed = ", ".join(map(repr, absent[:10])) + (f" and {len(absent) - 10} more" if len(absent) > 10 else "")
+    raise SchemaError(
+        f"{source.name}: column{'s' * (len(absent) > 1)} {listed} of the model {path} "
+        f"{'is' if len(absent) == 1 else 'are'} missing"
+        + (f"; {nearest_names(absent[0], unknown)}" if unknown else "")
+        + " (a file without a header needs --no-header)" * (len(absent) == len(names))
+    )
+
+
+def known_class(model: Any, name: str) -> Any:
+    """Find the class that a person names."""
+    from bayeswater.data.sources.source import nearest_names
+
+    of_name = {str(label): label for label in model.classes_.tolist()}
+    if name not in of_name:
+        raise DataError(f"there is no class {name!r} in the model; {nearest_names(name, [*of_name])}")
+    return of_name[name]
+
+
+def require_explanations(model: Any) -> None:
+    """Refuse a model that cannot give reasons."""
+    if not hasattr(model, "explain"):
+        raise SchemaError(f"a {type(model).__name__} gives no reasons; fit the data with `bayeswater fit`, which does")
+
+
+def _type_of(family: str, dtype: str) -> "pa.DataType | None":
+    """Give the type for a family and the name that a library has for the type it was fitted with; None for any."""
+    import pyarrow as pa
+
+    values = DICTIONARY.fullmatch(dtype)
+    dtype = values[1] if values else dtype
+    if STRINGS.fullmatch(dtype) or family == "ignored":  # what is left out may hold anything
+        return pa.string()
+    if NUMBERS.fullmatch(dtype):
+        # As labels, numbers have to be the same type again; as amounts, 3 and 3.0 are one.
+        return pa.int64() if family == "categorical" and "int" in dtype.lower() else pa.float64()
+    try:
+        return pa.type_for_alias(dtype.lower())
+    except ValueError:
+        return None

@@ -1,0 +1,25 @@
+"""Options that several verbs share."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+
+def _no_option(_: Any, path: str) -> None:
+    if path.startswith("-") and path != "-":
+        raise ValueError("It is no option of this verb; a file of that name is written ./" + path)
+
+
+DataFile = Annotated[
+    str,
+    Parameter(
+        help="CSV, TSV, Parquet, Arrow, JSON lines or ARFF, also compressed; - reads standard input.",
+        allow_leading_hyphen=True,
+        validator=_no_option,
+    ),
+]
+ModelFile = Annotated[str, Parameter(help="File that `fit` or `save` wrote.")]
+Target = Annotated[str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row.")]
+AsJson = Annotated[
+    bool, Parameter(name="--json", negative=(), show_default=False, help="Print JSON on standard output.")
+]

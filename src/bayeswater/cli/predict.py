@@ -1,0 +1,114 @@
+"""``bayeswater predict``: classes and probabilities of the rows of a file, written as they come."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayeswater.cli.models import column_names, label_type, require_explanations
+from bayeswater.cli.options import DataFile, ModelFile
+from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.rows import named_rows
+from bayeswater.cli.writing import OutputFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeswater.data.sources.source import Source
+
+
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output_format: OutputFormat | None = None,
+    keep: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    explain: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Give the class of each row, and the probability of every class.
+
+    Parameters
+    ----------
+    output
+        File to write; by default standard output.
+    output_format
+        Format to write; by default the one that the name of the file tells, and CSV on standard output.
+    keep
+        Write the columns of the data, too.
+    explain
+        Add a column with the reasons for each class.
+    """
+    import sys
+
+    from bayeswater.cli.models import load_model, open_for
+    from bayeswater.cli.progress import shown
+    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.writing import writer
+
+    classifier = load_model(model)
+    answers = Answers(classifier, keep=keep, explain=explain)
+    source = open_for(classifier, model, reading, data)
+    if keep:
+        _keep_as_written(source, answers.names)
+    to_screen = output is None and sys.stdout.isatty()
+    wanted = None if keep else column_names(classifier)
+    with warnings_told_once(), writer(output, output_format) as out:
+        n_rows = 0
+        for table in shown(source, "predicting", wanted, quiet=to_screen):
+            with named_rows(source.name, n_rows + 1, n_rows + table.num_rows):
+                out.write(answers.of(table))
+            n_rows += table.num_rows
+            del table
+        if not n_rows:
+            out.write(answers.of(source.schema.empty_table()))
+
+
+class Answers:
+    """The columns that are written for some rows: class, probabilities, and on request the rows and the reasons."""
+
+    def __init__(self, model: Any, *, keep: bool, explain: bool) -> None:
+        self.model, self.keep, self.explain = model, keep, explain
+        self.columns = column_names(model)
+        if explain:
+            require_explanations(model)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns that are added to the data."""
+        probabilities = [f"P({label})" for label in self.model.classes_.tolist()]
+        return ["prediction", *probabilities, *(["reasons"] if self.explain else [])]
+
+    def of(self, table: "pa.Table") -> "pa.Table":
+        """Answer for the rows of a table."""
+        import numpy as np
+        import pyarrow as pa
+
+        X = table.select(self.columns)
+        some = X.num_rows > 0  # a file without rows has answers without rows
+        classes = self.model.predict(X).tolist() if some else []
+        proba = self.model.predict_proba(X) if some else np.empty((0, len(self.model.classes_)))
+        columns = {"prediction": pa.array(classes, label_type(self.model))}
+        columns |= dict(zip(self.names[1:], map(pa.array, np.ascontiguousarray(proba.T)), strict=False))
+        if self.keep:
+            columns |= dict(zip(table.column_names, table.columns, strict=True))
+        if self.explain:
+            reasons = [found.summary for found in self.model.explain(X)] if some else []
+            columns["reasons"] = pa.array(reasons, pa.string())
+        return pa.table(columns)
+
+
+def _keep_as_written(source: "Source", added: list[str]) -> None:
+    """Read columns of text that the model does not know as they are written, whatever they look like."""
+    import pyarrow as pa
+
+    from bayeswater.data.sources.delimited import DelimitedSource
+    from bayeswater.errors import SchemaError
+
+    clash = [name for name in source.schema.names if name in added]
+    if clash:
+        raise SchemaError(f"{source.name} has a column {clash[0]!r} of its own; rename it, or leave --keep out")
+    if isinstance(source, DelimitedSource):
+        source.declare(dict.fromkeys(source.schema.names, pa.string()))

@@ -1,0 +1,92 @@
+"""Options on how a file is read, the same for every verb, and the source they lead to."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from bayeswater.data.sources.formats import Format
+
+if TYPE_CHECKING:
+    from bayeswater.data.sources.source import Source
+
+READING = Group("Reading", sort_key=10)
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the data are read.
+
+    Parameters
+    ----------
+    format
+        What the data are, where their name does not tell; standard input is CSV by default.
+    types
+        Type of a column, as zip=string; one of string, number, integer, boolean, date, timestamp.
+    missing
+        Cell that means missing, besides the empty one; by default NA, N/A, NaN and null.
+    delimiter
+        The character between cells of a CSV; by default a comma, a semicolon or a tab, as they fit.
+    header
+        Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
+    encoding
+        Encoding of CSV and ARFF, such as gbk or latin-1.
+    """
+
+    format: Format | None = None
+    types: Annotated[list[str] | None, Parameter(name="--type")] = None
+    missing: Annotated[list[str] | None, Parameter(allow_leading_hyphen=True)] = None
+    delimiter: str | None = None
+    header: bool = True
+    encoding: str = "utf-8"
+
+    def open(self, path: str, types: dict[str, Any] | None = None) -> "Source":
+        """Open a file, with types that are known already in the place of none."""
+        import pyarrow as pa
+
+        from bayeswater.data.sources.column_types import as_types
+        from bayeswater.data.sources.opening import open_source
+        from bayeswater.errors import ParameterError
+
+        # Arrow would handle Ctrl-C itself while it parses a block, and lose one that comes at the end of it.
+        pa.enable_signal_handlers(False)
+        delimiter = {"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter)
+        if delimiter is not None and len(delimiter) != 1:
+            raise ParameterError(f"--delimiter is {self.delimiter!r}; give one character, or tab")
+        return open_source(
+            path,
+            self.format,
+            types={**(types or {}), **as_types(self.types or ())},
+            delimiter=delimiter,
+            header=self.header,
+            encoding=self.encoding,
+            missing=self.missing,
+        )
+
+    @contextmanager
+    def open_to_reread(self, path: str) -> "Iterator[Source]":
+        """Open a file that is read more than once; a pipe is laid down in a temporary file first."""
+        from pathlib import Path
+
+        from bayeswater.data.sources.origin import Origin
+
+        origin = Origin(path)
+        if origin.can_be_reread:
+            yield self.open(path)
+            return
+        with TemporaryDirectory(prefix="bayeswater-") as folder:
+            laid_down = Path(folder) / "data"
+            with origin.open() as pipe, laid_down.open("wb") as file:
+                copyfileobj(pipe, file)
+            source = self.open(str(laid_down))
+            source.origin.name = origin.name
+            yield source
+
+
+AS_USUAL = Reading()
+"""Reading by what the file says of itself."""

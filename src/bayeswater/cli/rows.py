@@ -1,0 +1,100 @@
+"""Rows of a file with their labels, batch by batch, as models take them in.
+
+A model speaks of row 7 of the rows it was handed; `named` says which file and which rows these were.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bayeswater.cli.progress import shown
+from bayeswater.cli.words import say
+from bayeswater.errors import BayesError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeswater.data.sources.source import Source
+
+
+class LabelledRows:
+    """Pairs (X, y) of Arrow tables and labels; rows without a label are left out and counted.
+
+    Parameters
+    ----------
+    source : the file
+    target : name of the column of labels
+    columns : names of the columns of X
+    """
+
+    def __init__(self, source: "Source", target: str, columns: Sequence[str]) -> None:
+        source.require_column(target, "target column")
+        self.source, self.target, self.columns = source, target, list(columns)
+        self.n_rows = self.n_unlabelled = 0
+        self._first: int | None = None  # number of the first row that is in somebody's hands
+
+    def read(self, what: str) -> "Iterator[tuple[pa.Table, pa.ChunkedArray]]":
+        """Read all rows once."""
+        self.n_rows = self.n_unlabelled = 0
+        n_seen = 0
+        for table in shown(self.source, what, [*self.columns, self.target]):
+            first, n_seen = n_seen + 1, n_seen + table.num_rows
+            known = table.column(self.target).is_valid()
+            table = table.filter(known) if table.column(self.target).null_count else table
+            self.n_unlabelled += n_seen - first + 1 - table.num_rows
+            self.n_rows += table.num_rows
+            if table.num_rows:
+                self._first, self._last = first, n_seen
+                yield table.select(self.columns), table.column(self.target)
+            self._first = None
+            del table
+        if not self.n_rows:
+            raise self._nothing_to_read()
+
+    def say_what_was_left_out(self) -> None:
+        """Mention rows without a label, if there were any."""
+        if self.n_unlabelled:
+            n, column = self.n_unlabelled, self.target
+            say(f"note: {n:,} row{' has' if n == 1 else 's have'} no value in {column!r} and were left out", "yellow")
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Give errors of a model that has some of these rows in hand the name of the file and their numbers."""
+        try:
+            yield
+        except BayesError as error:
+            if self._first is None:
+                raise
+            raise _in_rows(error, self.source.name, self._first, self._last) from error
+
+    def _nothing_to_read(self) -> DataError:
+        if self.n_unlabelled:
+            return DataError(f"{self.source.name}: no row has a value in {self.target!r}; is it the right column?")
+        return DataError(f"{self.source.name} has no rows; give a file with a header and rows")
+
+
+@contextmanager
+def named_rows(name: str, first: int, last: int) -> Iterator[None]:
+    """Give errors of a model the name of the file and the numbers of the rows that it was handed."""
+    try:
+        yield
+    except BayesError as error:
+        raise _in_rows(error, name, first, last) from error
+
+
+def _in_rows(error: BayesError, name: str, first: int, last: int) -> BayesError:
+    return type(error)(f"{name}, rows {first:,} to {last:,}: {error}")
+
+
+def first_rows(source: "Source", columns: Sequence[str], n_rows: int) -> "pa.Table":
+    """Read the first rows of a file, and no more of it than that needs."""
+    import pyarrow as pa
+
+    found: list[pa.Table] = []
+    for table in source.batches(columns):
+        found.append(table.slice(0, n_rows - sum(part.num_rows for part in found)))
+        if sum(part.num_rows for part in found) == n_rows:
+            break
+    if not found:
+        raise DataError(f"{source.name} has no rows; give a file with a header and rows")
+    return pa.concat_tables(found)

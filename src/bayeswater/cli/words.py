@@ -1,0 +1,57 @@
+"""Words for people: notes and reports on standard error, findings on standard output, warnings told once."""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from bayeswater.errors import BayesWarning
+
+
+def words() -> Console:
+    """Give the console for all that accompanies the data."""
+    return Console(stderr=True, highlight=False)
+
+
+def findings() -> Console:
+    """Give the console for what a verb was asked to print."""
+    return Console(highlight=False)
+
+
+def say(message: str, style: str = "") -> None:
+    """Say one thing; long lines are left to the terminal, so that a file or a pipe gets them whole."""
+    words().print(Text(message, style=style), soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """Say what went wrong."""
+    say(message, "bold red")
+
+
+@contextmanager
+def warnings_told_once() -> Iterator[None]:
+    """Say each warning of the library once, however many batches bring it up; numbers in it may differ."""
+    show_as_usual = warnings.showwarning
+    told: Counter[tuple[type[Warning], str]] = Counter()
+
+    def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, BayesWarning):
+            show_as_usual(message, category, *place, **more)
+            return
+        key = (category, re.sub(r"\d+", "#", str(message)))
+        if not told[key]:
+            say(f"warning: {message}", "yellow")
+        told[key] += 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", BayesWarning)
+        warnings.showwarning = tell
+        yield
+    repeated = sum(n - 1 for n in told.values())
+    if repeated:
+        say(f"warning: {repeated} more of the same kind in later batches", "yellow")

@@ -1,0 +1,197 @@
+"""What a column holds, from its type and its values: a category, a flag, numbers, text, dates, an identifier, nothing.
+
+The rules, in the order in which they are asked:
+
+==========  ==========================================================================================================
+empty       no cell has a value
+category    categories by type: pandas Categorical, polars Categorical and Enum, any Arrow dictionary
+flag        booleans, and numbers that are only 0 and 1
+number      integers, floats, decimals; times of day and durations, in seconds
+date        dates and time stamps
+text        strings, at least half of which have 3 words or 8 CJK characters or more: the median string is that long
+identifier  strings of one word each, over 95 % of which are distinct: a name of the row, from which nothing is learned
+category    all other strings
+==========  ==========================================================================================================
+
+"3 words or 8 characters" is asked of each string, so that a column of English and Chinese messages is text although
+neither half has the median. Strings are judged by the first `SAMPLED` cells that have a value, numbers by all.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bayeswater.data.dates import seconds_of
+from bayeswater.data.labels import is_missing
+from bayeswater.errors import DataError
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["category", "flag", "number", "text", "date", "identifier", "empty"]
+
+SAMPLED = 100_000
+"""Strings of a column that are looked at, the first ones: more would take longer and hardly move a share."""
+
+TEXT_WORDS = 3
+"""Words from which a string is text: names of things and places have one or two."""
+
+TEXT_CJK = 8
+"""Characters from which a string of Chinese, Japanese or Korean is text: about as much as three words say."""
+
+DISTINCT = 95
+"""Percent of distinct strings over which they name the row."""
+
+IDENTIFIED = 20
+"""Strings that there must be before they are called identifiers: in a table of a few rows, categories differ too."""
+
+BLANK = r"\t-\r\x{1c}-\x{1f}\x{85}\p{Z}"
+"""Blanks, in the syntax of RE2: all that `str.split` splits at, the ideographic blank too."""
+
+CJK = (
+    r"\x{3005}-\x{3007}\x{303b}"  # iteration marks, closing mark, ideographic zero
+    r"\x{3041}-\x{3096}\x{309d}-\x{309f}"  # hiragana
+    r"\x{30a1}-\x{30fa}\x{30fc}-\x{30ff}\x{31f0}-\x{31ff}"  # katakana, with the mark of a long vowel
+    r"\x{ff66}-\x{ffdc}\x{1aff0}-\x{1b167}"  # kana and hangul of half width, old kana
+    r"\x{3105}-\x{312f}\x{31a0}-\x{31bf}"  # bopomofo
+    r"\x{1100}-\x{11ff}\x{3131}-\x{318e}\x{a960}-\x{a97c}\x{ac00}-\x{d7fb}"  # hangul
+    r"\x{3400}-\x{4dbf}\x{4e00}-\x{9fff}\x{f900}-\x{faff}\x{20000}-\x{3fffd}"  # ideographs
+)
+"""Letters and signs of Chinese, Japanese and Korean; punctuation is not counted."""
+
+SEVERAL_WORDS = rf"[^{BLANK}][{BLANK}]+[^{BLANK}]"
+
+LONG = (
+    rf"[^{BLANK}](?:[{BLANK}]+[^{BLANK}]+){{{TEXT_WORDS - 2}}}[{BLANK}]+[^{BLANK}]"
+    rf"|(?:[{CJK}][^{CJK}]*){{{TEXT_CJK - 1}}}[{CJK}]"
+)
+"""A string that is long enough for text. Looked for rather than counted: the search ends where it has found them."""
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What a column holds, and the reason in a few words."""
+
+    kind: Kind
+    why: str
+
+
+def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKind:
+    """Tell what a column holds.
+
+    Parameters
+    ----------
+    name : name of the column, for messages
+    column : its cells
+    declared : whether its type declares the categories; then they are a domain even where no cell has a value
+
+    Raises
+    ------
+    DataError
+        If cells of this type cannot be read: lists, structures, bytes and the like.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> kind_of("legs", pyarrow.chunked_array([[4, 2, None]]), declared=False)
+    ColumnKind(kind='number', why='whole numbers from 2 to 4')
+    >>> kind_of("note", pyarrow.chunked_array([["back by noon", "我们明天再谈这件事"]]), declared=False)
+    ColumnKind(kind='text', why='100 % of 2 strings have 3 words or 8 CJK characters or more')
+    """
+    import pyarrow as pa
+
+    types, kind = pa.types, column.type
+    if types.is_dictionary(kind):
+        return _of_categories(column, declared)
+    readable = {
+        "flag": types.is_boolean(kind),
+        "number": types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind),
+        "seconds": types.is_time(kind) or types.is_duration(kind),
+        "date": types.is_date(kind) or types.is_timestamp(kind),
+        "string": types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind),
+    }
+    if not any(readable.values()) and not types.is_null(kind):
+        raise DataError(
+            f"column {name!r} holds {kind}, which is neither a number, a category, a text nor a date; convert it to "
+            "one of these, or leave it out"
+        )
+    if column.null_count == len(column):
+        return ColumnKind("empty", "no cell has a value")
+    if readable["string"]:
+        return _of_strings(_sample(column))
+    if readable["date"]:
+        return ColumnKind("date", f"values of type {kind}")
+    if readable["flag"]:
+        return ColumnKind("flag", "true or false")
+    if readable["seconds"]:
+        return _of_numbers(seconds_of(column), f"{'times of day' if types.is_time(kind) else 'durations'} in seconds")
+    return _of_numbers(np.asarray((column.cast(pa.float64()) if types.is_decimal(kind) else column).to_numpy()))
+
+
+def _of_categories(column: "pa.ChunkedArray", declared: bool) -> ColumnKind:
+    states = {label for chunk in column.chunks for label in chunk.dictionary.to_pylist() if not is_missing(label)}
+    if column.null_count == len(column) and not (declared and states):
+        return ColumnKind("empty", "no cell has a value")
+    return ColumnKind("category", f"{len(states)} declared" if declared else "categories by type")
+
+
+def _of_numbers(numbers: Array, unit: str | None = None) -> ColumnKind:
+    """Judge numbers (n_rows,), NaN where they are missing; those of a `unit` are never flags."""
+    if numbers.dtype.kind == "f":
+        numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers):
+        return ColumnKind("empty", "no cell has a value")
+    low, high = numbers.min(), numbers.max()
+    whole = numbers.dtype.kind != "f" or bool((numbers == np.floor(numbers)).all())
+    if whole and low >= 0 and high <= 1 and unit is None:
+        return ColumnKind("flag", "only 0 and 1" if low < high else f"only {low:.0f}")
+    what = f"{unit}, {'all' if whole else 'not all'} whole," if unit else "whole numbers" if whole else "numbers"
+    return ColumnKind("number", f"{what} from {low:.6g} to {high:.6g}{'' if whole or unit else ', not all whole'}")
+
+
+def _of_strings(strings: "pa.Array") -> ColumnKind:
+    """Judge strings, none of them null."""
+    import pyarrow.compute as pc
+
+    n_strings = len(strings)
+    them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
+    n_long = _n_matching(strings, LONG)
+    if 2 * n_long >= n_strings:
+        share = _percent(n_long, n_strings)
+        return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
+    n_distinct = pc.count_distinct(strings).as_py()
+    name_rows = n_strings >= IDENTIFIED and 100 * n_distinct > DISTINCT * n_strings
+    if name_rows and _n_matching(strings, SEVERAL_WORDS) == 0:
+        return ColumnKind("identifier", f"{_percent(n_distinct, n_strings)} of {them} are distinct, without blanks")
+    return ColumnKind("category", f"{n_distinct} distinct among {them}")
+
+
+def _n_matching(strings: "pa.Array", pattern: str) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.match_substring_regex(strings, pattern=pattern)).as_py())
+
+
+def _sample(column: "pa.ChunkedArray") -> "pa.Array":
+    """Give the first `SAMPLED` strings that are not null."""
+    import pyarrow as pa
+
+    found: list[pa.Array] = []
+    for start in range(0, len(column), SAMPLED):
+        block = column.slice(start, SAMPLED).cast(pa.large_string()).drop_null()  # views have no kernels of their own
+        found.extend(block.chunks)
+        if sum(map(len, found)) >= SAMPLED:
+            break
+    return pa.concat_arrays(found).slice(0, SAMPLED)
+
+
+def _percent(part: int, whole: int) -> str:
+    """Write a share, never as 100 % unless it is all.
+
+    >>> _percent(999, 1000), _percent(2, 3)
+    ('99.9 %', '67 %')
+    """
+    share = 100 * part / whole
+    return f"{share:.0f} %" if part == whole or share < 99 else f"{np.floor(10 * share) / 10:.1f} %"

@@ -1,0 +1,76 @@
+"""Columns of numbers side by side, some of them by their logarithm; and numbers put into bins."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bayeswater.data.coded_table import CodedTable
+from bayeswater.data.labels import narrow_codes
+from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.schema import Schema
+from bayeswater.data.variable import Variable
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class NumberTable(ColumnMatrix):
+    """Columns of numbers in float64, NaN where a cell is missing; the marked ones are read as logarithms.
+
+    What has no logarithm, zero and below, is read as missing: whoever makes the table decides whether that may be.
+    """
+
+    is_log: tuple[bool, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """Kind of the numbers."""
+        return np.dtype(np.float64)
+
+    def block(self, rows: slice) -> Array:
+        """Put some rows of all columns side by side."""
+        values = np.empty((len(self.columns[0][rows]), len(self.columns)))
+        for j, (column, is_log) in enumerate(zip(self.columns, self.is_log, strict=True)):
+            values[:, j] = column[rows]
+            if is_log:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    values[:, j] = np.where(values[:, j] > 0, np.log(values[:, j]), np.nan)
+        return values
+
+
+def binned(columns: Sequence[Array], cuts: Sequence[tuple[float, ...]], names: Sequence[str]) -> CodedTable:
+    """Put numbers into bins: bin i holds cuts[i - 1] <= x < cuts[i], and all that is beyond the outer cuts.
+
+    >>> binned([np.array([0.5, 1.0, np.nan])], [(1.0,)], ["x"]).block(slice(0, 3)).ravel()
+    array([0, 1, 2], dtype=uint8)
+    """
+    codes = []
+    for x, limits in zip(columns, cuts, strict=True):
+        n_bins = len(limits) + 1
+        place = narrow_codes(np.searchsorted(np.asarray(limits), x, side="right"), n_bins)
+        place[np.isnan(x)] = n_bins
+        codes.append(place)
+    return CodedTable(bin_schema(cuts, names), ColumnMatrix(tuple(codes)))
+
+
+def bin_schema(cuts: Sequence[tuple[float, ...]], names: Sequence[str]) -> Schema:
+    """Give columns of bins as codes, all of them declared."""
+    return Schema(
+        tuple(
+            Variable.of_codes(name, len(limits) + 1, frozenset({len(limits)}))
+            for name, limits in zip(names, cuts, strict=True)
+        )
+    )
+
+
+def interval_labels(cuts: tuple[float, ...], write: Callable[[float], str] = "{:.6g}".format) -> list[str]:
+    """Name the bins by their limits.
+
+    >>> interval_labels((1.5, 4.0))
+    ['under 1.5', '1.5 to 4', 'from 4 on']
+    """
+    if not cuts:
+        return ["all"]
+    between = [f"{write(low)} to {write(high)}" for low, high in pairwise(cuts)]
+    return [f"under {write(cuts[0])}", *between, f"from {write(cuts[-1])} on"]

@@ -1,0 +1,218 @@
+"""`RawTable`: the columns of a table of any kind by name, each as it came: Arrow, an array of numbers, a sparse block.
+
+Arrays are read where they are. A sparse matrix, or all sparse columns of a frame together, are one block of counts.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.coded_table import as_arrow
+from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.dates import date_columns, seconds_of
+from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame, sparse_columns
+from bayeswater.data.matrix import SparseMatrix, column_name, names_of, read_matrix, require_cells
+from bayeswater.data.original_types import pandas_types
+from bayeswater.errors import DataError, SchemaError
+from bayeswater.typing import Array
+
+COUNTS = "(counts)"
+"""Name of the block of all sparse columns."""
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Columns by name; `declared` are those whose type declares its categories."""
+
+    columns: dict[str, Any]
+    n_rows: int
+    declared: frozenset[str] = frozenset()
+    named: bool = False  # whether the names came with the table
+    dtypes: Mapping[str, str] = field(default_factory=dict)  # as a library names them, where it is not Arrow
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.columns)
+
+    def arrow(self, name: str, head: int | None = None) -> Any:
+        """Give a column (or the first rows of it) as an Arrow array."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        if isinstance(column, np.ndarray):
+            return pa.chunked_array([pa.array(column[:head], from_pandas=True)])
+        return column.slice(0, head)
+
+    def cells(self, name: str) -> Any:
+        """Give a column as an Arrow array; one without a single value has no type, whatever it came in."""
+        import pyarrow as pa
+
+        column = self.arrow(name)
+        return pa.chunked_array([pa.nulls(len(column))]) if column.null_count == len(column) else column
+
+    def numbers(self, name: str) -> Array:
+        """Give a column as numbers, NaN where a cell is missing; refuse what is none, and what is infinite."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        if not isinstance(column, np.ndarray):
+            column = self.cells(name)
+            if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
+                return seconds_of(column)
+            column = numeric_column(Frame(pa.table({name: column}), "pyarrow", frozenset()), name)
+        if column.dtype.kind == "f":
+            infinite = np.isinf(column)
+            if infinite.any():
+                row = int(infinite.argmax())
+                raise DataError(
+                    f"Input X contains infinity: {column[row]} in row {row}, column {name!r}; replace it by a finite "
+                    "number, or by a missing cell"
+                )
+        return column
+
+    def labels(self, names: Iterable[str], flags: Collection[str] = (), *, learning: bool = False) -> Frame:
+        """Give columns as a frame in which every cell is a label, numbers too; flags are False and True.
+
+        A flag that is neither 0 nor 1 is refused in learning, and in predicting a label like any other that is unseen.
+        """
+        import pyarrow as pa
+
+        columns = {name: self._flags(name, learning) if name in flags else self._labels(name) for name in names}
+        return Frame(pa.table(columns), "pyarrow", self.declared | frozenset(flags))
+
+    def _labels(self, name: str) -> Any:
+        import pyarrow as pa
+
+        column = self.arrow(name)
+        kind = column.type
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        return column.dictionary_encode() if is_number else column
+
+    def _flags(self, name: str, learning: bool) -> Any:
+        import pyarrow as pa
+
+        numbers = self.numbers(name)
+        missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
+        other = ~missing & (numbers != 0) & (numbers != 1)
+        if not other.any():
+            codes = pa.array(np.where(missing, 0, numbers).astype(np.int8), mask=missing)
+            return pa.DictionaryArray.from_arrays(codes, pa.array([False, True]))
+        if learning:
+            row = int(other.argmax())
+            raise DataError(
+                f"column {name!r} holds flags, 0 and 1, but {numbers[row]} in row {row} is none; fit again with "
+                f"columns={{{name!r}: 'auto'}}"
+            )
+        return pa.array(numbers, mask=missing).dictionary_encode()
+
+    def with_dates(self, plan: ColumnPlan) -> "RawTable":
+        """Spread the columns of dates over days, weekday and month, as the plan has them."""
+        dates = [column.source for column in plan if column.part == "days"]
+        if not dates:
+            return self
+        columns: dict[str, Any] = dict(self.columns)
+        for name in dates:
+            columns |= date_columns(name, self.cells(name))
+        declared = self.declared | frozenset(column.name for column in plan if column.part in ("weekday", "month"))
+        return replace(self, columns=columns, declared=declared)
+
+    def require_columns(self, names: tuple[str, ...], model: str) -> "RawTable":
+        """Bring the columns into the order that a model knows; those it does not know are left out."""
+        if (COUNTS in self.columns) != (COUNTS in names):  # what was counted sparse may come dense, and the other way
+            return (self._sparse(names, model) if COUNTS in names else self._dense()).require_columns(names, model)
+        if not self.named:
+            if len(self.names) != len(names):
+                raise SchemaError(
+                    f"X has {len(self.names)} features, but {model} is expecting {len(names)} features as input."
+                )
+            return replace(self, columns=dict(zip(names, self.columns.values(), strict=True)))
+        absent = [name for name in names if name not in self.columns]
+        if absent and names == tuple(column_name(None, j) for j in range(len(self.names))):
+            return replace(self, named=False).require_columns(names, model)  # the model was fitted without names
+        if absent:
+            raise SchemaError(
+                f"column {absent[0]!r}, which {model} was fitted with, is missing"
+                + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
+                + f"; X has {list(self.names)[:10]}"
+            )
+        return replace(self, columns={name: self.columns[name] for name in names})
+
+    def _sparse(self, names: tuple[str, ...], model: str) -> "RawTable":
+        """Put all columns that are not known by `names`, which are numbers, into one sparse block."""
+        from scipy import sparse
+
+        block = [name for name in self.names if name not in names]
+        if not block:
+            raise SchemaError(
+                f"the sparse columns that {model} was fitted with are missing; X has {[*self.names][:10]}"
+            )
+        values = np.stack([self.numbers(name) for name in block], axis=1)
+        rest = {name: column for name, column in self.columns.items() if name in names}
+        return replace(self, columns={**rest, COUNTS: read_matrix(sparse.csr_array(values), model)})
+
+    def _dense(self) -> "RawTable":
+        """Take a sparse block apart into columns."""
+        counts = self.columns[COUNTS]
+        values = counts.to_dense()
+        rest = {name: column for name, column in self.columns.items() if name != COUNTS}
+        return replace(
+            self, columns=rest | {column_name(counts.names, j): values[:, j] for j in range(values.shape[1])}
+        )
+
+    def dtype(self, name: str) -> str:
+        """Name the type of a column."""
+        column = self.columns[name]
+        return self.dtypes.get(name) or str(column.dtype if isinstance(column, np.ndarray) else column.type)
+
+
+def read_raw(X: Any, model: str) -> RawTable:
+    """Read a table of any kind: frame, array, lists or sparse matrix."""
+    if is_frame(X):
+        block = sparse_columns(X)
+        if block:
+            counts = read_matrix(X[block], model)
+            if len(block) == X.shape[1]:
+                return RawTable({COUNTS: counts}, len(X), named=counts.names is not None)
+            rest = read_raw(X.drop(columns=block), model)
+            if not rest.named or counts.names is None:
+                raise SchemaError("some columns of X are sparse and some are not, so they need names; set X.columns")
+            return replace(rest, columns={**rest.columns, COUNTS: counts})
+        frame = read_frame(X)
+        require_cells(frame.table.shape, model)
+        names = names_of(X, frame.names)
+        called = {name: column_name(names, j) for j, name in enumerate(frame.names)}
+        columns = dict(zip(called.values(), frame.table.columns, strict=True))
+        declared = frozenset(called[name] for name in frame.declared)
+        dtypes = pandas_types(X, columns) if frame.library == "pandas" else {}
+        return RawTable(columns, frame.table.num_rows, declared, names is not None, dtypes)
+    if isinstance(X, np.ndarray | list | tuple) and not isinstance(X, np.ma.MaskedArray):
+        cells = np.asarray(X) if isinstance(X, np.ndarray) else _of_rows(X)
+        if cells is not None and cells.ndim == 2 and cells.dtype.kind in "OUSmM":
+            require_cells(cells.shape, model)
+            columns = {column_name(None, j): as_arrow(cells[:, j], column_name(None, j)) for j in range(cells.shape[1])}
+            return RawTable(columns, len(cells))
+    matrix = read_matrix(X, model)
+    if isinstance(matrix, SparseMatrix):
+        return RawTable({COUNTS: matrix}, matrix.shape[0])
+    values = matrix.block(slice(0, matrix.shape[0]))
+    columns = {column_name(None, j): values[:, j] for j in range(values.shape[1])}
+    return RawTable(columns, len(values), dtypes=dict.fromkeys(columns, str(getattr(X, "dtype", values.dtype))))
+
+
+def _of_rows(X: Any) -> Array | None:
+    """Rows in lists as an array of objects, if one of their cells is text; else None: they are numbers."""
+    if not any(isinstance(cell, str) for row in X if isinstance(row, list | tuple) for cell in row):
+        return None
+    cells = np.empty((len(X), len(X[0])), dtype=object)
+    for i, row in enumerate(X):
+        if len(row) != cells.shape[1]:
+            raise DataError(
+                f"X is ragged: row {i} has {len(row)} cell(s), and row 0 has {cells.shape[1]}; give every row one cell "
+                "for each column"
+            )
+        cells[i] = row
+    return cells

@@ -1,0 +1,114 @@
+"""Types of columns: as people name them, as cells of text look, and cells brought into them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from bayeswater.data.sources.source import nearest_names
+from bayeswater.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+STRETCH = 2**12
+"""Cells that are cast at once to see whether they fit."""
+
+
+def type_named(name: str) -> "pa.DataType":
+    """Give the type that a person names.
+
+    >>> type_named("string"), type_named("number")
+    (DataType(string), DataType(double))
+    """
+    import pyarrow as pa
+
+    known = {
+        "string": pa.string(),
+        "number": pa.float64(),
+        "integer": pa.int64(),
+        "boolean": pa.bool_(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us"),
+    }
+    synonyms = {"str": "string", "float": "number", "double": "number", "int": "integer", "bool": "boolean"}
+    found = known.get(synonyms.get(name, name))
+    if found is None:
+        raise ParameterError(f"there is no type {name!r}; {nearest_names(name, [*known])}")
+    return found
+
+
+def candidate_types() -> "list[pa.DataType]":
+    """Types that cells of text may look like, in the order in which they are tried; all can be a string."""
+    import pyarrow as pa
+
+    return [
+        pa.int64(),
+        pa.float64(),
+        pa.bool_(),
+        pa.date32(),
+        pa.timestamp("s"),
+        pa.timestamp("ns"),
+        pa.string(),
+    ]
+
+
+def fits(cells: "pa.ChunkedArray", kind: "pa.DataType") -> bool:
+    """Say whether all cells can be read as a type.
+
+    Asked stretch by stretch: Arrow words an error for every cell that does not fit, though only one is told.
+    """
+    import pyarrow as pa
+
+    try:
+        for start in range(0, len(cells), STRETCH):
+            cells.slice(start, STRETCH).cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return True
+
+
+def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: str, first_row: int) -> "pa.Table":
+    """Bring the columns that are named in `types` into them; a cell that does not fit is named by file and row."""
+    import pyarrow as pa
+
+    for place, name in enumerate(table.column_names):
+        column, kind = table.column(place), types.get(name)
+        if kind is None or column.type == kind:
+            continue
+        try:
+            column = column.cast(kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            row = first_misfit(column, kind)
+            raise DataError(
+                f"{where}: row {first_row + row + 1}, column {name!r} holds {column[row].as_py()!r}, which is no "
+                f"{kind}; correct the cell, or leave it empty"
+            ) from None
+        table = table.set_column(place, pa.field(name, kind), column)
+    return table
+
+
+def first_misfit(cells: "pa.ChunkedArray", kind: "pa.DataType") -> int:
+    """Find the first cell that does not fit, by halving."""
+    low, high = 0, len(cells)  # cells before `low` fit, and one before `high` does not
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(cells.slice(low, middle - low), kind):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def as_types(pairs: Iterable[str]) -> "dict[str, pa.DataType]":
+    """Read types given as ``column=type``.
+
+    >>> as_types(["zip=string"])
+    {'zip': DataType(string)}
+    """
+    found = {}
+    for pair in pairs:
+        name, equals, kind = pair.rpartition("=")
+        if not equals:
+            raise ParameterError(f"{pair!r} names no type; write column=type, for example zip=string")
+        found[name] = type_named(kind)
+    return found

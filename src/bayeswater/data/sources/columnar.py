@@ -1,0 +1,129 @@
+"""Parquet and Arrow IPC: files of columns that know their types."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.data.sources.column_types import cast_columns
+from bayeswater.data.sources.source import BATCH_ROWS, BLOCK_BYTES, Source
+from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ARROW_FILE = b"ARROW1"
+"""First bytes of an Arrow IPC file; a stream has none of its own."""
+
+PARQUET = b"PAR1"
+"""First bytes of a Parquet file."""
+
+BUFFER_BYTES = 2**20
+"""What is read of one Parquet column at once: a group of rows may be larger than memory."""
+
+
+class ColumnarSource(Source):
+    """A file whose columns have types; those asked for are cast to."""
+
+    def _read_schema(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        stored = self._stored_schema()
+        return pa.schema([field.with_type(self.types.get(field.name, field.type)) for field in stored])
+
+    def _stored_schema(self) -> "pa.Schema":
+        raise NotImplementedError
+
+    def _as_asked(self, batches: "Iterator[pa.RecordBatch]", names: list[str]) -> "Iterator[pa.Table]":
+        import pyarrow as pa
+
+        n_rows = 0
+        for batch in batches:
+            table = pa.Table.from_batches([batch]).select(names)
+            yield cast_columns(table, self.types, self.name, n_rows)
+            n_rows += batch.num_rows
+            del batch, table
+
+
+class ParquetSource(ColumnarSource):
+    """Rows of a Parquet file."""
+
+    def _stored_schema(self) -> "pa.Schema":
+        return self._file.schema_arrow
+
+    @cached_property
+    def _file(self) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        if not self.can_be_reread:
+            raise DataError(
+                f"{self.name}: a Parquet file is read from its end, so not from a pipe; give the file itself"
+            )
+        try:
+            return pyarrow.parquet.ParquetFile(str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES)
+        except pa.ArrowInvalid as error:
+            raise DataError(f"{self.name} is no whole Parquet file: {str(error).splitlines()[0]}") from None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows."""
+        return self._file.metadata.num_rows
+
+    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
+        return self._as_asked(self._file.iter_batches(BATCH_ROWS, columns=names), names)
+
+
+class ArrowSource(ColumnarSource):
+    """Rows of an Arrow IPC file or stream."""
+
+    _fraction_read = 0.0
+
+    @cached_property
+    def _is_file(self) -> bool:
+        return self.origin.head(len(ARROW_FILE)) == ARROW_FILE
+
+    def _stored_schema(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        if self._is_file:
+            return self._open_file().schema
+        try:
+            return pa.ipc.open_stream(self.origin.head(BLOCK_BYTES)).schema
+        except pa.ArrowInvalid as error:
+            raise DataError(f"{self.name} is no Arrow file or stream: {str(error).splitlines()[0]}") from None
+
+    def _open_file(self) -> Any:
+        import pyarrow as pa
+
+        if not self.can_be_reread:
+            raise DataError(
+                f"{self.name}: an Arrow file is read from its end; give the file itself, or an Arrow stream"
+            )
+        return pa.ipc.open_file(pa.memory_map(str(self.origin.path)))
+
+    @property
+    def bytes_read(self) -> int:
+        """How far the batches that are being read have come."""
+        return int(self._fraction_read * (self.n_bytes or 0)) if self._is_file else super().bytes_read
+
+    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
+        return self._as_asked(self._sliced(self._file_batches() if self._is_file else self._stream_batches()), names)
+
+    def _file_batches(self) -> "Iterator[pa.RecordBatch]":
+        file = self._open_file()
+        for i in range(file.num_record_batches):
+            self._fraction_read = i / file.num_record_batches
+            yield file.get_batch(i)
+        self._fraction_read = 1.0
+
+    def _stream_batches(self) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        with self.origin.open() as file, pa.ipc.open_stream(file) as reader:
+            yield from reader
+
+    def _sliced(self, batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        """Cut long batches: a file may hold all rows in one."""
+        for batch in batches:
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(start, BATCH_ROWS)

@@ -1,0 +1,327 @@
+"""CSV and TSV, read by Arrow block by block.
+
+Blanks around a cell are no part of it. A cell is missing where it is empty or one of the markers in `MISSING`; other
+markers are named in their place. ``None`` and ``?`` are not among them: too often they are values.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bayeswater.data.sources.column_types import candidate_types, fits
+from bayeswater.data.sources.origin import Origin
+from bayeswater.data.sources.records import end_of_rows
+from bayeswater.data.sources.source import BLOCK_BYTES, Source
+from bayeswater.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+"""Cells that are missing, besides the empty one."""
+
+DELIMITERS = ",;\t"
+"""What may stand between cells where nothing is said of it; the first wins among equals."""
+
+INFERRED_BYTES = 2**20
+"""The stretch at the beginning in which the types of the columns are looked for."""
+
+LONGEST_ROW = 64 * 2**20
+"""Bytes of a row; beyond it the quotes of the file are broken."""
+
+SNIFFED_ROWS = 100
+"""Rows by which the delimiter is recognised."""
+
+NEWLINE = b"\n"
+
+MISFIT = re.compile(
+    r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?: (invalid UTF8|invalid value '(.*)')", re.S
+)
+RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
+
+
+class DelimitedSource(Source):
+    """Rows of a CSV or TSV file.
+
+    Parameters
+    ----------
+    origin, types : as for every `Source`
+    delimiter : the character between cells; recognised where it is None
+    header : whether the first row holds the names; without it columns are called x0, x1, ...
+    encoding : as Python names it
+    missing : cells that are missing, besides the empty one
+    """
+
+    def __init__(
+        self,
+        origin: Origin,
+        types: "Mapping[str, pa.DataType] | None" = None,
+        *,
+        delimiter: str | None = None,
+        header: bool = True,
+        encoding: str = "utf-8",
+        missing: Iterable[str] = MISSING,
+    ) -> None:
+        super().__init__(origin, types)
+        self._given_delimiter, self._header, self._missing = delimiter, header, ("", *missing)
+        self._encoding = known_encoding(encoding)
+        self._refused: set[tuple[str, pa.DataType]] = set()
+
+    # ------------------------------------------------------------------ what the beginning says
+
+    @cached_property
+    def _beginning(self) -> bytes:
+        """The first rows, in UTF-8."""
+        head = self.origin.head(INFERRED_BYTES)
+        if not head.strip():
+            raise DataError(f"{self.name} is empty; give a file with a header and rows")
+        text = self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
+        end = len(text) if len(head) < INFERRED_BYTES else end_of_rows(text, self._delimiter_in(text))
+        return text[: end or None]
+
+    @cached_property
+    def delimiter(self) -> str:
+        """The character between cells."""
+        return self._delimiter_in(self._beginning).decode()
+
+    def _delimiter_in(self, text: bytes) -> bytes:
+        return (self._given_delimiter or recognised_delimiter(text.decode(errors="ignore"))).encode()
+
+    @cached_property
+    def _first_schema(self) -> "pa.Schema":
+        """Names as they stand in the file (with blanks around them, twice, or none), types as the first rows look."""
+        return self._parsed(self._beginning, {}, []).schema
+
+    @property
+    def _raw_names(self) -> list[str]:
+        return self._first_schema.names
+
+    def _read_schema(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        try:
+            fields = list(self._first_schema)
+        except pa.ArrowInvalid as error:
+            raise self._unparsable(error, 0) from None
+        names = [self._clean_name(field.name, place) for place, field in enumerate(fields)]
+        kinds = (pa.string() if pa.types.is_binary(field.type) else field.type for field in fields)
+        return pa.schema([(name, self.types.get(name, kind)) for name, kind in zip(names, kinds, strict=True)])
+
+    def _clean_name(self, raw: str, place: int) -> str:
+        return (raw.strip() if self._header else "") or f"x{place}"
+
+    # ------------------------------------------------------------------ all rows
+
+    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
+        return self._tables({name: self.schema.field(name).type for name in names})
+
+    def _tables(self, types: "dict[str, pa.DataType]") -> "Iterator[pa.Table]":
+        """Read the named columns in the given types."""
+        import pyarrow as pa
+
+        raw = dict(zip(self.schema.names, self._raw_names, strict=True))
+        chosen = {raw[name]: kind for name, kind in types.items()}
+        n_rows = 0  # with the header, as a spreadsheet counts
+        try:
+            for block in self._blocks():
+                names = self._raw_names if n_rows or not self._header else []
+                table = self._parsed(block, chosen, names)
+                n_rows += table.num_rows + (self._header and not n_rows)
+                if table.num_rows:
+                    yield self._cleaned(table.rename_columns(list(types)))
+                del table, block
+        except pa.ArrowInvalid as error:
+            self._explain_misfit(error, types, n_rows)
+            raise self._unparsable(error, n_rows) from None
+        except _UnclosedQuote:
+            raise DataError(
+                f"{self.name}: a row after {self._row(n_rows)} does not end: a quote is opened and never closed; close "
+                "it, or double the quotes that are part of a cell"
+            ) from None
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Read whole rows, some megabytes at once, in UTF-8.
+
+        Blocks are read and cut here, and parsed out of memory: a thread of Arrow that waits for a pipe could not be
+        interrupted.
+        """
+        delimiter, rest = self.delimiter.encode(), b""
+        for more in self._pieces():
+            rest += more
+            end = end_of_rows(rest, delimiter)
+            block, rest = rest[:end], rest[end:]
+            if block and not block.isspace():
+                yield block
+            if len(rest) > LONGEST_ROW:
+                raise _UnclosedQuote
+        if rest.strip():
+            if end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
+                raise _UnclosedQuote
+            yield rest
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Read the file piece by piece in UTF-8, without the mark that some write at the beginning."""
+        decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)()
+        n_lines = 0
+        with self.origin.open() as file:
+            piece = file.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
+            while piece:
+                if decoder is None:
+                    yield piece
+                else:
+                    yield self._decoded(decoder, piece, n_lines)
+                    n_lines += piece.count(b"\n")
+                piece = file.read(BLOCK_BYTES)
+        if decoder is not None:
+            yield self._decoded(decoder, b"", n_lines)
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, content: bytes, n_lines: int) -> bytes:
+        """Turn bytes of the file into UTF-8; no bytes are the end of the file."""
+        try:
+            return decoder.decode(content, final=not content).encode()
+        except UnicodeDecodeError as error:
+            raise self._not_in_encoding(f"line {n_lines + error.object.count(NEWLINE, 0, error.start) + 1}") from None
+
+    def _parsed(self, block: bytes, types: "dict[str, pa.DataType]", names: list[str]) -> "pa.Table":
+        """Parse a block that is in memory, with its own header where no names are given.
+
+        Once more without threads if something is wrong: only then are rows numbered.
+        """
+        import pyarrow as pa
+        import pyarrow.csv
+
+        reading = pyarrow.csv.ReadOptions(
+            block_size=len(block) + 1, column_names=names, autogenerate_column_names=not (names or self._header)
+        )
+        parsing = pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+        converting = pyarrow.csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=list(self._missing),
+            strings_can_be_null=True,
+        )
+        try:
+            return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        except pa.ArrowInvalid:
+            reading.use_threads = False
+            return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+
+    def _cleaned(self, table: "pa.Table") -> "pa.Table":
+        """Take the blanks off strings, and the missing ones among those that had some out."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        missing = pa.array(self._missing)
+        for place, field in enumerate(table.schema):
+            if pa.types.is_string(field.type):
+                trimmed = pc.utf8_trim_whitespace(table.column(place))
+                present = pc.if_else(pc.is_in(trimmed, value_set=missing), None, trimmed)
+                table = table.set_column(place, field, present)
+        return table
+
+    def _fitting_schema(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        possible = {
+            name: [kind for kind in candidate_types() if (name, kind) not in self._refused]
+            for name in self.schema.names
+            if name not in self.types
+        }
+        empty = set(possible)
+        for table in self._tables(dict.fromkeys(possible, pa.string())):
+            for name, kinds in possible.items():
+                cells = table.column(name).drop_null()
+                if len(cells):
+                    empty.discard(name)
+                    possible[name] = [kind for kind in kinds if fits(cells, kind)]
+        found = {name: pa.null() if name in empty else kinds[0] for name, kinds in possible.items()}
+        return pa.schema([(name, found.get(name, self.types.get(name))) for name in self.schema.names])
+
+    # ------------------------------------------------------------------ what goes wrong
+
+    def _explain_misfit(self, error: Exception, types: "dict[str, pa.DataType]", n_rows: int) -> None:
+        """Refuse a cell that does not fit the type of its column, or find a wider type."""
+        found = MISFIT.match(str(error))
+        if not found:
+            return
+        name, row = self.schema.names[int(found[1])], self._row(n_rows + int(found[2]))
+        if found[4] is None:
+            raise self._not_in_encoding(f"{row}, column {name!r}")
+        misfit = f"{self.name}: {row}, column {name!r} holds {found[4]!r}, which is no {types[name]}"
+        if name in self.types:
+            raise DataError(f"{misfit}; correct the cell, or name what stands for missing with --missing {found[4]!r}")
+        self._refused.add((name, types[name]))
+        self._widen(f"{misfit} as the cells before are", f"say what the column holds with --type {name}=string")
+
+    def _unparsable(self, error: Exception, n_rows: int) -> DataError:
+        found = RAGGED.match(str(error))
+        if found:
+            row, expected, there, text = int(found[1]), int(found[2]), int(found[3]), found[4]
+            return DataError(
+                f"{self.name}: {self._row(n_rows + row)} has {_cells(there)} where {_cells(expected)} belong: "
+                f"{text[:80]!r}; quote cells that hold {self.delimiter!r}, or name another character between cells "
+                "with --delimiter"
+            )
+        if "Empty CSV" in str(error):
+            return DataError(f"{self.name} has no rows; give a file with a header and rows")
+        return DataError(f"{self.name}: {error}")
+
+    def _row(self, number: int) -> str:
+        return f"row {number} (the header is row 1)" if self._header else f"row {number}"
+
+    def _not_in_encoding(self, where: str) -> DataError:
+        return DataError(
+            f"{self.name}: {where} is not text in {self._encoding}; name the encoding of the file, for example "
+            "--encoding gbk (Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
+        )
+
+
+class _UnclosedQuote(Exception):
+    """A row that does not end."""
+
+
+def recognised_delimiter(text: str) -> str:
+    r"""Recognise the character between cells: the one that cuts most rows into as many cells as the first.
+
+    >>> recognised_delimiter("a;b\n1,5;2\n")
+    ';'
+    """
+    best, best_score = DELIMITERS[0], (0.0, 1)
+    for delimiter in DELIMITERS:
+        widths = _widths(text, delimiter)
+        if not widths or widths[0] < 2:
+            continue
+        score = (widths.count(widths[0]) / len(widths), widths[0])
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def _widths(text: str, delimiter: str) -> list[int]:
+    widths = []
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            widths.append(len(row))
+            if len(widths) > SNIFFED_ROWS:
+                break
+    except csv.Error:  # a cell too long for any table: not this delimiter, or a quote left open
+        pass
+    return [width for width in (widths[:-1] or widths) if width]  # the last row may be cut off
+
+
+def known_encoding(encoding: str) -> str:
+    """Give the name of an encoding as Python spells it."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise ParameterError(
+            f"there is no encoding {encoding!r}; give one that Python knows, such as utf-8 or gbk"
+        ) from None
+
+
+def _cells(n: int) -> str:
+    return f"{n} cell{'' if n == 1 else 's'}"

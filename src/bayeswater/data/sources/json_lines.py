@@ -1,0 +1,187 @@
+"""JSON lines: one object on each line, its members the cells of a row; a member that is not there is missing.
+
+Blocks of whole lines are read by Arrow. A line holds no line break, so a block can be cut at any of them.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.data.sources.column_types import cast_columns
+from bayeswater.data.sources.source import BLOCK_BYTES, Source
+from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LONGEST_LINE = 64 * 2**20
+"""Bytes of a line; beyond it the file has no lines."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class JsonLinesSource(Source):
+    """Rows of a file of JSON lines."""
+
+    _found: "pa.Schema"  # types as they are in the file; `schema` has those asked for in their place
+
+    def _read_schema(self) -> "pa.Schema":
+        head = self.origin.head(BLOCK_BYTES)
+        if len(head) == BLOCK_BYTES:
+            head = head[: head.rfind(b"\n") + 1]
+        if not head.strip():
+            raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
+        self._found = self._inferred(head.removeprefix(BYTE_ORDER_MARK), 0)
+        return self._asked_for()
+
+    def _asked_for(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        return pa.schema([(field.name, self.types.get(field.name, field.type)) for field in self._found])
+
+    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
+        import pyarrow as pa
+
+        stored = pa.schema([(name, self._stored_type(name)) for name in names])
+        is_whole = len(names) == len(self.schema)
+        n_lines = n_rows = 0
+        for block in self._blocks():
+            try:
+                table = _parsed(block, stored, "error" if is_whole else "ignore")
+            except pa.ArrowInvalid as error:
+                self._require_objects(block, n_lines)
+                self._widen(
+                    f"{self.name}: after line {n_lines} are cells of other types or columns than before it ({error})",
+                    "give a file in place of the pipe",
+                )
+            n_lines += block.count(b"\n")
+            yield cast_columns(table.select(names), self.types, self.name, n_rows)
+            n_rows += table.num_rows
+            del table, block
+
+    def _stored_type(self, name: str) -> "pa.DataType":
+        """Give the type to read: the one asked for, where JSON can be read so, and else the one found."""
+        import pyarrow as pa
+
+        found = self._found.field(name).type
+        asked = self.types.get(name, found)
+        are_numbers = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (found, asked))
+        is_text = pa.types.is_string(asked) and pa.types.is_timestamp(found)
+        return asked if are_numbers or is_text or pa.types.is_null(found) else found
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Read whole lines, some megabytes at once."""
+        with self.origin.open() as file:
+            rest = file.read(BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
+            while True:
+                more = file.read(BLOCK_BYTES)
+                if not more:
+                    break
+                cut = more.rfind(b"\n") + 1
+                if cut:
+                    yield rest + more[:cut]
+                    rest = more[cut:]
+                elif len(rest) > LONGEST_LINE:
+                    raise DataError(
+                        f"{self.name} has a line of more than {LONGEST_LINE // 2**20} MiB: is it JSON lines?"
+                    )
+                else:
+                    rest += more
+            if rest.strip():
+                yield rest
+
+    def _fitting_schema(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        kinds: dict[str, pa.DataType] = {}
+        n_lines = 0
+        for block in self._blocks():
+            for field in self._inferred(block, n_lines):
+                before = kinds.get(field.name, field.type)
+                wider = _wider(before, field.type)
+                if wider is None:
+                    raise self._mixed(field.name, before, field.type, n_lines)
+                kinds[field.name] = wider
+            n_lines += block.count(b"\n")
+        self._found = pa.schema(list(kinds.items()))
+        return self._asked_for()
+
+    # ------------------------------------------------------------------ what goes wrong
+
+    def _inferred(self, block: bytes, n_lines: int) -> "pa.Schema":
+        """Find names and types of a block."""
+        import pyarrow as pa
+
+        try:
+            return _parsed(block, None, "infer").schema
+        except pa.ArrowInvalid as error:
+            self._require_objects(block, n_lines)
+            raise DataError(f"{self.name}: after line {n_lines}: {error}") from None
+
+    def _require_objects(self, block: bytes, n_lines: int) -> None:
+        """Refuse the first line that is no JSON object, or that holds a cell of another kind than those before."""
+        kinds: dict[str, str] = {}
+        for number, line in enumerate(block.split(b"\n"), start=n_lines + 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except UnicodeDecodeError:
+                raise DataError(f"{self.name}: line {number} is not text in UTF-8; convert the file") from None
+            except ValueError as error:
+                raise DataError(
+                    f"{self.name}: line {number} is no JSON: {error}; write one object on each line"
+                ) from None
+            if not isinstance(row, dict):
+                raise DataError(
+                    f"{self.name}: line {number} is no JSON object but {str(row)[:40]!r}; write one object on each line"
+                )
+            for name, cell in row.items():
+                kind = _kind(cell)
+                before = kinds.setdefault(name, kind) if kind else kind
+                if before != kind:
+                    raise self._mixed(name, before, kind, number - 1)
+
+    def _mixed(self, name: str, before: Any, now: Any, n_lines: int) -> DataError:
+        return DataError(
+            f"{self.name}: after line {n_lines}, column {name!r} holds {now}, and {before} before it; give its cells "
+            "one type"
+        )
+
+
+def _parsed(block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.json
+
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:  # Arrow does not look
+        raise pa.ArrowInvalid(str(error)) from None
+    return pyarrow.json.read_json(
+        pa.BufferReader(block),
+        pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+        pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
+    )
+
+
+def _wider(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
+    """Give the type that holds the cells of both, if there is one."""
+    import pyarrow as pa
+
+    if a == b or pa.types.is_null(b):
+        return a
+    if pa.types.is_null(a):
+        return b
+    if {a, b} == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    if pa.string() in (a, b) and any(map(pa.types.is_timestamp, (a, b))):
+        return pa.string()
+    return None
+
+
+def _kind(cell: Any) -> str:
+    """Name what a cell is in JSON, "" for null."""
+    if cell is None:
+        return ""
+    kinds = {bool: "truths", str: "text", list: "lists", dict: "objects", int: "numbers", float: "numbers"}
+    return kinds[type(cell)]

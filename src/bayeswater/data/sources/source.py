@@ -1,0 +1,171 @@
+"""`Source`: the rows of a file as a stream of tables, each of a few megabytes, of one schema.
+
+The types of a text file are found in its first megabyte. Where a later cell does not fit them, the types that fit all
+rows are looked for once, and `TypesWidened` says that the batches have to be read again from the start.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
+
+from bayeswater.data.frames import require_own_names
+from bayeswater.data.sources.origin import Origin
+from bayeswater.errors import DataError, SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK_BYTES = 4 * 2**20
+"""Bytes of text that are read at once."""
+
+BATCH_ROWS = 2**16
+"""Rows of a batch where the format counts rows."""
+
+
+class TypesWidened(DataError):
+    """A cell did not fit the type its column had so far: the source has found a wider one, and must be read again."""
+
+
+class Source(ABC):
+    """Rows of a file in batches.
+
+    Parameters
+    ----------
+    origin : where the bytes come from
+    types : Arrow types of columns by name; the others keep the type of the file, or the one their cells look like
+    """
+
+    def __init__(self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None) -> None:
+        self.origin = origin
+        self.types = dict(types or {})
+
+    @cached_property
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns."""
+        with self._errors_named():
+            schema = self._read_schema()
+        try:
+            require_own_names(schema.names)
+        except SchemaError as error:
+            raise SchemaError(f"{self.name}: {error}") from None
+        for name in self.types:
+            self._require_among(name, schema.names, "column")
+        return schema
+
+    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
+        """Fix the types of columns; those that were given before stay as they are."""
+        self.types = {**types, **self.types}
+        self.__dict__.pop("schema", None)
+
+    def batches(self, columns: Sequence[str] | None = None) -> "Iterator[pa.Table]":
+        """Give all rows, or the named columns of them, table by table; a pipe gives them only once.
+
+        Raises
+        ------
+        DataError
+            Where the file cannot be read for what it should be: with its name, the row, and the fix.
+        TypesWidened
+            Where the types had to change; the next call reads all rows with the new ones.
+        """
+        names = list(self.schema.names if columns is None else columns)
+        for name in names:
+            self.require_column(name)
+        tables = self._read(names)
+        while True:
+            with self._errors_named():
+                table = next(tables, None)
+            if table is None:
+                return
+            yield table
+            del table  # not to be held while the next one is read
+
+    def require_column(self, name: str, what: str = "column") -> None:
+        """Refuse a name that no column has, with the nearest ones."""
+        self._require_among(name, self.schema.names, what)
+
+    def _require_among(self, name: str, names: Sequence[str], what: str) -> None:
+        if name not in names:
+            raise SchemaError(f"{self.name}: there is no {what} {name!r}; {nearest_names(name, names)}")
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self.origin.name
+
+    @property
+    def can_be_reread(self) -> bool:
+        """Whether `batches` may be called again."""
+        return self.origin.can_be_reread
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where the file says it."""
+        return None
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Size of the file, where it is known."""
+        return self.origin.n_bytes
+
+    @property
+    def bytes_read(self) -> int:
+        """How far the batches that are being read have come in the file."""
+        return self.origin.bytes_read
+
+    @abstractmethod
+    def _read_schema(self) -> "pa.Schema":
+        """Find names and types, without using up any rows."""
+
+    @abstractmethod
+    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
+        """Read columns that exist, in this order."""
+
+    def _widen(self, misfit: str, way_out: str) -> NoReturn:
+        """Look for types that fit all rows, once; refuse where the rows cannot be read again."""
+        if not self.can_be_reread:
+            raise DataError(f"{misfit}, and {self.name} cannot be read again from the start; {way_out}")
+        self.schema = self._fitting_schema()
+        raise TypesWidened(f"{misfit}; the column is read again in a type that fits all of its cells")
+
+    def _fitting_schema(self) -> "pa.Schema":
+        """Find types that fit all rows, by reading them all."""
+        raise NotImplementedError(f"the types of {self.name} are those the file declares")
+
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        """Give what goes wrong below the name of the file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except DataError:
+            raise
+        except (pa.ArrowException, OSError, EOFError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise self.origin.unreadable(error) from None
+            raise DataError(
+                f"{self.name}: {_in_brief(error)}; is the file complete, and is its format as named?"
+            ) from None
+
+
+def nearest_names(name: str, names: Sequence[str], n_shown: int = 10) -> str:
+    """Say which names are meant maybe.
+
+    >>> nearest_names("Incom", ["age", "income"])
+    "did you mean 'income'?"
+    >>> nearest_names("y", ["age", "income"])
+    "there are 'age', 'income'"
+    """
+    folded = {known.casefold().strip(): known for known in names}
+    near = [folded[match] for match in get_close_matches(name.casefold().strip(), folded, n=3)]
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
+    return f"there are {', '.join(map(repr, names[:n_shown]))}{more}"
+
+
+def _in_brief(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]

@@ -1,0 +1,164 @@
+"""Densities of the classes: principal axes and variances, no variance being a tiny share of that of all rows.
+
+Along its axes a class has variances v_1, v_2, ...: eigenvalues of its covariance in the coordinates of the yardstick. A
+class of few rows, or whose rows lie in a plane, has none in some directions, and no density there. Then, and only then,
+its covariance is lifted: with T the covariance of all rows, the shares v'Cv / v'Tv (eigenvalues of C seen from T) are
+raised to `variance_floor`. For independent columns that is the larger of the variance and variance_floor times that of
+all rows. A share has no unit, so a change of units changes nothing.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswater.estimate.covariance import Blend, Reading, blend
+from bayeswater.estimate.yardstick import Yardstick, yardstick
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class Densities:
+    """A normal or Student-t density for each class.
+
+    The coordinates of a row along the axes of class k are ((x - mean_k) / scale) @ basis @ axes_k. For independent
+    columns there are no axes: the directions are the columns.
+    """
+
+    blend: Blend
+    axes: Array | None  # (n_classes or 1, n_directions, n_directions): orthonormal, unless variances were lifted
+    extent: Array  # (n_classes or 1, n_directions): eigenvalues of M_k; of no meaning where variances were lifted
+    variance: Array  # (n_classes, n_directions)
+    log_stretch: Array  # (n_classes,): what axes that are not orthonormal add to the log-determinant of the covariance
+    degrees: Array  # (n_classes,): infinite for a normal density
+    n_lifted: Array  # (n_classes,): directions whose variance was lifted
+    variance_floor: float
+
+    @property
+    def mean(self) -> Array:
+        """Mean of each class, in the units of the columns: (n_classes, n_columns)."""
+        return self.blend.mean
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.variance)
+
+    @property
+    def n_directions(self) -> int:
+        """Number of directions."""
+        return self.variance.shape[1]
+
+    def class_axes(self, k: int) -> Array:
+        """Axes of one class, in the coordinates of the yardstick: (n_directions, n_directions)."""
+        if self.axes is None:
+            return np.eye(self.n_directions)
+        return self.axes[k if len(self.axes) > 1 else 0]
+
+    def projection(self, k: int) -> Array:
+        """What leads from distances in the units of the columns to coordinates along the axes of class k."""
+        measure = self.blend.yardstick
+        return (measure.directions.basis / measure.scale[:, None]) @ self.class_axes(k)
+
+    def scaled_covariance(self, k: int) -> Array:
+        """Covariance of class k (of a Student-t, its scale matrix), of scaled columns."""
+        back = np.linalg.inv(self.class_axes(k)) if self.n_lifted[k] else self.class_axes(k).T
+        return self.blend.yardstick.directions.outward((back.T * self.variance[k]) @ back)
+
+    def covariance(self, k: int) -> Array:
+        """Covariance of class k (of a Student-t, its scale matrix), in the units of the columns."""
+        scale = self.blend.yardstick.scale
+        return self.scaled_covariance(k) * scale * scale[:, None]
+
+    @cached_property
+    def log_determinant(self) -> Array:
+        """Of each covariance in the coordinates of the yardstick: (n_classes,); zero for a class without density."""
+        variance = np.where(self.blend.has_density[:, None], self.variance, 1.0)
+        return np.log(variance).sum(axis=1) + self.log_stretch
+
+    @cached_property
+    def least_share(self) -> Array:
+        """Smallest share that each class has of the variance of all rows, in any direction: (n_classes,)."""
+        divisor, _ = self.blend.divisors()
+        matrices = [self.blend.class_matrix(k) for k in range(self.n_classes)]
+        least = [self.blend.yardstick.shares(matrix)[0].min(initial=np.inf) for matrix in matrices]
+        return np.array(least) / divisor
+
+
+def read_densities(
+    scatter: Scatter,
+    class_count: Array,
+    reading: Reading,
+    variance_floor: float,
+    measure: Yardstick | None = None,
+    intensity: Array | None = None,
+) -> Densities:
+    """Read the densities off the sums; a yardstick, and intensities of shrinkage, may be held."""
+    if measure is None:
+        only_columns = reading.is_diagonal or reading.is_regular
+        measure = yardstick(scatter, only_columns=only_columns, has_units=reading.form != "spherical")
+    return densities(blend(scatter, class_count, reading, measure, intensity), variance_floor)
+
+
+def densities(parts: Blend, variance_floor: float) -> Densities:
+    """Find axes and variances of all classes."""
+    if parts.reading.is_diagonal:
+        return _of_columns(parts, variance_floor)
+    divisor, degrees = parts.divisors()
+    n_classes, d = parts.n_classes, parts.n_directions
+    n_lifted, log_stretch, variance = np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes), np.zeros((n_classes, d))
+    axes, extent = np.empty_like(parts.matrix), np.zeros(parts.matrix.shape[:2])
+    for g, matrix in enumerate(parts.matrix):
+        classes = np.arange(n_classes) if len(parts.matrix) < n_classes else np.array([g])
+        covariance = matrix / divisor[classes[0]]
+        least = variance_floor * parts.yardstick.reduced_total
+        if parts.reading.is_regular or not parts.count[classes].any() or _is_above(covariance, least):
+            extent[g], axes[g] = np.linalg.eigh(matrix)
+            shares = np.maximum(extent[g], 0.0) / divisor[classes, None]
+            variance[classes] = drawn_to_sphere(shares, parts.spherical[classes])
+        else:
+            shares, axes[g] = parts.yardstick.shares(covariance)
+            n_lifted[classes] = (shares < variance_floor).sum()
+            variance[classes] = np.maximum(shares, variance_floor)
+            log_stretch[classes] = parts.yardstick.even[1]
+    return Densities(parts, axes, extent, variance, log_stretch, degrees, n_lifted, variance_floor)
+
+
+def _of_columns(parts: Blend, variance_floor: float) -> Densities:
+    """Variances of independent columns."""
+    divisor, degrees = parts.divisors()
+    extent = np.broadcast_to(parts.matrix, (parts.n_classes, parts.n_directions))
+    variance = drawn_to_sphere(extent / divisor[:, None], parts.spherical)
+    least = least_variance(parts, variance_floor)
+    lifted = (variance < least) & (parts.count > 0)[:, None]
+    variance = np.where(lifted, least, variance)
+    none = np.zeros(parts.n_classes)
+    return Densities(parts, None, parts.matrix, variance, none, degrees, lifted.sum(axis=1), variance_floor)
+
+
+def drawn_to_sphere(variance: Array, spherical: Array) -> Array:
+    """Draw variances (n, n_directions) towards their mean, each row by its intensity (n,)."""
+    if not spherical.any() or not variance.shape[1]:
+        return variance
+    s = spherical[:, None]
+    return (1 - s) * variance + s * variance.mean(axis=1, keepdims=True)
+
+
+def least_variance(parts: Blend, variance_floor: float) -> Array:
+    """Least variance of independent columns, by the yardstick: (n_directions,)."""
+    if parts.reading.prior is not None:
+        return np.zeros(parts.n_directions)
+    total = np.diagonal(parts.yardstick.reduced_total)
+    if parts.reading.form == "spherical" and len(total):
+        total = np.full_like(total, total.mean())
+    return variance_floor * total
+
+
+def _is_above(matrix: Array, least: Array) -> bool:
+    """Say whether a symmetric matrix is larger than another in every direction."""
+    try:
+        np.linalg.cholesky(matrix - least)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,228 @@
+"""Automatic smoothing: the pseudo-count under which counts predict each other best, from the counts alone.
+
+Of a column with S states and counts N_kv (row by row N_k), the pseudo-count a maximises the sum of the logarithms of
+the probabilities that every cell has when its own row is taken out:
+
+    sum_kv N_kv log((N_kv - 1 + a) / (N_k - 1 + S a))
+
+A row alone in its class says nothing and is left out. With fractional weights there is no row to take out, and the
+evidence of a symmetric Dirichlet prior takes the place of the sum:
+
+    sum_k [log Gamma(S a) - log Gamma(N_k + S a) + sum_v (log Gamma(N_kv + a) - log Gamma(a))]
+
+Both are sums of a term in (N_kv, a) less the same term in (N_k, S a). Equal counts are taken together, so a text
+column of a million cells costs no more than its few thousand different counts. In log a the terms bend slowly, over a
+factor of ten or so: a grid of four points to a factor of ten finds the highest peak, and the zero of the slope beside
+the best point is the maximum.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from bayeswater.statistics.statistic import ROUNDING, remainder
+from bayeswater.typing import Array
+
+LEAST, MOST = 1e-3, 1e3
+"""Limits of the pseudo-count."""
+
+NOTHING_LEARNED = 1.0
+"""Pseudo-count of a column that does not say which is better: Laplace's."""
+
+LOG_GRID = np.linspace(np.log(LEAST), np.log(MOST), 25)
+
+TOLERANCE = 1e-9
+"""Width of the interval of log a at which the search for the maximum ends."""
+
+MOST_STEPS = 60
+"""Steps after which it ends in any case; halving alone would need 30."""
+
+
+class Criterion(NamedTuple):
+    """A term f(n, a), its value f(0, a) which counts for nothing, and the slopes of both along log a."""
+
+    term: Callable[[Array, Array], Array]
+    slope: Callable[[Array, Array], Array]
+    term_of_none: Callable[[Array], Array]
+    slope_of_none: Callable[[Array], Array]
+
+
+LEAVE_ONE_OUT = Criterion(
+    lambda n, a: n * np.log(n - 1 + a),
+    lambda n, a: n * a / (n - 1 + a),
+    np.zeros_like,
+    np.zeros_like,
+)
+EVIDENCE = Criterion(
+    lambda n, a: gammaln(n + a),
+    lambda n, a: a * psi(n + a),
+    gammaln,
+    lambda a: a * psi(a),
+)
+
+
+def best_alpha(count: Array, n_states: int | None = None) -> float:
+    """Choose the pseudo-count of one column from its counts (n_states, n_classes).
+
+    `n_states` is the number of states where `count` lists some of them only, the others having no row.
+
+    >>> round(best_alpha(np.array([[8, 1], [1, 1], [0, 6]])), 3)
+    1.086
+    """
+    return float(_best_alphas([_learned(count, len(count) if n_states is None else n_states)])[0])
+
+
+def best_alphas(table: Array, start: Array, *, missing_is_state: bool) -> Array:
+    """Choose the pseudo-counts (n_columns,) of all columns of a flat table (see `CategoryCounts`).
+
+    Column j owns the rows from start[j] to start[j + 1]; the last of them, its missing cells, is a state if
+    `missing_is_state`.
+    """
+    ends = start[1:] if missing_is_state else start[1:] - 1
+    return _best_alphas([_learned(table[a:b], b - a) for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True)])
+
+
+def best_binary_alpha(present: Array, observed: Array) -> float:
+    """Choose one pseudo-count for all features that a row has or has not.
+
+    `present` (n_classes, n_features) counts the rows that have a feature, `observed` all rows, (n_classes, 1) or
+    (n_classes, n_features). The criterion is summed over the features, of two states each.
+
+    >>> best_binary_alpha(np.array([[5, 0], [0, 5]]), np.array([[5], [5]]))
+    0.001
+    """
+    is_whole = _is_whole(present) and _is_whole(observed)
+    absent = observed - present if is_whole else remainder(observed, present)
+    counts = np.stack([present, absent]).reshape(2, -1)  # each feature within each class counts as a class
+    return float(_best_alphas([_learned(counts, 2)])[0])
+
+
+def _is_whole(count: Array) -> bool:
+    return count.dtype.kind in "iu" or bool((count == np.floor(count)).all())
+
+
+class _Learned(NamedTuple):
+    """What a column can be smoothed by: equal counts of cells and of classes taken together, and how many there are."""
+
+    criterion: Criterion
+    cells: tuple[Array, Array]
+    totals: tuple[Array, Array]
+    n_states: int
+
+
+def _learned(count: Array, n_states: int) -> _Learned | None:
+    """Read the counts of a column (n_states, n_classes); None where they say nothing about smoothing."""
+    criterion = LEAVE_ONE_OUT if _is_whole(count) else EVIDENCE
+    total = count.sum(axis=0)
+    tells = total > (1 if criterion is LEAVE_ONE_OUT else 0)
+    if n_states <= 1 or not tells.any():
+        return None
+    if not tells.all():
+        count, total = count[:, tells], total[tells]
+    cells, totals = (np.unique(n[n > 0], return_counts=True) for n in (count, total))
+    return _Learned(criterion, cells, totals, n_states)
+
+
+def _best_alphas(columns: Sequence[_Learned | None]) -> Array:
+    alpha = np.full(len(columns), NOTHING_LEARNED)
+    for criterion in (LEAVE_ONE_OUT, EVIDENCE):
+        own = {j: column for j, column in enumerate(columns) if column is not None and column.criterion is criterion}
+        if own:
+            cells = _Terms.of(criterion, [column.cells for column in own.values()])
+            totals = _Terms.of(criterion, [column.totals for column in own.values()])
+            n_states = np.array([column.n_states for column in own.values()], dtype=np.float64)
+            alpha[list(own)] = _highest(_Objective(cells, totals, n_states))
+    return alpha
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """Terms of many columns, one column after the other."""
+
+    criterion: Criterion
+    count: Array
+    times: Array
+    width: Array  # (n_columns,): number of different counts
+
+    @classmethod
+    def of(cls, criterion: Criterion, columns: Sequence[tuple[Array, Array]]) -> "_Terms":
+        count, times = (np.concatenate(part).astype(np.float64) for part in zip(*columns, strict=True))
+        return cls(criterion, count, times, np.array([len(column[0]) for column in columns]))
+
+    @cached_property
+    def start(self) -> Array:
+        return np.cumsum(self.width) - self.width
+
+    @cached_property
+    def n(self) -> Array:
+        return np.add.reduceat(self.times, self.start)
+
+    @property
+    def weight(self) -> Array:
+        return np.add.reduceat(self.times * self.count, self.start)
+
+    def value(self, a: Array) -> Array:
+        terms = self.times * self.criterion.term(self.count, np.repeat(a, self.width))
+        return np.add.reduceat(terms, self.start) - self.n * self.criterion.term_of_none(a)
+
+    def slope(self, a: Array) -> Array:
+        terms = self.times * self.criterion.slope(self.count, np.repeat(a, self.width))
+        return np.add.reduceat(terms, self.start) - self.n * self.criterion.slope_of_none(a)
+
+
+@dataclass(frozen=True)
+class _Objective:
+    """What is to be as large as can be, for each column at its own log a."""
+
+    cells: _Terms
+    totals: _Terms
+    n_states: Array  # (n_columns,)
+
+    def value(self, log_a: Array) -> Array:
+        a = np.exp(log_a)
+        return self.cells.value(a) - self.totals.value(self.n_states * a)
+
+    def slope(self, log_a: Array) -> Array:
+        a = np.exp(log_a)
+        return self.cells.slope(a) - self.totals.slope(self.n_states * a)
+
+
+def _highest(objective: _Objective) -> Array:
+    """Find the a of each column where its objective is highest: (n_columns,)."""
+    n_columns = len(objective.n_states)
+    values = np.stack([objective.value(np.full(n_columns, t)) for t in LOG_GRID])  # (n_grid, n_columns)
+    best = values.argmax(axis=0)
+    rises = objective.slope(LOG_GRID[best]) > 0
+    low = LOG_GRID[np.where(rises, best, np.maximum(best - 1, 0))]
+    high = LOG_GRID[np.where(rises, np.minimum(best + 1, len(LOG_GRID) - 1), best)]
+    log_a = _falling_zero(objective.slope, low, high)
+    is_flat = np.ptp(values, axis=0) <= ROUNDING * objective.totals.weight  # two rows in each of two states of three
+    chosen = [is_flat, log_a == LOG_GRID[0], log_a == LOG_GRID[-1]]
+    return np.select(chosen, [NOTHING_LEARNED, LEAST, MOST], np.exp(log_a))
+
+
+def _falling_zero(slope: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Find where a slope passes from above zero, at `low`, to below zero, at `high`.
+
+    Regula falsi in the Illinois variant: an end that stays twice has its slope halved, so that it moves as well.
+    """
+    above, below = slope(low), slope(high)
+    stayed = np.zeros(len(low))  # 1 where the high end stayed last time, -1 where the low end did
+    for _ in range(MOST_STEPS):
+        if (high - low <= TOLERANCE).all():
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = low + (high - low) * (above / (above - below))
+        middle = np.where((middle > low) & (middle < high), middle, (low + high) / 2)
+        found = slope(middle)
+        rises = found > 0
+        below = np.where(rises & (stayed > 0), below / 2, below)
+        above = np.where(~rises & (stayed < 0), above / 2, above)
+        low, above = np.where(rises, middle, low), np.where(rises, found, above)
+        high, below = np.where(rises, high, middle), np.where(rises, below, found)
+        stayed = np.where(rises, 1.0, -1.0)
+    return (low + high) / 2

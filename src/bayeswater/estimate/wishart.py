@@ -1,0 +1,79 @@
+"""The conjugate prior of a multivariate normal: Normal-inverse-Wishart, and its predictive Student-t."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.errors import ParameterError
+from bayeswater.typing import Array, is_number
+
+
+@dataclass(frozen=True)
+class NormalInverseWishart:
+    """Prior of mean and covariance of a class: the mean given the covariance is normal, the covariance inverse-Wishart.
+
+    `mean` is the mean expected and `strength` the number of rows that expectation is worth; `covariance` is the
+    covariance expected and `degrees` how firmly, over n_columns + 1. What is not given is taken from the data: the mean
+    of all rows, the variances of the columns within classes (no covariances), and n_columns + 2 degrees.
+
+        strength' = strength + n      mean' = (strength mean + n mean_x) / strength'      degrees' = degrees + n
+        scale' = (degrees - n_columns - 1) covariance + scatter + (mean_x - mean)(mean_x - mean)' strength n / strength'
+
+    A new row then follows a Student-t of degrees' - n_columns + 1 degrees around mean'.
+
+    >>> NormalInverseWishart(degrees=3)
+    NormalInverseWishart(mean=None, strength=1.0, covariance=None, degrees=3)
+    """
+
+    mean: Any = None
+    strength: float = 1.0
+    covariance: Any = None
+    degrees: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.strength) and self.strength > 0):
+            raise ParameterError(f"NormalInverseWishart: strength is {self.strength!r}; it must be over 0 and finite")
+        if self.degrees is not None and not is_number(self.degrees):
+            raise ParameterError(f"NormalInverseWishart: degrees is {self.degrees!r}; give a number or None")
+
+    def degrees_for(self, n_columns: int) -> float:
+        """Degrees of freedom; the expected covariance exists only with more than n_columns + 1."""
+        degrees = n_columns + 2 if self.degrees is None else self.degrees
+        if not degrees > n_columns + 1:
+            raise ParameterError(
+                f"NormalInverseWishart: degrees is {degrees!r}; with {n_columns} columns it must be over "
+                f"{n_columns + 1}, or no covariance can be expected"
+            )
+        return float(degrees)
+
+    def mean_for(self, center: Array) -> Array:
+        """Mean expected (n_columns,)."""
+        return center if self.mean is None else _numbers("mean", self.mean, {center.shape, ()}, center.shape)
+
+    def covariance_for(self, variance: Array) -> Array:
+        """Covariance expected (n_columns, n_columns); `variance` is what the data say."""
+        d = len(variance)
+        if self.covariance is None:
+            return np.diag(variance)
+        given = np.asarray(self.covariance)
+        if given.ndim < 2:
+            return np.diag(_numbers("covariance", self.covariance, {(d,), ()}, (d,)))
+        matrix = _numbers("covariance", self.covariance, {(d, d)}, (d, d))
+        if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0) or np.linalg.eigvalsh(matrix)[0] <= 0:
+            raise ParameterError("NormalInverseWishart: covariance must be symmetric, with positive eigenvalues only")
+        return matrix
+
+
+def _numbers(name: str, given: Any, shapes: set[tuple[int, ...]], shape: tuple[int, ...]) -> Array:
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"NormalInverseWishart: {name} is {given!r}; give numbers") from None
+    if values.shape not in shapes or not np.isfinite(values).all():
+        raise ParameterError(
+            f"NormalInverseWishart: {name} has shape {values.shape}; give finite numbers of shape {shape}"
+        )
+    if name == "covariance" and values.ndim < 2 and (values <= 0).any():
+        raise ParameterError("NormalInverseWishart: variances must be over 0")
+    return np.broadcast_to(values, shape)

@@ -1,0 +1,125 @@
+"""What the extent of a class is measured by: the spread of all rows.
+
+Columns come in metres or millimetres, and a tolerance or a sphere means something only once their units are gone. So
+columns are divided by their standard deviation within the classes (where that is zero, by the one over all rows), and a
+class is said to have no extent in a direction where its variance is a tiny share of that of all rows. A column, or a
+direction, in which nothing varies at all tells classes apart by nothing: it has no factor in any density.
+
+Leave-one-out holds the yardstick, as it holds classes and columns.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswater.statistics.remaining_scatter import RANK_SHARE
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The directions in which scaled columns differ.
+
+    A row x of scaled columns has the coordinates u = x @ basis, and they lead back to it by x = u @ step.T.
+    """
+
+    basis: Array  # (n_columns, n_directions)
+    step: Array  # (n_columns, n_directions)
+    is_plain: bool  # every direction is one of the columns
+
+    @cached_property
+    def columns(self) -> Array:
+        """Places of the columns that have a factor, where the directions are columns."""
+        return np.flatnonzero(self.basis.any(axis=1))
+
+    @cached_property
+    def log_volume(self) -> float:
+        """Logarithm of the volume of a unit of these coordinates; that of columns is one."""
+        return 0.0 if self.is_plain else 0.5 * float(np.linalg.slogdet(self.step.T @ self.step)[1])
+
+    def inward(self, matrices: Array) -> Array:
+        """See matrices (..., n_columns, n_columns) of scaled columns in these coordinates."""
+        if self.is_plain:
+            return matrices[..., self.columns[:, None], self.columns]
+        return self.basis.T @ matrices @ self.basis
+
+    def outward(self, matrix: Array) -> Array:
+        """Write a matrix of these coordinates in those of the scaled columns."""
+        return self.step @ matrix @ self.step.T
+
+
+def directions(total: Array, *, only_columns: bool) -> Directions:
+    """Find the directions of scaled columns in which their covariance `total` has any extent.
+
+    With `only_columns` every column that varies is a direction, though columns may be bound to one another.
+    """
+    spread = np.sqrt(np.maximum(np.diagonal(total), 0.0))
+    varies = np.flatnonzero(spread > 0)
+    plain = np.eye(len(spread))[:, varies]
+    if only_columns or not len(varies):
+        return Directions(plain, plain, True)
+    unit = spread[varies]
+    values, vectors = np.linalg.eigh(total[np.ix_(varies, varies)] / unit / unit[:, None])
+    kept = vectors[:, values > RANK_SHARE * values[-1]]
+    if kept.shape[1] == len(varies):
+        return Directions(plain, plain, True)
+    return Directions(plain @ (kept / unit[:, None]), plain @ (kept * unit[:, None]), False)
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Units of the columns, and the directions in which rows differ."""
+
+    scale: Array  # (n_columns,)
+    center: Array  # (n_columns,): mean of all rows
+    total: Array  # (n_columns, n_columns): covariance of all rows, of scaled columns
+    directions: Directions
+
+    @property
+    def log_volume(self) -> float:
+        """Logarithm of the volume of a unit of the coordinates, in the units of the columns.
+
+        Of columns that are bound to one another it is that of the scaled columns: their densities have no unit.
+        """
+        units = float(np.log(self.scale[self.directions.columns]).sum()) if self.directions.is_plain else 0.0
+        return self.directions.log_volume + units
+
+    @cached_property
+    def reduced_total(self) -> Array:
+        """Covariance of all rows along the directions."""
+        return self.directions.inward(self.total)
+
+    @cached_property
+    def even(self) -> tuple[Array, float]:
+        """Axes along which all rows have variance one, and twice the logarithm of the volume they leave out."""
+        spread, along = np.linalg.eigh(self.reduced_total)
+        return along / np.sqrt(spread), float(np.log(spread).sum())
+
+    def shares(self, covariance: Array) -> tuple[Array, Array]:
+        """Shares that a covariance has of that of all rows, in rising order, and the axes they belong to."""
+        even, _ = self.even
+        shares, turned = np.linalg.eigh(even.T @ covariance @ even)
+        return shares, even @ turned
+
+    def scaled(self, matrices: Array) -> Array:
+        """Take the units of the columns out of matrices (..., n_columns, n_columns)."""
+        return matrices / self.scale / self.scale[:, None]
+
+
+def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -> Yardstick:
+    """Read the yardstick off the sums.
+
+    Without `has_units` columns are not scaled: their units are taken to be comparable.
+    """
+    n, center, total = scatter.pooled
+    root = np.sqrt(np.where(n > 0, n, 1.0))
+    total = total / root / root[:, None]
+    cells = np.broadcast_to(scatter.cells, scatter.means.shape).sum(axis=0)
+    within = scatter.squares.sum(axis=0) / np.where(cells > 0, cells, 1)
+    spread = np.diagonal(total)
+    scale = np.sqrt(np.where(within > 0, within, np.where(spread > 0, spread, 1.0)))
+    scale = scale if has_units else np.ones(len(spread))
+    total = total / scale / scale[:, None]
+    return Yardstick(scale, center, total, directions(total, only_columns=only_columns))

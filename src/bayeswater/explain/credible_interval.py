@@ -1,0 +1,148 @@
+"""`CredibleIntervals`: how far P(class | row) could be from what is predicted, by how few rows it rests on.
+
+The parameters of a model are known as well as its rows tell: a share of 3 in 4 is less certain than one of 300 in 400.
+They are drawn from their posterior, the class prior too, and each draw gives the row other probabilities. An interval
+holds `level` of them, with equal shares below and above.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.column_plan import Column
+from bayeswater.data.frames import write_frame
+from bayeswater.data.mixed_table import MixedTable
+from bayeswater.errors import ParameterError
+from bayeswater.explain.parameter_draws import NormalDraws, ParameterDraws, PoissonDraws, Stage, StateDraws
+from bayeswater.explain.random_streams import CLASSES, log_gamma, stream
+from bayeswater.explain.word_draws import CountedWordDraws, MarkedWordDraws
+from bayeswater.explain.wording import how_many, probability, quoted
+from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.inference.feature_columns import BernoulliColumns, MultinomialColumns
+from bayeswater.inference.log_space import fall_back, log_posterior
+from bayeswater.inference.mixed import MixedJoint
+from bayeswater.inference.normal_columns import NormalColumns
+from bayeswater.inference.poisson_columns import PoissonColumns
+from bayeswater.inference.word_columns import WordColumns
+from bayeswater.kernels.threads import row_blocks
+from bayeswater.typing import Array
+
+BLOCK_DRAWS = 2**21
+"""Probabilities that are held at a time: rows times draws times classes."""
+
+SHOWN_ROWS = 10
+
+Correction = Callable[[Array], Array]
+"""What calibration makes of log-probabilities (n_rows, n_classes)."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CredibleIntervals:
+    """Intervals on P(class | row).
+
+    Attributes
+    ----------
+    probability : what the model predicts: (n_rows, n_classes)
+    low, high : limits between which it lies with probability `level`: (n_rows, n_classes)
+    classes : labels (n_classes,)
+    support : rows of the predicted class that have the row's rarest cell: (n_rows,)
+    level : probability of the intervals
+    """
+
+    probability: Array
+    low: Array
+    high: Array
+    classes: Array
+    support: Array
+    chosen: Array  # code of the predicted class (n_rows,)
+    level: float
+    library: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+    def to_frame(self) -> Any:
+        """Give prediction, support and the limits of every class as a frame, a line for each row."""
+        columns: dict[str, Any] = {"prediction": self.classes[self.chosen], "support": self.support}
+        for k, label in enumerate(self.classes.tolist()):
+            columns[f"P({label})"] = self.probability[:, k]
+            columns[f"low({label})"], columns[f"high({label})"] = self.low[:, k], self.high[:, k]
+        return write_frame(columns, self.library)
+
+    def __str__(self) -> str:
+        lines = []
+        for i in range(min(len(self), SHOWN_ROWS)):
+            k, n = int(self.chosen[i]), self.support[i].item()
+            p, low, high = (probability(float(part[i, k])) for part in (self.probability, self.low, self.high))
+            rows = f"{how_many(n, 'row')} support{'s' if n in (0, 1) else ''} this"
+            span = f"between {low} and {high}" if low != high else f"{low} at both ends"
+            lines.append(f"{quoted(self.classes[k])}: {p}, {span}: {rows}")
+        if len(self) > SHOWN_ROWS:
+            lines.append(f"and {len(self) - SHOWN_ROWS} more rows")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def parameter_draws(
+    joint: MixedJoint, columns: Sequence[Column], groups: Mapping[str, tuple[Column, ...]], stage: Stage
+) -> dict[str, ParameterDraws]:
+    """Draw the parameters of all groups; each column has the stream of its place among all `columns`."""
+    place = {column.name: j + 1 for j, column in enumerate(columns)}
+    found: dict[str, ParameterDraws] = {}
+    for key, group in joint.groups.items():
+        places = [place[column.name] for column in groups[key]]
+        if isinstance(group, CategoryColumns):
+            found[key] = StateDraws(group, places, stage)
+        elif isinstance(group, NormalColumns):
+            found[key] = NormalDraws(group, places, stage)
+        elif isinstance(group, PoissonColumns):
+            found[key] = PoissonDraws(group, places, stage)
+        else:
+            assert isinstance(group, WordColumns)
+            found[key] = _word_draws(group, groups[key][0], places[0], stage)
+    return found
+
+
+def _word_draws(words: WordColumns, column: Column, place: int, stage: Stage) -> ParameterDraws:
+    if isinstance(words.reading, MultinomialColumns):
+        return CountedWordDraws(words.reading, words.word_weight, place, stage)
+    if isinstance(words.reading, BernoulliColumns):
+        return MarkedWordDraws(words.reading, place, stage)
+    raise ParameterError(
+        f"column {column.name!r} is read by complement counts, which are no probabilities and so have no posterior; "
+        f"fit again with columns={{{column.name!r}: 'multinomial'}} (or 'marks')"
+    )
+
+
+def intervals(
+    table: MixedTable,
+    draws: Mapping[str, ParameterDraws],
+    class_shape: Array | None,
+    log_prior: Array,
+    stage: Stage,
+    level: float,
+    corrected: Correction | None,
+) -> tuple[Array, Array]:
+    """Limits of P(class | row): (n_rows, n_classes) each.
+
+    `class_shape` (n_classes,) are counts and pseudo-counts of the classes, None where their prior is given.
+    """
+    prior = np.broadcast_to(log_prior, (stage.n_draws, stage.n_classes))
+    if class_shape is not None:
+        prior = log_posterior(log_gamma(stream(stage.seed, CLASSES), class_shape, stage.n_draws))
+    low, high = np.empty((2, table.n_rows, stage.n_classes))
+    tail = (1 - level) / 2
+    size = max(1, BLOCK_DRAWS // (stage.n_draws * stage.n_classes))
+    for rows in row_blocks(table.n_rows, size):
+        total = np.tile(prior, (rows.stop - rows.start, 1, 1))
+        for key, block in table.block(rows).items():
+            draws[key].add_to(total, block)
+        flat = total.reshape(-1, stage.n_classes)
+        fall_back(flat, np.tile(prior, (rows.stop - rows.start, 1)))
+        log_proba = log_posterior(flat)
+        proba = np.exp(log_proba if corrected is None else corrected(log_proba)).reshape(total.shape)
+        low[rows], high[rows] = np.quantile(proba, [tail, 1 - tail], axis=1)
+    return low, high

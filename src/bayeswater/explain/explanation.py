@@ -1,0 +1,223 @@
+"""`Explanation`: why one row got its class rather than another.
+
+    log-odds = log P(chosen) - log P(against) + sum over columns of (log P(cell | chosen) - log P(cell | against))
+
+The first difference is the intercept, each of the others the contribution of a column. They add up exactly: that is
+what makes naive Bayes explain itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date, time
+from functools import cached_property
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayeswater.data.display_width import display_width, padded
+from bayeswater.explain.turning import Turn
+from bayeswater.explain.word_view import SHOWN_WORDS, Word
+from bayeswater.explain.wording import ALIKE, how_many, odds, probability, quoted, shown, times_as_likely
+
+SHOWN_COLUMNS = 8
+SHOWN_REASONS = 3
+
+
+class Contribution(NamedTuple):
+    """What a column adds to the log-odds, and the value it has."""
+
+    column: str
+    value: Any
+    contribution: float
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The reasons for one prediction.
+
+    Attributes
+    ----------
+    prediction, against : the class that was chosen, and the one it is compared with
+    log_odds : logarithm of P(prediction | row) / P(against | row), before calibration
+    intercept : the part of it that the class prior has
+    contributions : list of (column, value, contribution), the largest first; with the intercept they sum to `log_odds`
+    probability : P(prediction | row) before calibration
+    calibrated_probability, calibrated_log_odds : the same after it; None if the model is not calibrated
+    missing : columns that are left out, since the row has no value there
+    unseen : columns that are left out, since their value was never seen
+    words : for each column of text, its words and what they add to the log-odds, the largest first
+    reasons : the largest contributions in words
+    turns : single changes after which another class wins, the most plausible first, at most three
+    summary : one line
+
+    Where a cell is impossible in a class, its contribution is infinite and it decides alone. A row that is impossible
+    in both classes is decided by the class prior: `log_odds` is the intercept, and the columns do not count.
+    """
+
+    prediction: Any
+    against: Any
+    log_odds: float
+    intercept: float
+    contributions: list[Contribution]
+    probability: float
+    calibrated_probability: float | None
+    calibrated_log_odds: float | None
+    missing: list[str]
+    unseen: list[str]
+    words: dict[str, list[Word]]
+    is_impossible: bool
+    _readings: dict[str, str] = field(compare=False)
+    _scores: frozenset[str] = field(compare=False)  # columns whose contributions are scores
+    _find_turns: Callable[[], list[Turn]] = field(compare=False)
+
+    @cached_property
+    def turns(self) -> list[Turn]:
+        """Single changes after which another class wins, the most plausible first, at most three."""
+        return self._find_turns()
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """The largest contributions in words, for the decision or against it."""
+        told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
+        return [f"{self._what(one)}: {self._how(one)}" for one in told[:SHOWN_REASONS]]
+
+    @property
+    def summary(self) -> str:
+        """One line: the decision, what speaks for it and what against."""
+        told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
+        speaking_for = [self._named(one) for one in told if one.contribution > 0][:SHOWN_REASONS]
+        speaking_against = [self._named(one) for one in told if one.contribution < 0][:1]
+        why = f" for {_listed(speaking_for)}" if speaking_for else " by the class frequencies"
+        but = f"; against it {speaking_against[0]}" if speaking_against else ""
+        if self.is_impossible:
+            why, but = " by the class frequencies, since the row is impossible in both", ""
+        p = self.probability if self.calibrated_probability is None else self.calibrated_probability
+        return f"{quoted(self.prediction)} ({probability(p)}) rather than {quoted(self.against)}{why}{but}"
+
+    @property
+    def _read(self) -> list[Contribution]:
+        left_out = {*self.missing, *self.unseen}
+        return [one for one in self.contributions if one.column not in left_out]
+
+    def _named(self, one: Contribution) -> str:
+        """Name a column by its value, a text by the words that speak as it does."""
+        if one.column not in self.words:
+            return f"{one.column} = {_value(one.value)}"
+        words = [f"'{word}'" for word, part in self.words[one.column] if part * one.contribution > 0]
+        return f"{one.column} ({', '.join(words[:SHOWN_WORDS])})" if words else one.column
+
+    def _what(self, one: Contribution) -> str:
+        reading = self._readings[one.column]
+        return f"{one.column} = {_value(one.value)}{f' ({reading})' if reading else ''}"
+
+    def _how(self, one: Contribution) -> str:
+        is_score = one.column in self._scores
+        return times_as_likely(one.contribution, self.prediction, self.against, is_score=is_score)
+
+    # ------------------------------------------------------------------ in full
+
+    def __str__(self) -> str:
+        calibrated = self.calibrated_probability
+        after = "" if calibrated is None else f" ({probability(calibrated)} calibrated)"
+        head = f"{quoted(self.prediction)} rather than {quoted(self.against)}, with probability "
+        return "\n".join([f"{head}{probability(self.probability)}{after}", *self._table(), *self._notes()])
+
+    __repr__ = __str__
+
+    def _table(self) -> list[str]:
+        told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
+        rows = [("before the row is looked at", self.intercept, _frequencies(self))]
+        rows += [(self._what(one), one.contribution, self._how(one)) for one in told]
+        if others:
+            rows.append((how_many(len(others), "other column"), float(sum(one.contribution for one in others)), ""))
+        calibrated = self.calibrated_log_odds
+        after = "" if calibrated is None else f" ({odds(calibrated)} calibrated)"
+        rows.append(("log-odds", self.log_odds, f"{odds(self.log_odds)}{after}"))
+        width = max(display_width(what) for what, _, _ in rows)
+        return [f"  {padded(what, width)}  {number:+9.3f}  {how}".rstrip() for what, number, how in rows]
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.is_impossible:
+            notes.append("the row is impossible in both classes: the class frequencies decide")
+        if self.missing:
+            notes.append(f"missing, left out: {', '.join(self.missing)}")
+        if self.unseen:
+            value_of = {one.column: one.value for one in self.contributions}
+            notes.append(f"never seen, left out: {', '.join(f'{c} = {_value(value_of[c])}' for c in self.unseen)}")
+        turns = [f"{turn.column} {turn.change}{self._toward(turn)}" for turn in self.turns]
+        notes.append(f"would turn it: {'; '.join(turns)}" if turns else "no single column turns it")
+        return [f"  {note}" for note in notes]
+
+    def _toward(self, turn: Turn) -> str:
+        return "" if turn.prediction == self.against else f" (to {quoted(turn.prediction)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as plain values that JSON can hold; infinite numbers as "inf" and "-inf"."""
+        return {
+            "prediction": _plain(self.prediction),
+            "against": _plain(self.against),
+            "probability": self.probability,
+            "calibrated_probability": self.calibrated_probability,
+            "log_odds": _plain(self.log_odds),
+            "calibrated_log_odds": _plain(self.calibrated_log_odds),
+            "intercept": _plain(self.intercept),
+            "contributions": [
+                {"column": one.column, "value": _plain(one.value), "contribution": _plain(one.contribution)}
+                for one in self.contributions
+            ],
+            "words": {
+                column: [{"word": str(one.word), "contribution": _plain(one.contribution)} for one in words]
+                for column, words in self.words.items()
+            },
+            "missing": list(self.missing),
+            "unseen": list(self.unseen),
+            "reasons": list(self.reasons),
+            "turns": [
+                {
+                    "column": turn.column,
+                    "change": turn.change,
+                    "value": _plain(turn.value),
+                    "prediction": _plain(turn.prediction),
+                }
+                for turn in self.turns
+            ],
+            "summary": self.summary,
+        }
+
+
+def _frequencies(explanation: Explanation) -> str:
+    """Say how the class prior compares the two classes."""
+    size = abs(explanation.intercept)
+    more, fewer = explanation.prediction, explanation.against
+    if explanation.intercept < 0:
+        more, fewer = fewer, more
+    if size <= np.log(ALIKE):
+        return f"{quoted(more)} is as frequent as {quoted(fewer)}"
+    if not isfinite(size):
+        return f"{quoted(fewer)} has probability 0"
+    return f"{quoted(more)} is {odds(size).removesuffix(' to 1')} times as frequent as {quoted(fewer)}"
+
+
+def _value(value: Any) -> str:
+    return "(missing)" if value is None else shown(value)
+
+
+def _listed(names: list[str]) -> str:
+    """Join names as in a sentence.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _plain(value: Any) -> Any:
+    """Give a value as JSON can hold it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int | float) else str(value)

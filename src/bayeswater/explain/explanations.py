@@ -1,0 +1,167 @@
+"""`Explanations`: the reasons for the predictions of many rows, as a matrix and one by one.
+
+The contributions of all rows are worked out at once; what is said about a row in words, when it is asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.explain.explanation import Contribution, Explanation
+from bayeswater.explain.terms import Terms, log_ratio
+from bayeswater.explain.turning import Decision, turns_of
+from bayeswater.explain.view import Cell, ColumnView
+from bayeswater.explain.word_view import WordView
+from bayeswater.typing import Array
+
+SHOWN_IN_FULL = 3
+SHOWN_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """How each row was decided.
+
+    `log_proba` (n_rows, n_classes) is the posterior before calibration, `calibrated` after it (None without one), and
+    `chosen` and `against` (n_rows,) are the codes of the classes that are compared.
+    """
+
+    log_proba: Array
+    calibrated: Array | None
+    chosen: Array
+    against: Array
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Explanations(Sequence[Explanation]):
+    """An `Explanation` for each row.
+
+    Attributes
+    ----------
+    columns : names of the columns
+    contributions : what each adds to the log-odds of `prediction` against `against`: (n_rows, n_columns)
+    intercept, log_odds : part of the class prior, and the sum of it and the contributions: (n_rows,)
+    prediction, against : class that was chosen, and the one it is compared with: (n_rows,)
+    probability, calibrated_probability : P(prediction | row) before and after calibration: (n_rows,)
+    """
+
+    columns: tuple[str, ...]
+    contributions: Array
+    intercept: Array
+    log_odds: Array
+    classes: Array
+    _verdicts: Verdicts
+    _is_impossible: Array = field(repr=False)
+    _terms: Terms = field(repr=False)
+    _views: tuple[ColumnView, ...] = field(repr=False)
+    _decision: Decision = field(repr=False)
+    _library: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        terms: Terms,
+        views: tuple[ColumnView, ...],
+        verdicts: Verdicts,
+        decision: Decision,
+        classes: Array,
+        library: str | None,
+    ) -> "Explanations":
+        """Explain all rows of a table."""
+        contributions, impossible = terms.contributions(verdicts.chosen, verdicts.against)
+        log_prior = terms.joint.log_prior
+        intercept = log_ratio(log_prior[verdicts.chosen], log_prior[verdicts.against])
+        with np.errstate(invalid="ignore"):  # infinite contributions of both signs, where a row is impossible in both
+            log_odds = np.where(impossible, intercept, intercept + contributions.sum(axis=1))
+        names = tuple(column.name for column in terms.columns)
+        return cls(
+            names, contributions, intercept, log_odds, classes, verdicts, impossible, terms, views, decision, library
+        )
+
+    @property
+    def prediction(self) -> Array:
+        """Class that was chosen: (n_rows,)."""
+        return self.classes[self._verdicts.chosen]
+
+    @property
+    def against(self) -> Array:
+        """Class it is compared with: (n_rows,)."""
+        return self.classes[self._verdicts.against]
+
+    @property
+    def probability(self) -> Array:
+        """P(prediction | row) before calibration: (n_rows,)."""
+        return np.exp(self._verdicts.log_proba[np.arange(len(self)), self._verdicts.chosen])
+
+    @property
+    def calibrated_probability(self) -> Array | None:
+        """P(prediction | row) after calibration, None if the model is not calibrated: (n_rows,)."""
+        calibrated = self._verdicts.calibrated
+        return None if calibrated is None else np.exp(calibrated[np.arange(len(self)), self._verdicts.chosen])
+
+    def __len__(self) -> int:
+        return len(self.contributions)
+
+    @overload
+    def __getitem__(self, row: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Explanation]: ...
+    def __getitem__(self, row: int | slice) -> Explanation | list[Explanation]:
+        """Explain one row in words, or some."""
+        if isinstance(row, slice):
+            return [self._explained(i) for i in range(*row.indices(len(self)))]
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} was asked for, and {len(self)} rows are explained")
+        return self._explained(int(row) % len(self))
+
+    def _explained(self, i: int) -> Explanation:
+        chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
+        order = np.argsort(-np.abs(self.contributions[i]), kind="stable")
+        cells = {view.column.name: view.cell(i) for view in self._views}
+        calibrated = self._verdicts.calibrated
+        calibrated_odds = None if calibrated is None else log_ratio(calibrated[i, chosen], calibrated[i, against])
+        return Explanation(
+            prediction=self.classes[chosen],
+            against=self.classes[against],
+            log_odds=float(self.log_odds[i]),
+            intercept=float(self.intercept[i]),
+            contributions=[
+                Contribution(self.columns[j], self._views[j].value(i), float(self.contributions[i, j])) for j in order
+            ],
+            probability=float(np.exp(self._verdicts.log_proba[i, chosen])),
+            calibrated_probability=None if calibrated is None else float(np.exp(calibrated[i, chosen])),
+            calibrated_log_odds=None if calibrated_odds is None else float(calibrated_odds),
+            missing=[name for name, cell in cells.items() if cell == Cell.MISSING],
+            unseen=[name for name, cell in cells.items() if cell == Cell.UNSEEN],
+            words={
+                view.column.name: view.words(i, chosen, against)
+                for view in self._views
+                if isinstance(view, WordView) and cells[view.column.name] == Cell.READ
+            },
+            is_impossible=bool(self._is_impossible[i]),
+            _readings={view.column.name: view.reading(i, chosen, against) for view in self._views},
+            _scores=frozenset(view.column.name for view in self._views if view.is_score),
+            _find_turns=partial(turns_of, i, self._terms, self._views, self._decision, chosen, against, self.classes),
+        )
+
+    def to_frame(self) -> Any:
+        """Give a frame of one line for each row, in the library of the frame that the model was fitted with."""
+        told: dict[str, Any] = {"prediction": self.prediction, "against": self.against, "probability": self.probability}
+        if self.calibrated_probability is not None:
+            told["calibrated_probability"] = self.calibrated_probability
+        told |= {"log_odds": self.log_odds, "intercept": self.intercept}
+        named = {f"({name})" if name in self.columns else name: values for name, values in told.items()}
+        return write_frame(named | dict(zip(self.columns, self.contributions.T, strict=True)), self._library)
+
+    def __str__(self) -> str:
+        if len(self) <= SHOWN_IN_FULL:
+            return "\n\n".join(map(str, self))
+        lines = [f"{i}: {one.summary}" for i, one in enumerate(self[:SHOWN_ROWS])]
+        more = [f"and {len(self) - SHOWN_ROWS} more rows"] if len(self) > SHOWN_ROWS else []
+        return "\n".join([*lines, *more])
+
+    __repr__ = __str__

@@ -1,0 +1,84 @@
+"""Categories, flags and numbers in bins, as an explanation looks at them."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.number_table import interval_labels
+from bayeswater.explain.view import Cell, Change, ColumnView, Rest
+from bayeswater.explain.wording import shown
+from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.typing import Array
+
+
+class StateView(ColumnView):
+    """A column of states."""
+
+    terms: CategoryColumns
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether the states are bins of a number, in order."""
+        return self.column.family == "binned"
+
+    @cached_property
+    def labels(self) -> list[Any]:
+        """Names of the states."""
+        if not self.is_binned:
+            return list(self.terms.counts.schema[self.j].states)
+        cuts = self.column.cuts or ()
+        return interval_labels(cuts, day) if self.column.part == "days" else interval_labels(cuts)
+
+    @cached_property
+    def log_probability(self) -> Array:
+        """Logarithm of P(state | class): (n_states, n_classes)."""
+        first = self.terms.joint.start[self.j]
+        return self.terms.joint.log_likelihood[first : first + len(self.labels)]
+
+    def code(self, row: int) -> int:
+        """Code of the state of a cell."""
+        return int(self._block(row)[0, self.j])
+
+    def cell(self, row: int) -> Cell:
+        """Tell what became of a cell; where missing is a state, it is read as one."""
+        code = self.code(row)
+        if code > len(self.labels):
+            return Cell.UNSEEN
+        return Cell.MISSING if code == len(self.labels) and not self.terms.missing_is_state else Cell.READ
+
+    def value(self, row: int) -> Any:
+        """Give the cell as the user gave it; of a date, its weekday or month."""
+        code = self.code(row)
+        is_derived = self.column.part in ("weekday", "month")
+        return self.labels[code] if is_derived and code < len(self.labels) else super().value(row)
+
+    def reading(self, row: int, chosen: int, against: int) -> str:
+        """Name the bin of a number."""
+        code = self.code(row)
+        return f"binned {self.labels[code]}" if self.is_binned and code < len(self.labels) else ""
+
+    def change(self, row: int, rest: Rest) -> Change | None:
+        """Find the nearest bin, or the most plausible category, that turns the decision."""
+        code = self.code(row)
+        turning = rest.turns(self.log_probability)
+        turning[code : code + 1] = False
+        states = np.flatnonzero(turning)
+        if not len(states):
+            return None
+        plausible = rest.log_evidence(self.log_probability[states])
+        if self.is_binned and code < len(self.labels):
+            distance = np.abs(states - code)
+            plausible = np.where(distance == distance.min(), plausible, -np.inf)
+        state = int(states[plausible.argmax()])
+        words = self.labels[state] if self.is_binned else f"= {shown(self.labels[state])}"
+        return Change(words, self.labels[state], self.log_probability[state])
+
+
+def day(days: float) -> str:
+    """Write days since 1970-01-01 as a date.
+
+    >>> day(19723.5)
+    '2024-01-01'
+    """
+    return str(np.datetime64(int(np.floor(days)), "D"))

@@ -1,0 +1,85 @@
+"""A text or a block of counts, as an explanation looks at it: word by word."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayeswater.data.text import TextTable
+from bayeswater.explain.terms import log_ratio
+from bayeswater.explain.view import Cell, Change, ColumnView, Rest
+from bayeswater.explain.wording import ratio
+from bayeswater.inference.feature_columns import ComplementColumns
+from bayeswater.inference.word_columns import WordColumns
+
+SHOWN_WORDS = 3
+
+
+class Word(NamedTuple):
+    """A word of a text, and what it adds to the log-odds, however often it stands there."""
+
+    word: Any
+    contribution: float
+
+
+class WordView(ColumnView):
+    """A column of words."""
+
+    terms: WordColumns
+    table: TextTable
+
+    @property
+    def is_score(self) -> bool:
+        """Whether contributions are differences of scores rather than of log-likelihoods."""
+        return isinstance(self.terms.reading, ComplementColumns)
+
+    def cell(self, row: int) -> Cell:
+        """Tell what became of a text."""
+        return Cell.MISSING if self.table.missing[row] else Cell.READ
+
+    def words(self, row: int, chosen: int, against: int) -> list[Word]:
+        """Known words of a text, those that weigh most first."""
+        codes, scores, _ = self.terms.word_scores(self.table.counts, row)
+        differences = _difference(scores[:, chosen], scores[:, against])
+        order = np.argsort(-np.abs(differences), kind="stable")
+        return [Word(self.name_of(int(codes[i])), float(differences[i])) for i in order]
+
+    def name_of(self, code: int) -> Any:
+        """Name a word; a hashed one, or the column of a block without names, by its number."""
+        if not self.table.vocabulary.is_coded:
+            return self.table.vocabulary.states[code]
+        names = self.table.counts.names
+        if names is not None:
+            return names[code]
+        return f"{'column' if self.column.analyser is None else 'hash'} {code}"
+
+    def reading(self, row: int, chosen: int, against: int) -> str:
+        """Name the words that weigh most, and how much each speaks for the chosen class or (1 / ...) against it."""
+        words = self.words(row, chosen, against)[:SHOWN_WORDS]
+        if not words:
+            return "no known word"
+        return ", ".join(f"'{word}' {_factor(contribution)}" for word, contribution in words)
+
+    def change(self, row: int, rest: Rest) -> Change | None:
+        """Find the word without which the decision turns: the strongest one."""
+        if self.table.missing[row]:
+            return None
+        codes, scores, _ = self.terms.word_scores(self.table.counts, row)
+        if not len(codes) or not np.isfinite(scores).all():
+            return None
+        terms = self.own_terms(row) - scores  # (n_words, n_classes): without each word
+        strength = np.where(rest.turns(terms), log_ratio(scores[:, rest.chosen], scores[:, rest.against]), -np.inf)
+        strongest = int(strength.argmax())
+        if np.isneginf(strength[strongest]):
+            return None
+        word = self.name_of(int(codes[strongest]))
+        return Change(f"without '{word}'", word, terms[strongest], is_free=True)
+
+
+def _difference(a: Any, b: Any) -> Any:
+    """Subtract scores; two that are infinite of one sign do not tell the classes apart."""
+    with np.errstate(invalid="ignore"):
+        return np.where(a == b, 0.0, a - b)
+
+
+def _factor(contribution: float) -> str:
+    return f"x {ratio(contribution)}" if contribution >= 0 else f"x 1/{ratio(-contribution)}"

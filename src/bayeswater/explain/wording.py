@@ -1,0 +1,117 @@
+"""Numbers, values and ratios in words."""
+
+from math import exp, isinf
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.display_width import shortened
+from bayeswater.typing import is_number
+
+SMALL_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+"""Numbers that are written as words."""
+
+ALIKE = 1.05
+"""A ratio up to this one, or down to its inverse, is as good as even."""
+
+VALUE_WIDTH = 32
+"""Columns of a terminal that a value may take in a sentence."""
+
+
+def quoted(label: Any) -> str:
+    """Write a class label: strings in quotes.
+
+    >>> quoted(np.str_("late")), quoted(np.int64(3))
+    ("'late'", '3')
+    """
+    label = label.item() if isinstance(label, np.generic) else label
+    return repr(label) if isinstance(label, str) else str(label)
+
+
+def shown(value: Any) -> str:
+    r"""Write the value of a cell on one line, as short as it can be without losing its meaning.
+
+    >>> shown(52000.0), shown(0.1234567), shown("two\nlines"), shown("")
+    ('52000', '0.123457', 'two lines', "''")
+    """
+    if is_number(value) and not isinstance(value, bool | np.bool_):
+        return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
+    text = " ".join(str(value).split())
+    return shortened(text, VALUE_WIDTH) if text else "''"
+
+
+def ratio(log_ratio: float) -> str:
+    """Write how many times one thing is the other: two digits.
+
+    >>> [ratio(x) for x in (0.0, 1.163, 4.8, 9.0, 20.0, np.inf)]
+    ['1', '3.2', '120', '8,100', '4.9e+08', 'infinitely many']
+    """
+    if isinf(log_ratio):
+        return "infinitely many"
+    if log_ratio > np.log(1e6):
+        return f"{10 ** (log_ratio / np.log(10) % 1):.1f}e+{int(log_ratio / np.log(10)):02d}"
+    times = float(f"{exp(log_ratio):.2g}")
+    return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+
+
+def times_as_likely(log_ratio: float, chosen: Any, against: Any, *, is_score: bool = False) -> str:
+    """Say for which of two classes a cell speaks, and how strongly.
+
+    >>> times_as_likely(1.163, "late", "repaid")
+    "3.2 times as likely among 'late' as among 'repaid'"
+    >>> times_as_likely(-0.7, "late", "repaid")
+    "2 times as likely among 'repaid' as among 'late'"
+    >>> times_as_likely(np.inf, "late", "repaid")
+    "impossible among 'repaid'"
+    >>> times_as_likely(1.163, "late", "repaid", is_score=True)
+    "speaks for 'late' by a factor of 3.2"
+    """
+    for_one, other = (chosen, against) if log_ratio >= 0 else (against, chosen)
+    size = abs(log_ratio)
+    if size <= np.log(ALIKE):
+        return f"as likely among {quoted(chosen)} as among {quoted(against)}"
+    if isinf(size):
+        return f"impossible among {quoted(other)}"
+    if is_score:  # of complement counts, which are no likelihoods
+        return f"speaks for {quoted(for_one)} by a factor of {ratio(size)}"
+    return f"{ratio(size)} times as likely among {quoted(for_one)} as among {quoted(other)}"
+
+
+def odds(log_odds: float) -> str:
+    """Write odds as people say them.
+
+    >>> odds(2.6), odds(-0.7), odds(0.0)
+    ('13 to 1', '1 to 2', '1 to 1')
+    """
+    return f"{ratio(log_odds)} to 1" if log_odds >= 0 else f"1 to {ratio(-log_odds)}"
+
+
+def probability(p: float) -> str:
+    """Write a probability with as many digits as its distance from 0 and 1 needs.
+
+    What is nearer than a millionth is not told: it may be rounded.
+
+    >>> [probability(p) for p in (0.923, 0.9997, 0.00002, 1.0)]
+    ['0.92', '0.9997', '0.00002', 'over 0.999999']
+    """
+    distance = min(p, 1 - p)
+    if distance < 1e-6:
+        return "over 0.999999" if p > 0.5 else "under 0.000001"
+    digits = 2 if distance >= 0.01 else int(np.ceil(-np.log10(distance)))
+    return f"{p:.{digits}f}"
+
+
+def how_many(n: float, thing: str) -> str:
+    """Count things, few of them in words.
+
+    >>> how_many(7, "row"), how_many(1, "row"), how_many(1234, "row"), how_many(2.5, "row"), how_many(0, "row")
+    ('seven rows', 'one row', '1,234 rows', '2.5 rows', 'no row')
+    """
+    if n == int(n) and n < len(SMALL_NUMBERS):
+        number = SMALL_NUMBERS[int(n)]
+    else:
+        number = f"{int(n):,}" if n == int(n) else f"{n:,.3g}"
+    return f"{number} {thing}{'' if n in (0, 1) else 's'}"

@@ -1,0 +1,167 @@
+"""Log-joint of normal and Student-t densities of all columns together.
+
+    log N(x; m, C) = -1/2 (d log 2 pi + log det C + |z|^2),   z = (x - m) W,   W W' = C^-1
+
+W is made once for each class; the rows of a block then cost one matrix product. A row with missing cells has the
+density of the cells that are there: their part of mean and covariance. Rows are gathered by which cells they have, so
+that each such pattern is factored once.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln
+
+from bayeswater.estimate.densities import Densities
+from bayeswater.estimate.yardstick import directions
+from bayeswater.inference.gaussian import LOG_TWO_PI
+from bayeswater.typing import Array
+
+STRETCH_CELLS = 2**16
+"""Cells of the rows that are multiplied at a time, so that distances stay in cache until they are summed."""
+
+
+@dataclass(frozen=True)
+class FullJoint:
+    """Densities laid out for scoring."""
+
+    log_prior: Array
+    densities: Densities
+
+    @cached_property
+    def whitening(self) -> Array:
+        """W of each class: (n_classes, n_columns, n_directions)."""
+        p = self.densities
+        root = np.sqrt(np.where(p.blend.has_density[:, None], p.variance, 1.0))
+        return np.stack([p.projection(k) / root[k] for k in range(p.n_classes)])
+
+    @cached_property
+    def constant(self) -> Array:
+        """Log-density at the mean of each class, -inf without a density: (n_classes,)."""
+        p = self.densities
+        at_mean = log_density(0.0, p.log_determinant, p.degrees, p.n_directions)
+        return np.where(p.blend.has_density, at_mean - p.blend.yardstick.log_volume, -np.inf)
+
+    @property
+    def parameters(self) -> Densities:
+        """The densities."""
+        return self.densities
+
+    def of(self, block: Array, use_loop: bool) -> Array:
+        """Log-joints of a block of rows."""
+        return self.likelihood(block) + self.log_prior
+
+    def likelihood(self, block: Array) -> Array:
+        """Log-likelihoods, without the prior: (n_rows, n_classes)."""
+        p = self.densities
+        if block.dtype.kind == "f" and np.isnan(np.min(block, initial=0.0)):
+            return self._by_pattern(block)
+        result = np.empty((len(block), p.n_classes))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._distances(block, result)
+            _no_number_is_infinite(result)
+            return after_distance(result, self.constant, p.degrees, p.n_directions)
+
+    def _distances(self, block: Array, result: Array) -> None:
+        """Squared distances from the means, in standard deviations; a whitening that classes share is applied once."""
+        p = self.densities
+        n_columns, n_directions = self.whitening.shape[1:]
+        rows = max(1, STRETCH_CELLS // max(n_columns, 1))
+        away, z = np.empty((rows, n_columns)), np.empty((2, rows, n_directions))
+        for start in range(0, len(block), rows):
+            x = block[start : start + rows]
+            n = len(x)
+            if self.is_shared:
+                np.subtract(x, p.blend.yardstick.center, out=away[:n])
+                np.matmul(away[:n], self.whitening[0], out=z[1, :n])
+            for k in range(p.n_classes):
+                if self.is_shared:
+                    np.subtract(z[1, :n], self.places[k], out=z[0, :n])
+                else:
+                    np.subtract(x, p.mean[k], out=away[:n])
+                    np.matmul(away[:n], self.whitening[k], out=z[0, :n])
+                np.einsum("ij,ij->i", z[0, :n], z[0, :n], out=result[start : start + n, k])
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether all classes have the same covariance."""
+        return bool((self.whitening == self.whitening[0]).all())
+
+    @cached_property
+    def places(self) -> Array:
+        """Means of the classes where distances are standard deviations: (n_classes, n_directions)."""
+        return (self.densities.mean - self.densities.blend.yardstick.center) @ self.whitening[0]
+
+    def _by_pattern(self, block: Array) -> Array:
+        missing = np.isnan(block)
+        _, first, group = np.unique(np.packbits(missing, axis=1), axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(group.ravel()))
+        result = np.empty((len(block), self.densities.n_classes))
+        for start, stop, pattern in zip(np.r_[0, ends[:-1]], ends, missing[first], strict=True):
+            rows = order[start:stop]
+            result[rows] = self._marginal(block[rows], ~pattern)
+        return result
+
+    def _marginal(self, x: Array, there: Array) -> Array:
+        """Log-likelihoods of rows that all have the cells that are `there` (n_columns,)."""
+        if there.all():
+            return self.likelihood(x)
+        p, measure = self.densities, self.densities.blend.yardstick
+        if measure.directions.is_plain:
+            seen = measure.directions.columns[there[measure.directions.columns]]
+            log_volume, basis = float(np.log(measure.scale[seen]).sum()), None
+        else:
+            seen = np.flatnonzero(there)
+            found = directions(measure.total[np.ix_(seen, seen)], only_columns=False)
+            log_volume, basis = found.log_volume, found.basis
+        n_directions = len(seen) if basis is None else basis.shape[1]
+        result = np.empty((len(x), p.n_classes))
+        for k in range(p.n_classes):
+            if not p.blend.has_density[k]:
+                result[:, k] = -np.inf
+                continue
+            covariance = self._scaled_covariances[k][np.ix_(seen, seen)]
+            away = (x[:, seen] - p.mean[k, seen]) / measure.scale[seen]
+            if basis is not None:
+                covariance, away = basis.T @ covariance @ basis, away @ basis
+            root = np.linalg.cholesky(covariance)
+            with np.errstate(over="ignore", invalid="ignore"):
+                z = solve_triangular(root, away.T, lower=True, check_finite=False)
+                distance = np.einsum("ij,ij->j", z, z)
+            _no_number_is_infinite(distance)
+            log_determinant = 2 * np.log(np.diagonal(root)).sum()
+            result[:, k] = log_density(distance, log_determinant, p.degrees[k], n_directions) - log_volume
+        return result
+
+    @cached_property
+    def _scaled_covariances(self) -> list[Array]:
+        return [self.densities.scaled_covariance(k) for k in range(self.densities.n_classes)]
+
+
+def log_density(distance: Array | float, log_determinant: Array, degrees: Array, d: int) -> Array:
+    """Logarithm of the density at a squared distance: normal, or Student's t where degrees are finite."""
+    student = np.isfinite(degrees)
+    v = np.where(student, degrees, 1.0)
+    t = gammaln((v + d) / 2) - gammaln(v / 2) - 0.5 * (d * np.log(np.pi * v) + (v + d) * np.log1p(distance / v))
+    normal = -0.5 * (d * LOG_TWO_PI + distance)
+    return np.where(student, t, normal) - 0.5 * log_determinant
+
+
+def after_distance(distance: Array, constant: Array, degrees: Array, d: int) -> Array:
+    """Log-densities from squared distances (n_rows, n_classes), which are overwritten, and those at the means."""
+    if np.isfinite(degrees).any():
+        distance /= degrees
+        np.log1p(distance, out=distance)
+        distance *= degrees + d
+    distance *= -0.5
+    distance += constant
+    return distance
+
+
+def _no_number_is_infinite(distance: Array) -> None:
+    """Put infinity where the square of a distance is no number any more."""
+    if not np.isfinite(distance.sum()):
+        distance[np.isnan(distance)] = np.inf

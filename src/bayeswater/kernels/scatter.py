@@ -1,0 +1,158 @@
+"""Weight, mean and scatter matrix of every class, in one reading of the rows.
+
+scatter = sum of w (x - mean)(x - mean)', never as a difference of squares. The rows of a block are taken by class, in
+stretches that stay in cache; each stretch is centred at its own mean and multiplied with itself by BLAS, and joins
+the sums so far by the formula of Chan, Golub and LeVeque (1979):
+
+    scatter = scatter_a + scatter_b + (mean_b - mean_a)(mean_b - mean_a)' weight_a weight_b / weight
+
+Values are taken relative to the first row of their class, so that a column far from zero loses no digits.
+
+Where cells are missing, every pair of columns has sums of its own, over the rows that have both cells: `mean[i, j]` is
+then the mean of column i over the rows in which column j is there too, and the formula holds entry by entry, with
+(mean_b - mean_a)[i, j] (mean_b - mean_a)[j, i] for the product.
+"""
+
+import numpy as np
+
+from bayeswater.typing import Array
+
+STRETCH_CELLS = 65_536
+"""Cells of the rows that are multiplied at a time: half a megabyte of float64, which a second-level cache holds."""
+
+ClassSums = tuple[Array, Array, Array]
+"""Weight (1, 1) or (n_columns, n_columns), mean (n_columns, 1) or (n_columns, n_columns), and scatter."""
+
+
+def class_scatter(
+    X: Array, y: Array, weight: Array | None, n_classes: int, *, skip_missing: bool, higher: bool = False
+) -> tuple[Array, ...]:
+    """Sum one block of rows.
+
+    Returns weights (n_classes, 1, 1), means (n_classes, n_columns, 1) and scatters (n_classes, n_columns, n_columns),
+    the first two of the shape of the third when missing cells are skipped. With `higher`, which takes no missing cells,
+    sums of y_i^2 y_j and of y_i^2 y_j^2 follow, y being the distance from the mean. A cell that is not finite shows up
+    in the sums of its column.
+    """
+    n_columns = X.shape[1]
+    ones = np.ones((n_classes, n_columns if skip_missing else 1, n_columns if skip_missing else 1))
+    count, mean = np.zeros_like(ones), np.zeros((n_classes, n_columns, ones.shape[2]))
+    scatter = np.zeros((n_classes, n_columns, n_columns))
+    extra = np.zeros((2, *scatter.shape)) if higher else np.zeros((2, n_classes, 0, 0))
+    order = np.argsort(y, kind="stable")
+    stop = np.cumsum(np.bincount(y, minlength=n_classes))
+    if not X.flags.c_contiguous:
+        X = np.ascontiguousarray(X)
+    buffer = np.empty((max(1, STRETCH_CELLS // n_columns), n_columns))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k in np.flatnonzero(np.diff(stop, prepend=0)):
+            rows = order[stop[k - 1] if k else 0 : stop[k]]
+            origin = _first_values(X, rows) if skip_missing else X[rows[0]].astype(np.float64)
+            sums: tuple[Array, ...] = (count[k], mean[k], scatter[k], *extra[:, k])
+            for start in range(0, len(rows), len(buffer)):
+                part = rows[start : start + len(buffer)]
+                z = _gathered(X, part, buffer)
+                z -= origin
+                w = None if weight is None else weight[part].astype(np.float64)
+                new = _available(z, w) if skip_missing else _complete(z, w)
+                sums = _joined_higher(sums, _with_higher(new, z, w)) if higher else merged(sums[:3], new)  # type: ignore[arg-type]
+            count[k], mean[k], scatter[k] = sums[0], sums[1] + origin[:, None], sums[2]
+            if higher:
+                extra[:, k] = sums[3:]
+    return (count, mean, scatter, *extra) if higher else (count, mean, scatter)
+
+
+def merged(a: ClassSums, b: ClassSums) -> ClassSums:
+    """Join the sums of two sets of rows; works on one class, and on all of them along leading axes."""
+    weight = a[0] + b[0]
+    share = b[0] / np.where(weight > 0, weight, 1)
+    apart = np.where((a[0] > 0) & (b[0] > 0), b[1] - a[1], 0.0)
+    mean = np.where(a[0] > 0, a[1] + apart * share, b[1])
+    return weight, mean, a[2] + b[2] + apart * apart.swapaxes(-1, -2) * (a[0] * share)
+
+
+def shifted_higher(n: Array, scatter: Array, third: Array, fourth: Array, away: Array) -> tuple[Array, Array]:
+    """Sums of y_i^2 y_j and y_i^2 y_j^2 when every y has become y + away, (..., n_columns, 1)."""
+    a, b = away, away.swapaxes(-1, -2)
+    own = np.diagonal(scatter, axis1=-2, axis2=-1)
+    s_i, s_j = own[..., :, None], own[..., None, :]
+    third_ji = third.swapaxes(-1, -2)
+    new_third = third + 2 * a * scatter + b * s_i + n * a * a * b
+    new_fourth = fourth + 2 * b * third + 2 * a * third_ji + b * b * s_i + a * a * s_j
+    return new_third, new_fourth + 4 * a * b * scatter + n * (a * b) ** 2
+
+
+def _gathered(X: Array, rows: Array, buffer: Array) -> Array:
+    z = buffer[: len(rows)]
+    if X.dtype == np.float64:
+        np.take(X, rows, axis=0, out=z, mode="clip")  # "clip" lets NumPy write into `z` itself
+    else:
+        z[...] = X[rows]
+    return z
+
+
+def _first_values(X: Array, rows: Array) -> Array:
+    """First value of each column in some rows, zero where it has none: (n_columns,)."""
+    first = np.zeros(X.shape[1])
+    open_columns = np.arange(X.shape[1])
+    for start in range(0, len(rows), 256):
+        x = X[rows[start : start + 256]][:, open_columns].astype(np.float64)
+        seen = ~np.isnan(x)
+        found = seen.any(axis=0)
+        first[open_columns[found]] = x[seen.argmax(axis=0)[found], np.flatnonzero(found)]
+        open_columns = open_columns[~found]
+        if not len(open_columns):
+            break
+    return first
+
+
+def _complete(z: Array, w: Array | None) -> ClassSums:
+    """Sums of rows without missing cells; z is left centred."""
+    n = float(len(z)) if w is None else float(w.sum())
+    mean = (np.ones(len(z)) if w is None else w) @ z / n  # BLAS sums columns faster than NumPy does
+    z -= mean
+    if w is None:
+        return np.full((1, 1), n), mean[:, None], z.T @ z
+    root = z * np.sqrt(w)[:, None]
+    return np.full((1, 1), n), mean[:, None], root.T @ root
+
+
+def _available(z: Array, w: Array | None) -> ClassSums:
+    """Sums of each pair of columns, over the rows that have both."""
+    seen = ~np.isnan(z)
+    there = seen.astype(np.float64)
+    if w is not None:
+        there *= np.sqrt(w)[:, None]
+    n = there.T @ there  # whole weights give whole numbers but for the rounding of their roots
+    n = np.rint(n) if w is None or (w == np.floor(w)).all() else n
+    z[~seen] = 0.0
+    if w is not None:
+        z *= np.sqrt(w)[:, None]
+    own = np.diagonal(n)
+    center = (z * there).sum(axis=0) / np.where(own > 0, own, 1.0)
+    z -= center * there
+    total = z.T @ there  # (i, j): of column i, over the rows that have j
+    mean = total / np.where(n > 0, n, 1.0)
+    scatter = z.T @ z - total * total.T / np.where(n > 0, n, 1.0)
+    return n, np.where(n > 0, center[:, None] + mean, 0.0), scatter
+
+
+def _with_higher(sums: ClassSums, z: Array, w: Array | None) -> tuple[Array, ...]:
+    square = z * z
+    weighted = square if w is None else square * w[:, None]
+    return (*sums, weighted.T @ z, weighted.T @ square)
+
+
+def _joined_higher(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
+    weight, mean, scatter = merged(a[:3], b[:3])  # type: ignore[arg-type]
+    return (weight, mean, scatter, *merged_higher(a, b, mean))
+
+
+def merged_higher(a: tuple[Array, ...], b: tuple[Array, ...], mean: Array) -> tuple[Array, Array]:
+    """Join the third and fourth sums of two sets of rows whose common mean is given."""
+    third = fourth = np.zeros(1)
+    for n, center, scatter, r, q in (a, b):
+        away = np.where(n > 0, center - mean, 0.0)
+        moved = shifted_higher(n, scatter, r, q, away)
+        third, fourth = third + moved[0], fourth + moved[1]
+    return third, fourth

@@ -1,0 +1,1 @@
+"""What infers in order to learn."""

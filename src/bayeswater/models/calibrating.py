@@ -1,0 +1,186 @@
+"""`CalibratingClassifier`: probabilities corrected by what leave-one-out shows, without a second fit.
+
+Every row is scored against the sums without it. From these scores a temperature, and perhaps a shift of each class, is
+learned; it is applied to whatever is predicted afterwards, until the next fit.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.frames import held
+from bayeswater.data.labels import encode_labels
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight, without_zero_rows
+from bayeswater.decision.calibration_choice import choose_few_parameters, thinned, trial, with_doubt
+from bayeswater.decision.calibration_report import CalibrationReport, Quality
+from bayeswater.decision.cross_fitting import folds_of
+from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.doubt import Doubt
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.decision.scores import Scores
+from bayeswater.decision.softmax_maps import ShiftedTemperature
+from bayeswater.errors import DataError
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.log_space import best_class
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.statistics.statistic import spread
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+REVIEWED_ROWS = 2**17
+"""Rows whose leave-one-out scores are kept, at most; of more, every second, fourth, ... one."""
+
+
+FOLDS = 2
+"""Folds by which the effect of the map is measured."""
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Scores of counted rows, each against the sums without it, and how good they are.
+
+    Rows alone in their class cannot be judged: they are left out, and counted.
+    """
+
+    scores: Scores
+    quality: Quality | None
+    n_rows: int
+    n_left_out: int
+
+    @property
+    def accuracy(self) -> float:
+        """Share of rows whose class is predicted."""
+        return float("nan") if self.quality is None else self.quality.accuracy
+
+    @property
+    def log_loss(self) -> float:
+        """Mean negative logarithm of the probability of the true class."""
+        return float("nan") if self.quality is None else self.quality.log_loss
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error of the predicted class."""
+        return float("nan") if self.quality is None else self.quality.ece
+
+    def __str__(self) -> str:
+        left_out = f", {self.n_left_out} alone in their class left out" if self.n_left_out else ""
+        return (
+            f"Leave-one-out of {self.n_rows} rows{left_out}: accuracy {self.accuracy:.4f}, "
+            f"log-loss {self.log_loss:.4f}, ECE {self.ece:.4f}"
+        )
+
+
+class CalibratingClassifier(CountingClassifier):
+    """A classifier on sums that can correct its probabilities."""
+
+    calibration_: CalibrationReport
+
+    def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
+        """Score rows that were counted, each against the sums without it.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            The rows the model was fitted on, in pieces, or some of them.
+        """
+        self._require_fitted()
+        parts: list[Scores] = []
+        stride, n_rows, n_left_out = 1, 0, 0
+        for batch in batches:
+            scores, left_out = self._scores_of(*batch)
+            parts.append(scores.take(slice(-n_rows % stride, None, stride)))
+            n_rows, n_left_out = n_rows + len(scores), n_left_out + left_out
+            if sum(map(len, parts)) > REVIEWED_ROWS:
+                stride, parts = 2 * stride, [part.take(slice(None, None, 2)) for part in parts]
+        if not parts:
+            raise DataError("there are no rows to review: the batches are empty")
+        joined = Scores(
+            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("log_proba", "codes", "weight"))
+        )
+        return LeaveOneOut(joined, Quality.of(joined) if len(joined) else None, n_rows, n_left_out)
+
+    def _scores_of(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Scores, int]:
+        flat = self._checked_labels(y)
+        X, flat, weight = without_zero_rows(held(X), flat, checked_weight(sample_weight, len(flat)))
+        labels = encode_labels(flat, self.statistics_.classes, counted=True)
+        removed = removed_weight(weight, len(flat))
+        alone = self.statistics_.class_count.count[labels.codes] <= removed
+        log_proba = self._log_proba_without(X, labels, removed)
+        scores = Scores.of(log_proba, labels.codes, weight)
+        return scores.take(~alone), int(alone.sum())
+
+    def calibrate_with(self, review: LeaveOneOut) -> Self:
+        """Learn from leave-one-out scores how far the probabilities can be trusted, and correct them from now on."""
+        self._require_fitted()
+        scores = review.scores
+        folds = folds_of(FOLDS, None, scores.codes, np.ones(len(scores), dtype=bool), {}) if len(scores) else []
+        folds = thinned(folds, len(scores))
+        method, fitted, candidates = choose_few_parameters(scores)
+        found = with_doubt(trial(type(fitted), scores, folds), scores, folds)
+        before, after = CalibrationReport.of_trial(found)
+        self.calibration_ = CalibrationReport(
+            method=method,
+            map=fitted,
+            doubt=Doubt.fit(scores),
+            scored_by="leave-one-out",
+            n_used=len(scores),
+            n_left_out=review.n_left_out,
+            n_impossible=int(np.isneginf(scores.own).sum()),
+            before=before,
+            after=after,
+            candidates=candidates,
+        )
+        return self
+
+    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
+        super()._keep(sums, X, first)
+        if first:
+            self.__dict__.pop("calibration_", None)
+        return self
+
+    def _adopt(self, sums: Sums[Any]) -> Self:
+        if "calibration_" in self.__dict__:
+            self.calibration_ = _stale(self.calibration_, self.statistics_.classes, sums.classes)
+        return super()._adopt(sums)
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        result = super()._combined(other, operation)
+        if result is not NotImplemented and "calibration_" in self.__dict__:
+            result.calibration_ = _stale(self.calibration_, self.statistics_.classes, result.statistics_.classes)
+        return result
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return "calibration_" in self.__dict__
+
+    def predict(self, X: Any) -> Array:
+        """Class of largest probability; the first one among equals."""
+        return self.classes_[best_class(self.predict_log_proba(X))] if self._is_calibrated else super().predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, calibrated if that was asked for: (n_rows, n_classes)."""
+        return np.exp(self.predict_log_proba(X)) if self._is_calibrated else super().predict_proba(X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the probabilities: (n_rows, n_classes)."""
+        log_proba = super().predict_log_proba(X)
+        return self.calibration_.corrected(log_proba) if self._is_calibrated else log_proba
+
+    def _evidence(self, X: Any) -> Evidence:
+        if not self._is_calibrated:
+            return super()._evidence(X)
+        X = held(X)
+        log_proba = Probabilities(self.predict_log_proba(X), "log_joint")
+        return Evidence(log_proba, self.classes_, self._scored_prior(), X)
+
+
+def _stale(report: CalibrationReport, old: Variable, new: Variable) -> CalibrationReport:
+    """Mark a calibration as learned from other rows; a class that it did not know is not shifted by it."""
+    shifted, doubt = report.map, report.doubt
+    if isinstance(shifted, ShiftedTemperature):
+        slope = np.full(new.n_states, shifted.slope[0])
+        shifted = ShiftedTemperature(slope, spread(shifted.shift, old, new))
+    return replace(report, map=shifted, doubt=replace(doubt, known=spread(doubt.known, old, new)), is_stale=True)

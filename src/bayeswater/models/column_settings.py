@@ -1,0 +1,112 @@
+"""What a user says about columns: ``columns={name: family or settings}``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.column_plan import AUTO, FAMILIES, IGNORED, TEXT, ColumnPlan
+from bayeswater.data.matrix import column_name
+from bayeswater.data.text import TextAnalyser
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.typing import is_number
+
+
+@dataclass(frozen=True)
+class ColumnSettings:
+    """What is said about one column; nothing, where it is None.
+
+    `family` is one of the families, "text", "auto" or "ignored"; `prior` a `Dirichlet`, `Beta` or
+    `NormalInverseGamma`; `alpha` the smoothing of this column; `bins` a number of quantile bins or `cuts` their
+    limits; `analyser` says how text becomes words (`TextAnalyser`, or a vectoriser of scikit-learn).
+    """
+
+    family: str | None = None
+    prior: Any = None
+    alpha: Any = None
+    bins: int | None = None
+    cuts: tuple[float, ...] | None = None
+    analyser: TextAnalyser | None = None
+
+
+NAMES = tuple(field.name for field in fields(ColumnSettings))
+NOTHING = ColumnSettings()
+
+
+def column_settings(columns: Any) -> dict[str, ColumnSettings]:
+    """Read the parameter `columns`: a dict, or the ``columns_`` of another model, whose reading is taken over."""
+    if columns is None:
+        return {}
+    if isinstance(columns, ColumnPlan):
+        return {
+            column.name: ColumnSettings(family=column.family, cuts=column.cuts, analyser=column.analyser)
+            for column in columns
+        }
+    if not isinstance(columns, Mapping):
+        raise ParameterError(
+            f"columns is {columns!r}; give a dict such as {{'age': 'gaussian', 'note': 'text', 'coin': {{'prior': "
+            "Beta(...)}}, or the columns_ of a fitted model"
+        )
+    named = {_name(column): said for column, said in columns.items()}
+    return {name: _settings(name, said) for name, said in named.items()}
+
+
+def is_smoothing(alpha: Any) -> bool:
+    """Tell a pseudo-count, or the word for the best one, from anything else."""
+    return alpha == AUTO if isinstance(alpha, str) else is_number(alpha) and alpha >= 0
+
+
+def _name(column: Any) -> str:
+    """Name of a column; a number is the position of one that has no name."""
+    return column_name(None, int(column)) if isinstance(column, int | np.integer) else str(column)
+
+
+def _settings(name: str, said: Any) -> ColumnSettings:
+    if isinstance(said, ColumnSettings):
+        return said
+    if isinstance(said, str):
+        said = {"family": said}
+    if not isinstance(said, Mapping) or not set(said) <= set(NAMES):
+        raise ParameterError(
+            f"columns[{name!r}] is {said!r}; give a family, one of {_choices()}, or a dict with some of {list(NAMES)}"
+        )
+    settings = dict(said)
+    family = settings.get("family")
+    if family is not None and family not in _choices():
+        raise ParameterError(f"columns[{name!r}] says family {family!r}; it can be one of {_choices()}")
+    prior = settings.get("prior")
+    if prior is not None and not isinstance(prior, Dirichlet | NormalInverseGamma):
+        raise ParameterError(
+            f"the prior of column {name!r} is {prior!r}; it must be a Dirichlet, a Beta or a NormalInverseGamma"
+        )
+    alpha = settings.get("alpha")
+    if alpha is not None and not is_smoothing(alpha):
+        raise ParameterError(f"the alpha of column {name!r} is {alpha!r}; it must be 'auto' or a number, 0 or more")
+    bins = settings.get("bins")
+    if bins is not None and not (isinstance(bins, int) and not isinstance(bins, bool) and bins >= 2):
+        raise ParameterError(f"column {name!r} is to have {bins!r} bins; give a whole number, 2 or more")
+    if settings.get("cuts") is not None:
+        settings["cuts"] = _rising(name, settings["cuts"])
+    if bins is not None or settings.get("cuts") is not None:
+        settings.setdefault("family", "binned")
+    analyser = settings.get("analyser")
+    if analyser is not None:
+        if not isinstance(analyser, TextAnalyser):
+            settings["analyser"] = TextAnalyser.from_vectorizer(analyser)
+        settings.setdefault("family", TEXT)
+    return ColumnSettings(**settings)
+
+
+def _rising(name: str, cuts: Any) -> tuple[float, ...]:
+    limits = tuple(cuts) if isinstance(cuts, list | tuple) or hasattr(cuts, "tolist") else ()
+    if not limits or not all(map(is_number, limits)) or any(a >= b for a, b in pairwise(limits)):
+        raise ParameterError(f"the cuts of column {name!r} are {cuts!r}; give finite numbers in rising order")
+    return tuple(map(float, limits))
+
+
+def _choices() -> list[str]:
+    return [*FAMILIES, TEXT, AUTO, IGNORED]

@@ -1,0 +1,224 @@
+"""`ExplainingClassifier`: a classifier on a mixed table that says why, how sure, and whether it ever saw the like."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.column_plan import Column
+from bayeswater.data.frames import held
+from bayeswater.data.raw_table import read_raw
+from bayeswater.decision.calibration_maps import ShiftedTemperature, Temperature
+from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws
+from bayeswater.explain.explanations import Explanations, Verdicts
+from bayeswater.explain.novelty import novelty as row_novelty
+from bayeswater.explain.parameter_draws import Stage
+from bayeswater.explain.random_streams import checked_draws, checked_seed
+from bayeswater.explain.support import support as row_support
+from bayeswater.explain.terms import Terms
+from bayeswater.explain.turning import Decision
+from bayeswater.explain.views import views_of
+from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior
+from bayeswater.inference.mixed import MixedJoint
+from bayeswater.inference.scoring import score
+from bayeswater.models.calibrating import CalibratingClassifier
+from bayeswater.models.parts.grouping import parts_of
+from bayeswater.typing import Array, is_number
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Log-probabilities (n_rows, n_classes) before and after calibration, and the code of the class chosen."""
+
+    log_proba: Array
+    calibrated: Array | None
+    chosen: Array
+
+    @property
+    def decisive(self) -> Array:
+        """The log-probabilities that decide."""
+        return self.log_proba if self.calibrated is None else self.calibrated
+
+
+class ExplainingClassifier(CalibratingClassifier):
+    """A classifier whose log-odds are a sum over columns."""
+
+    def explain(self, X: Any, against: Any = None) -> Explanations:
+        """Say for each row why it gets its class rather than another.
+
+        Parameters
+        ----------
+        X : rows
+        against : label, or one label for each row, optional
+            The class to compare with; default the runner-up. A row that is predicted to be of that very class is
+            compared with its runner-up.
+
+        Returns
+        -------
+        Explanations
+            For each row the exact contribution of every column to the log-odds, the largest in words, what is missing,
+            and what would turn the decision. Print it, or take ``.contributions`` and ``.to_frame()``.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import NaiveBayes
+        >>> table = pa.table({"colour": ["red", "red", "red", "green", "green", "red"], "sweet": [1, 1, 1, 0, 0, 1]})
+        >>> model = NaiveBayes(alpha=1.0).fit(table, ["apple", "apple", "apple", "pea", "pea", "pea"])
+        >>> print(model.explain(pa.table({"colour": ["green"], "sweet": [None]})))
+        'pea' rather than 'apple', with probability 0.75
+          before the row is looked at     +0.000  'pea' is as frequent as 'apple'
+          colour = green                  +1.099  3 times as likely among 'pea' as among 'apple'
+          log-odds                        +1.099  3 to 1
+          missing, left out: sweet
+          would turn it: colour = red
+        """
+        X = held(X)
+        joint, table = self._mixed_joint(), self._table(X)
+        raw = read_raw(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
+        terms = Terms(joint, table, self._columns_of_groups())
+        verdicts = self._compared(self._decided(joint, table), against)
+        return Explanations.of(terms, views_of(terms, raw), verdicts, self._decision(), self.classes_, self._library)
+
+    def credible_interval(
+        self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
+    ) -> CredibleIntervals:
+        """Say for each row how far P(class | row) may be from what is predicted, by how few rows it rests on.
+
+        Parameters are drawn from their posterior given the sums: Dirichlet for the classes, categories, bins and words,
+        Normal-inverse-gamma for normal columns (by the reference prior where none is given) and gamma for rates. Of a
+        calibrated model each draw is calibrated by the same map, so that the interval is one of what
+        `predict_proba` gives.
+
+        Parameters
+        ----------
+        X : rows
+        level : probability that the interval holds
+        n_draws : draws of the parameters
+        random_state : seed of the draws; the interval of a row does not depend on the other rows of X
+
+        Returns
+        -------
+        CredibleIntervals
+            ``probability``, ``low`` and ``high`` (n_rows, n_classes), and ``support`` (n_rows,): how many rows of the
+            predicted class have the row's rarest cell.
+
+        Raises
+        ------
+        ParameterError
+            If a text is read by complement counts, which have no posterior.
+        """
+        if not (is_number(level) and 0 < level < 1):
+            raise ParameterError(f"level is {level!r}; give a number between 0 and 1")
+        joint, sums = self._mixed_joint(), self.statistics_
+        stage = Stage(checked_seed(random_state), checked_draws(n_draws), len(self.classes_))
+        draws = parameter_draws(joint, sums.columns.plan.used, self._columns_of_groups(), stage)
+        table = self._table(X)
+        decided = self._decided(joint, table)
+        class_shape = sums.class_count.count + self._class_alpha if self._prior_is_counted else None
+        corrected = self.calibration_.corrected if self._is_calibrated else None
+        low, high = intervals(table, draws, class_shape, joint.log_prior, stage, level, corrected)
+        support = row_support(joint, table, sums.columns.groups, sums.class_count.count, decided.chosen)
+        return CredibleIntervals(
+            np.exp(decided.decisive), low, high, self.classes_, support, decided.chosen, level, self._library
+        )
+
+    def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
+        """Say how unlike the rows of the model each row is: (n_rows,), near 0 for rows unlike them.
+
+        It is the share of rows drawn from the model that are no more probable than this one: `log_evidence` turned into
+        a tail probability. Rows of the model have novelties spread evenly over 0 to 1. A row is compared with drawn
+        rows that have the same cells missing, and texts of as many words.
+
+        Parameters
+        ----------
+        X : rows
+        n_draws : rows to draw; no novelty is smaller than 1 / (1 + n_draws)
+        random_state : seed of the draws; the novelty of a row does not depend on the other rows of X
+        """
+        draws, seed = checked_draws(n_draws), checked_seed(random_state)
+        joint = self._mixed_joint().generative()
+        return row_novelty(joint, self._table(X), self._columns_of_groups(), draws, seed)
+
+    def log_evidence(self, X: Any) -> Array:
+        """Logarithm of P(row), the sum over all classes: (n_rows,).
+
+        A text that is read by complement counts, which score classes but are no distribution of texts, is taken here as
+        its words are counted: the same sums read as a multinomial.
+        """
+        return log_evidence(score(self._mixed_joint().generative(), self._table(X), None))
+
+    # ------------------------------------------------------------------ what was decided
+
+    def _mixed_joint(self) -> MixedJoint:
+        joint = self._joint()
+        assert isinstance(joint, MixedJoint)
+        return joint
+
+    def _columns_of_groups(self) -> Mapping[str, tuple[Column, ...]]:
+        return {key: part.columns for key, part in parts_of(self.statistics_.columns.plan).items()}
+
+    def _decided(self, joint: MixedJoint, table: Any) -> Decided:
+        """Decide each row as `predict` does."""
+        log_joint = score(joint, table)
+        fall_back(log_joint, joint.log_prior)
+        chosen = best_class(log_joint)
+        log_proba = log_posterior(log_joint)
+        if not self._is_calibrated:
+            return Decided(log_proba, None, chosen)
+        calibrated = self.calibration_.corrected(log_proba)
+        return Decided(log_proba, calibrated, best_class(calibrated))
+
+    def _compared(self, decided: Decided, against: Any) -> Verdicts:
+        """Find the class that each row is compared with."""
+        if len(self.classes_) < 2:
+            raise ParameterError(
+                f"the model knows one class, {self.classes_[0]!r}: there is none to compare it with; fit more"
+            )
+        others = decided.decisive.copy()
+        others[np.arange(len(others)), decided.chosen] = -np.inf
+        second = others.argmax(axis=1)
+        second = np.where(second == decided.chosen, 1, second)  # all others are impossible: any of them is the second
+        opposed = second if against is None else self._opposed(against, decided.chosen, second)
+        return Verdicts(decided.log_proba, decided.calibrated, decided.chosen, opposed)
+
+    def _opposed(self, against: Any, chosen: Array, second: Array) -> Array:
+        """Codes of the classes that a user wants the rows to be compared with."""
+        code_of = self.statistics_.classes.code_of
+        labels = _listed(against, code_of, len(chosen))
+        unknown = [label for label in labels if label not in code_of]
+        if unknown:
+            raise SchemaError(
+                f"against names class {unknown[0]!r}, which the model does not know; there are "
+                f"{self.classes_.tolist()[:10]}"
+            )
+        codes = np.array([code_of[label] for label in labels], dtype=np.intp)
+        return np.where(codes == chosen, second, codes)
+
+    def _decision(self) -> Decision:
+        none = np.zeros(len(self.classes_))
+        corrected_by = self.calibration_.map if self._is_calibrated else None
+        if isinstance(corrected_by, Temperature):
+            return Decision(1 / corrected_by.temperature, none)
+        if isinstance(corrected_by, ShiftedTemperature):
+            return Decision(float(corrected_by.slope[0]), corrected_by.shift)
+        return Decision(1.0, none)
+
+
+def _listed(against: Any, code_of: Mapping[Any, int], n_rows: int) -> list[Any]:
+    """One label for each row, from one for all or from as many as there are rows."""
+    try:
+        if against in code_of:
+            return [against] * n_rows
+    except TypeError:  # a list has no hash
+        pass
+    if isinstance(against, str) or not hasattr(against, "__len__"):
+        return [against] * n_rows
+    labels = against.tolist() if hasattr(against, "tolist") else list(against)
+    if len(labels) != n_rows:
+        raise ParameterError(
+            f"against has {len(labels)} labels for {n_rows} rows; give one for each row, or one for all"
+        )
+    return labels

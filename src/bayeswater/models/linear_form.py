@@ -1,0 +1,127 @@
+"""The line between generative and discriminative: posteriors written as softmax(W x + b), or with a square in x.
+
+Many a generative model has log-odds that are linear in the features: Gaussians that share a covariance, counts, marks,
+categories as one-hot columns, Poisson rates. Its posterior is then that of a logistic regression whose weights were not
+fitted but read off the sums. `LinearForm` holds these weights, and hands them over to scikit-learn.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayeswater.errors import ParameterError
+from bayeswater.inference.log_space import best_class, log_posterior
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """Weights and intercepts: P(class | x) = softmax(weights @ features(x) + intercepts).
+
+    Attributes
+    ----------
+    classes : labels (n_classes,)
+    features : names of the features; those of categories are "column=state"
+    weights : array of shape (n_classes, n_features)
+    intercepts : array of shape (n_classes,)
+    design : function that reads rows, as the model takes them, as a matrix of the features
+    """
+
+    classes: Array
+    features: tuple[str, ...]
+    weights: Array
+    intercepts: Array
+    design: Callable[[Any], Any] = field(repr=False)
+
+    def scores(self, X: Any) -> Array:
+        """Give W x + b for each row: (n_rows, n_classes)."""
+        return np.asarray(self.design(X) @ self.weights.T) + self.intercepts
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of softmax(W x + b): (n_rows, n_classes)."""
+        return log_posterior(self.scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Give softmax(W x + b): (n_rows, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """Class of largest score; the first one among equals."""
+        return self.classes[best_class(self.scores(X))]
+
+    def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:
+        """Hand over to scikit-learn.
+
+        Parameters
+        ----------
+        X, y : rows, as the model takes them, and labels; optional
+            With them the regression is fitted from these weights on, without them it has just these.
+        settings : parameters of scikit-learn's LogisticRegression
+
+        Returns
+        -------
+        LogisticRegression
+            It takes the features as numbers: what ``design(X)`` gives.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        if len(self.classes) < 2:
+            raise ParameterError(f"the model knows one class, {self.classes[0]!r}: there is nothing to regress")
+        impossible = np.isneginf(self.intercepts)
+        if impossible.any():
+            raise ParameterError(
+                f"class {self.classes[impossible.argmax()]!r} has prior probability 0, and no regression has an "
+                "intercept of -inf; give it a probability, or class_alpha over 0"
+            )
+        regression = LogisticRegression(**{"warm_start": X is not None, "max_iter": 1000, **settings})
+        weights, intercepts = self.weights, self.intercepts
+        if len(self.classes) == 2:
+            weights, intercepts = weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]
+        else:
+            weights, intercepts = weights - weights.mean(axis=0), intercepts - intercepts.mean()
+        regression.classes_ = self.classes
+        regression.coef_, regression.intercept_ = weights.copy(), intercepts.copy()
+        regression.n_features_in_, regression.n_iter_ = weights.shape[1], np.zeros(1, dtype=np.int32)
+        if X is None:
+            return regression
+        if y is None:
+            raise ParameterError("y is None; give the labels of the rows that the regression is to be fitted on")
+        return regression.fit(self.design(X), y)
+
+
+@dataclass(frozen=True)
+class QuadraticForm:
+    """log P(class, x) = u' quadratic u + weights u + intercepts, with u = x - center.
+
+    The center keeps the digits of columns that are far from zero.
+
+    Attributes
+    ----------
+    classes : labels (n_classes,)
+    center : array of shape (n_columns,)
+    quadratic : array of shape (n_classes, n_columns, n_columns)
+    weights : array of shape (n_classes, n_columns)
+    intercepts : array of shape (n_classes,)
+    """
+
+    classes: Array
+    center: Array
+    quadratic: Array
+    weights: Array
+    intercepts: Array
+
+    def scores(self, X: Any) -> Array:
+        """Logarithm of P(class, row): (n_rows, n_classes)."""
+        u = np.asarray(X, dtype=np.float64) - self.center
+        squares = np.stack([np.einsum("ij,ij->i", u @ matrix, u) for matrix in self.quadratic], axis=1)
+        return squares + u @ self.weights.T + self.intercepts
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the posterior: (n_rows, n_classes)."""
+        return log_posterior(self.scores(X))
+
+    def predict(self, X: Any) -> Array:
+        """Class of largest score; the first one among equals."""
+        return self.classes[best_class(self.scores(X))]

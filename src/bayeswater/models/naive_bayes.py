@@ -1,0 +1,366 @@
+"""`NaiveBayes`: one model for a real table of numbers, categories, flags, counts, dates and text, with holes in it.
+
+`fit` walks the road twice over: the table is planned (a family for each column), each group of columns is encoded and
+summed by its part, and where a family is still open it is chosen from the sums. From then on the plan is fixed, and
+the sums of all parts add and subtract as one.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.column_plan import AUTO, NUMERIC, Column, ColumnPlan
+from bayeswater.data.frames import held, is_frame, sparse_columns, write_frame
+from bayeswater.data.labels import declared_classes, encode_labels
+from bayeswater.data.mixed_table import MixedTable
+from bayeswater.data.original_types import typed_frame, with_type
+from bayeswater.data.raw_table import COUNTS, read_raw
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight, first_rows, without_zero_rows
+from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.inference.mixed import MixedJoint
+from bayeswater.models.column_settings import column_settings, is_smoothing
+from bayeswater.models.explaining import ExplainingClassifier
+from bayeswater.models.parts.grouping import parts_of, words_key
+from bayeswater.models.parts.part import Settings
+from bayeswater.models.planning import plan_columns
+from bayeswater.models.settings import require_missing_rule
+from bayeswater.models.settling import settle_numbers, settle_text
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array, is_number
+
+COMPARED_ROWS = 20_000
+"""Rows, the first ones, on which the ways to read a text are compared."""
+
+Batch = tuple[Any, ...]
+"""X and y of some rows, and perhaps their weights."""
+
+
+class NaiveBayes(ExplainingClassifier):
+    """Naive Bayes of a mixed table: log P(k, x) = log P(k) + sum over columns of log P(x_j | k).
+
+    Each column gets a family from its type and values: categorical, Bernoulli, Gaussian, log-normal, Poisson, bins, or
+    words of a text. ``columns_`` says which and why.
+
+    Parameters
+    ----------
+    columns : dict, optional
+        What is known better: ``{"age": "binned", "note": "text", "id": "ignored", "coin": {"prior": Beta(2, 8)}}``, or
+        the ``columns_`` of another model, to read the table as it does.
+    family : {"auto", "gaussian", "lognormal", "poisson", "binned"}, default "auto"
+        Family of numbers that `columns` does not name; "auto" takes the one of most evidence.
+    alpha : "auto" or float, default "auto"
+        Pseudo-count of each state or word; "auto" finds the best one for each column from the sums, 0 is maximum
+        likelihood.
+    class_alpha : float, default 1
+        Pseudo-count of each class in the class prior.
+    class_prior : array of shape (n_classes,), optional
+        Class probabilities; counted from the rows if not given.
+    missing : {"ignore", "state", "error"}, default "ignore"
+        What to do with missing cells: leave them out, take them as a state of their own (in categories and bins), or
+        refuse them.
+    unseen : {"ignore", "error"}, default "ignore"
+        What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
+    variance_floor : float, default 0.01
+        Least variance of a number within a class, as a share of its variance over all classes. A class of a few equal
+        values would otherwise be certain of itself wherever they stand.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+
+    Attributes
+    ----------
+    columns_ : ColumnPlan
+        Family of each column and the reason for it; made to be printed.
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
+    classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
+    statistics_ : Sums
+        The sums that everything is read from.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table(
+    ...     {
+    ...         "colour": ["red", "red", "green", "green"],
+    ...         "weight": [120.0, 140.0, 8.0, None],
+    ...         "sweet": [True, True, False, True],
+    ...     }
+    ... )
+    >>> model = NaiveBayes().fit(table, ["apple", "apple", "pea", "pea"])
+    >>> model.predict(pa.table({"colour": ["red"], "weight": [None], "sweet": [True]}))
+    array(['apple'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        *,
+        columns: Any = None,
+        family: str = AUTO,
+        alpha: Any = AUTO,
+        class_alpha: float = 1.0,
+        class_prior: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+        variance_floor: float = 0.01,
+        calibrate: bool = False,
+    ) -> None:
+        self.columns = columns
+        self.family = family
+        self.alpha = alpha
+        self.class_alpha = class_alpha
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.variance_floor = variance_floor
+        self.calibrate = calibrate
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, pyarrow), array or sparse matrix of shape (n_rows, n_columns)
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        """
+        return self._fit_batches([(X, y, sample_weight)])
+
+    def fit_batches(self, batches: Iterable[Batch]) -> Self:
+        """Learn from a table that comes in pieces, each read once and then let go.
+
+        Families of numbers are chosen from the sums of all pieces; kinds of columns, and how a text is read, by the
+        first piece. With ``calibrate=True`` the pieces are read a second time.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+        """
+        return self._fit_batches(batches)
+
+    def _fit_batches(self, batches: Iterable[Batch], classes: Variable | None = None) -> Self:
+        if self.calibrate and iter(batches) is batches:
+            raise ParameterError(
+                "calibrate=True reads the rows twice, and these batches can be read but once; give a list, or an "
+                "object that begins anew whenever it is iterated over"
+            )
+        sums, first = None, None
+        for batch in batches:
+            X, y, weight = _triple(batch)
+            X = held(X)
+            if first is not None:
+                _require_same_block(first[0], X)
+            new = self._sums_of(X, y, weight, None, sums)
+            sums = new if sums is None else sums + new
+            first = first or (X, y, weight)
+        if sums is None or first is None:
+            raise DataError("there are no rows to learn from: the batches are empty")
+        if classes is not None:
+            sums = _with_classes(sums, classes)
+        super()._require_parameters(sums)
+        self._keep(self._settled(sums, *first), first[0], first=True)
+        return self.calibrate_with(self.leave_one_out(batches)) if self.calibrate else self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows, which may bring new classes, categories and words.
+
+        The first call decides how each column is read, as `fit` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels, optional
+            Classes that there are although no row has them yet.
+        """
+        if hasattr(self, "statistics_"):
+            return super().partial_fit(X, y, classes, sample_weight)
+        return self._fit_batches([(X, y, sample_weight)], None if classes is None else declared_classes(classes))
+
+    def decay(self, factor: float) -> Self:
+        """Let every row counted so far weigh `factor` times what it did, so that newer rows count for more.
+
+        A row that is to be forgotten later has the weight it then has: ``forget(X, y, sample_weight=...)``.
+        """
+        self._require_fitted()
+        if not (is_number(factor) and 0 < factor <= 1):
+            raise ParameterError(f"factor is {factor!r}; give a number over 0 and up to 1")
+        return self._adopt(self.statistics_.scaled(float(factor)))
+
+    def _settled(self, sums: Sums[ColumnGroups], X: Any, y: Any, weight: Any) -> Sums[ColumnGroups]:
+        """Choose the families that are still open; for text, by leaving out rows of the first batch."""
+        settings = self._settings
+        sums = settle_numbers(sums, settings, self.family)
+
+        def words(column: Column) -> tuple[Any, Any, Array | None]:
+            flat, rows = self._checked_labels(y), COMPARED_ROWS
+            kept, flat, w = without_zero_rows(X, flat, checked_weight(weight, len(flat)))
+            labels = encode_labels(flat[:rows], sums.classes, counted=True)
+            plan, key = sums.columns.plan, words_key(column)
+            raw = read_raw(first_rows(kept, rows), settings.model).require_columns(plan.sources, settings.model)
+            part = parts_of(plan)[key]
+            table = part.encode(raw, sums.columns.groups[key], settings, learning=False)
+            return table, labels, None if w is None else w[:rows]
+
+        return settle_text(sums, settings, words, self.class_alpha)
+
+    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
+        """Let any class in."""
+        return None if classes is None else declared_classes(classes).union(self.statistics_.classes)
+
+    # ------------------------------------------------------------------ the road
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            type(self).__name__,
+            self.alpha,
+            self.variance_floor,
+            self.missing,
+            self.unseen,
+            column_settings(self.columns),
+        )
+
+    def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
+        self._require_reading_parameters()
+        settings = self._settings
+        raw = read_raw(X, settings.model)
+        if known is None:
+            plan = plan_columns(raw, settings.given, self.family)
+        else:
+            plan = known.columns.plan
+            raw = raw.require_columns(plan.sources, settings.model)
+        raw = raw.with_dates(plan)
+        groups = {
+            key: part.encode(raw, None if known is None else known.columns.groups[key], settings, learning=learning)
+            for key, part in parts_of(plan).items()
+        }
+        return MixedTable(plan, groups, raw.n_rows)
+
+    def _count(self, table: MixedTable, labels: Any, weight: Array | None) -> ColumnGroups:
+        parts = parts_of(table.plan)
+        groups = {key: part.count(table.groups[key], labels, weight, self._settings) for key, part in parts.items()}
+        return ColumnGroups(labels.variable, table.plan, groups)
+
+    def _read(self, sums: Sums[ColumnGroups]) -> MixedJoint:
+        parts = parts_of(sums.columns.plan)
+        groups = {key: part.read(sums.columns.groups[key], self._settings) for key, part in parts.items()}
+        return MixedJoint(self._log_prior(sums), groups)
+
+    def _likelihood_without(self, table: MixedTable, labels: Any, removed: Array) -> Any:
+        joint = self._joint()
+        assert isinstance(joint, MixedJoint)
+        return joint.without(table, labels, removed)
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        self._require_reading_parameters()
+        for key, part in parts_of(sums.columns.plan).items():
+            part.read(sums.columns.groups[key], self._settings)
+
+    def _require_reading_parameters(self) -> None:
+        require_missing_rule(self.missing, ("ignore", "state", "error"))
+        if self.unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        if self.family not in (AUTO, *NUMERIC):
+            raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
+        if not is_smoothing(self.alpha):
+            raise ParameterError(f"alpha is {self.alpha!r}; it must be 'auto' or a number, 0 or more")
+        if not (is_number(self.variance_floor) and self.variance_floor > 0):
+            raise ParameterError(f"variance_floor is {self.variance_floor!r}; it must be a number over 0")
+
+    def _require_names(self, X: Any) -> None:
+        """Compare names where they do not find their column: in arrays, and in a block of sparse columns."""
+        if not is_frame(X) or COUNTS in self.columns_.sources:
+            super()._require_names(X)
+
+    @property
+    def _fit_prior(self) -> bool:
+        return True
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def columns_(self) -> ColumnPlan:
+        """Family of each column, and why."""
+        return self.statistics_.columns.plan
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and the parameters of each column, as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name.
+        """
+        self._require_fitted()
+        plan = self.columns_
+        found: dict[str, Any] = {}
+        for key, part in parts_of(plan).items():
+            found |= part.tables(self.statistics_.columns.groups[key], self._settings, self.classes_.tolist())
+        names = [column.name for column in plan.used]
+        tables = {"(class)" if "class" in names else "class": self._class_table()}
+        return tables | {name: write_frame(found[name], self._library) for name in names}
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows, in the form and the types that `fit` was given, and their classes (n,).
+
+        A text comes as its bag of words, and a column that was left out is empty.
+        """
+        rng, codes = self._sample_classes(n, random_state)
+        drawn: dict[str, Any] = {}
+        for key, part in parts_of(self.columns_).items():
+            drawn |= part.sample(self.statistics_.columns.groups[key], self._settings, codes, rng)
+        dtypes = {column.name: column.dtype for column in self.columns_}
+        cells = {name: drawn.get(name, np.full(n, np.nan)) for name in self.columns_.sources}
+        return self._as_fitted(cells, dtypes), self.classes_[codes]
+
+    def _as_fitted(self, cells: dict[str, Any], dtypes: dict[str, str | None]) -> Any:
+        """Give drawn cells the form of the table that `fit` was given."""
+        if COUNTS in cells:
+            counts = cells.pop(COUNTS)
+            if not cells:
+                return counts
+            raise ParameterError("a frame with sparse columns cannot be drawn; fit the sparse block alone")
+        typed = {name: with_type(column, dtypes[name]) for name, column in cells.items()}
+        if self._library is not None:
+            return typed_frame(write_frame(typed, self._library), typed, dtypes)
+        columns = [column.to_numpy(zero_copy_only=False) for column in typed.values()]
+        of_one_kind = len({column.dtype.kind for column in columns}) == 1
+        return np.stack(columns, axis=1, dtype=None if of_one_kind else object)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 for the classes, and those of each column."""
+        groups = self.statistics_.columns.groups
+        return len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in parts_of(self.columns_).items())
+
+
+def _triple(batch: Batch) -> tuple[Any, Any, Any]:
+    if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+        raise ParameterError("a batch must be (X, y) or (X, y, sample_weight)")
+    return batch[0], batch[1], batch[2] if len(batch) == 3 else None
+
+
+def _require_same_block(first: Any, X: Any) -> None:
+    """Refuse a batch whose sparse columns, which are counted by their place, are others than in the first."""
+    if sparse_columns(first) != sparse_columns(X):
+        raise SchemaError(
+            f"the sparse columns of a batch are {sparse_columns(X)[:10]}, and those of the first "
+            f"{sparse_columns(first)[:10]}; give every batch the same ones, in the same order"
+        )
+
+
+def _with_classes(sums: Sums[ColumnGroups], classes: Variable) -> Sums[ColumnGroups]:
+    """Declare further classes."""
+    union = sums.classes.union(classes)
+    return Sums(sums.class_count.onto(union), sums.columns.onto(union))

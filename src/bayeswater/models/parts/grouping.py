@@ -1,0 +1,28 @@
+"""Which part each column of a plan belongs to."""
+
+from bayeswater.data.column_plan import AUTO, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.models.parts.category_part import BinPart, CategoryPart
+from bayeswater.models.parts.number_part import NormalPart, PoissonPart, UndecidedPart
+from bayeswater.models.parts.part import Part
+from bayeswater.models.parts.word_part import WordPart
+
+PARTS: dict[str, tuple[type[Part], tuple[str, ...]]] = {
+    "categories": (CategoryPart, ("categorical", "bernoulli")),
+    "bins": (BinPart, ("binned",)),
+    "normal": (NormalPart, ("gaussian", "lognormal")),
+    "poisson": (PoissonPart, ("poisson",)),
+    "undecided": (UndecidedPart, (AUTO,)),
+}
+"""Parts of many columns by name, and the families they hold; every column of words is a part of its own."""
+
+
+def parts_of(plan: ColumnPlan) -> dict[str, Part]:
+    """Group the columns of a plan."""
+    found = {key: (kind, plan.of_families(*families)) for key, (kind, families) in PARTS.items()}
+    parts: dict[str, Part] = {key: kind(columns) for key, (kind, columns) in found.items() if columns}
+    return parts | {words_key(column): WordPart((column,)) for column in plan.of_families(*OF_TEXT, TEXT)}
+
+
+def words_key(column: Column) -> str:
+    """Name of the part of a column of words."""
+    return f"words {column.name}"

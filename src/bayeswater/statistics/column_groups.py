@@ -1,0 +1,69 @@
+"""`ColumnGroups`: the sums of a mixed table, one statistic for each group of columns that are counted together.
+
+It adds and subtracts group by group, and only to sums of the same plan.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.variable import Variable
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnGroups(Statistic):
+    """Statistics by the name of their group, and the plan of the columns in them."""
+
+    plan: ColumnPlan
+    groups: Mapping[str, Statistic]
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Give the sums of all groups as arrays named ``group.name``."""
+        return {
+            f"{key}.{name}": array for key, group in self.groups.items() for name, array in group.to_arrays().items()
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ColumnGroups):
+            return NotImplemented
+        return self.plan == other.plan and dict(self.groups) == dict(other.groups)
+
+    __hash__ = None
+
+    def onto(self, classes: Variable) -> Self:
+        """Lay the sums out for other classes."""
+        return replace(self.each(lambda group: group.onto(classes)), classes=classes)
+
+    def pruned(self) -> Self:
+        """Drop states and words that are neither declared nor counted any more."""
+        return self.each(lambda group: group.pruned())
+
+    def scaled(self, factor: float) -> Self:
+        """Let every row count `factor` times what it did."""
+        return self.each(lambda group: group.scaled(factor))
+
+    def require_cells_within(self, rows: Array, slack: Array) -> None:
+        """Refuse sums with more cells in a column than its class has rows."""
+        for group in self.groups.values():
+            group.require_cells_within(rows, slack)
+
+    def each(self, change: Callable[[Statistic], Statistic]) -> Self:
+        """Change every group."""
+        return self._with({"groups": {key: change(group) for key, group in self.groups.items()}})
+
+    def _aligned(self, other: Self) -> tuple[Self, Self]:
+        self.plan.require_same_reading(other.plan)
+        classes = self.classes.union(other.classes)
+        return self.onto(classes), other.onto(classes)
+
+    def _plus(self, other: Self) -> Self:
+        return self._with({"groups": {key: group + other.groups[key] for key, group in self.groups.items()}})
+
+    def _minus(self, other: Self, rest: Self | None) -> Self:
+        rests: Mapping[str, Any] = {} if rest is None else rest.groups
+        return self._with(
+            {"groups": {key: part.minus(other.groups[key], rests.get(key)) for key, part in self.groups.items()}}
+        )

@@ -1,0 +1,55 @@
+"""`CountTotals`: the weight and the sum of every column of counts within every class: all a Poisson rate needs."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import DenseTable
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.statistics.statistic import ColumnStatistic
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class CountTotals(ColumnStatistic):
+    """Weight of the cells that are there, and their sum: (n_classes, n_columns) each.
+
+    The sums are float64, and exact as long as they are whole and under 2**53.
+    """
+
+    weight: Array
+    total: Array
+
+    @classmethod
+    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None) -> Self:
+        """Sum some rows, over the cells that are there."""
+        whole = weight is None or weight.dtype.kind == "i"
+
+        def block_sums(rows: slice) -> tuple[Array, Array]:
+            block, codes = matrix.block(rows), labels.codes[rows]
+            there = ~np.isnan(block) if block.dtype.kind == "f" else np.ones(block.shape, dtype=bool)
+            values = np.where(there, block, 0)
+            w = np.ones(len(block)) if weight is None else weight[rows]
+
+            def summed(cells: Array) -> Array:
+                by_column = [np.bincount(codes, weights=w * column, minlength=labels.n_classes) for column in cells.T]
+                return np.stack(by_column, axis=1)
+
+            return summed(there), summed(values)
+
+        blocks = ordered_map(block_sums, row_blocks(matrix.shape[0]))
+        n, total = next(blocks)
+        for part in blocks:
+            n, total = n + part[0], total + part[1]
+        return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, total)
+
+    @property
+    def cells(self) -> Array:
+        """Weight of the cells that were there."""
+        return self.weight
+
+    def pooled(self) -> tuple[Array, Array]:
+        """Weight and sum of each column over all classes together: (n_columns,) each."""
+        return self.weight.sum(axis=0), self.total.sum(axis=0)

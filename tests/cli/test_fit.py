@@ -1,0 +1,215 @@
+"""``bayeswater fit``: the model in the file is the one that Python fits; the report says what was done."""
+
+import gzip
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from tests.cli.people import COLUMNS, TARGET, people, write_csv
+
+from bayeswater.data.sources import delimited
+from bayeswater.models.naive_bayes import NaiveBayes
+from bayeswater.models.persistence import load
+
+
+def fitted(table: pa.Table, **parameters: Any) -> NaiveBayes:
+    return NaiveBayes(**parameters).fit(table.select(COLUMNS), table.column(TARGET))
+
+
+def same_probabilities(a: Any, b: Any) -> bool:
+    X = people(50, seed=1).select(COLUMNS)
+    return np.array_equal(a.predict_proba(X), b.predict_proba(X))
+
+
+def test_the_model_in_the_file_is_the_one_python_fits(run, folder):
+    assert run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", "--no-calibrate").code == 0
+    read_back = pyarrow.csv.read_csv(
+        folder / "people.csv", convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True)
+    )
+    assert same_probabilities(load(folder / "m.bayes"), fitted(read_back))
+
+
+def test_calibration_is_on_unless_it_is_turned_off(run, folder):
+    data = folder / "people.csv"
+    answer = run("fit", data, "--target", TARGET, "-o", folder / "on.bayes", "--json")
+    report = json.loads(answer.out)["calibration"]
+    assert report["before"]["log_loss"] > 0
+    assert report["after"]["ece"] >= 0
+    answer = run("fit", data, "--target", TARGET, "-o", folder / "off.bayes", "--json", "--no-calibrate")
+    assert json.loads(answer.out)["calibration"] is None
+    assert not same_probabilities(load(folder / "on.bayes"), load(folder / "off.bayes"))
+
+
+def test_the_report_has_families_classes_and_the_scores_of_leaving_one_out(run, folder):
+    answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes")
+    assert answer.code == 0
+    assert answer.out == ""
+    for word in ("300 rows", "categorical", "high", "low", "accuracy", "log-loss", "ECE", "saved as", "born (weekday)"):
+        assert word in answer.err
+    assert "\x1b" not in answer.err, "no colours and no bar where there is no terminal"
+
+
+def test_the_json_report_agrees_with_leaving_one_out_in_python(run, folder):
+    answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", "--json")
+    assert answer.err == ""
+    report = json.loads(answer.out)
+    table = people()
+    review = fitted(table).leave_one_out([(table.select(COLUMNS), table.column(TARGET))])
+    # Sums of the same 300 terms, over cells that are equal.
+    assert report["leave_one_out"]["log_loss"] == pytest.approx(review.log_loss, rel=1e-12)
+    assert report["leave_one_out"]["accuracy"] == review.accuracy
+    assert report["n_rows"] == 300
+    assert {entry["class"]: entry["rows"] for entry in report["classes"]} == {
+        label: table.column(TARGET).to_pylist().count(label) for label in ("high", "low")
+    }
+    assert [column["name"] for column in report["columns"]][:4] == COLUMNS[:4]
+    assert all(column["family"] and column["why"] for column in report["columns"])
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "tsv", "parquet", "arrow", "jsonl"])
+def test_files_of_every_kind_give_the_same_model(run, folder, kind):
+    table, path = people(), folder / f"people.{kind}"
+    match kind:
+        case "csv.gz":
+            path.write_bytes(gzip.compress((folder / "people.csv").read_bytes()))
+        case "tsv":
+            pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(delimiter="\t"))
+        case "parquet":
+            pyarrow.parquet.write_table(table, path)
+        case "arrow":
+            with pa.ipc.new_file(path, table.schema) as file:
+                file.write_table(table)
+        case "jsonl":
+            path.write_text("".join(json.dumps(row, default=str) + "\n" for row in table.to_pylist()))
+    assert run("fit", path, "--target", TARGET, "-o", folder / "m.bayes").code == 0
+    assert same_probabilities(load(folder / "m.bayes"), load(folder / "people.bayes"))
+
+
+def test_standard_input_is_fitted_and_calibrated_like_a_file(run, folder):
+    content = (folder / "people.csv").read_bytes()
+    answer = run("fit", "-", "--target", TARGET, "-o", folder / "m.bayes", stdin=content)
+    assert answer.code == 0
+    assert "standard input: 300 rows" in answer.err
+    assert (folder / "m.bayes").read_bytes() == (folder / "people.bayes").read_bytes()
+
+
+def test_families_and_smoothing_can_be_given_and_columns_left_out(run, folder):
+    answer = run(
+        *("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", "--json", "--no-calibrate"),
+        *("--column", "age=gaussian", "--column", "hours=categorical", "--ignore", "job", "--ignore", "born"),
+        *("--alpha", "0.5"),
+    )
+    families = {column["name"]: column["family"] for column in json.loads(answer.out)["columns"]}
+    assert families == {"age": "gaussian", "hours": "categorical", "member": "bernoulli"}
+    assert load(folder / "m.bayes").alpha == 0.5
+
+
+def test_rows_without_a_label_are_left_out_and_mentioned(run, folder):
+    table = people()
+    labels = table.column(TARGET).to_pylist()
+    labels[3] = labels[7] = None
+    path = write_csv(table.set_column(5, TARGET, pa.array(labels)), folder / "holes.csv")
+    answer = run("fit", path, "--target", TARGET, "-o", folder / "m.bayes", "--json")
+    assert "2 rows have no value in 'income' and were left out" in answer.err
+    report = json.loads(answer.out)
+    assert (report["n_rows"], report["n_rows_without_label"]) == (298, 2)
+
+
+def test_a_column_that_turns_out_to_be_text_is_read_again_and_mentioned(run, folder, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**11)
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**11)
+    table = people()
+    grades = [*(str(i % 3) for i in range(299)), "A"]
+    path = write_csv(table.add_column(0, "grade", pa.array(grades)), folder / "late.csv")
+    path.write_text(path.read_text().replace('"0",', "0,").replace('"1",', "1,").replace('"2",', "2,"))
+    answer = run("fit", path, "--target", TARGET, "-o", folder / "m.bayes", "--json")
+    assert answer.code == 0, answer.err
+    assert "note: " in answer.err
+    assert "column 'grade' holds 'A', which is no int64" in answer.err
+    report = json.loads(answer.out)
+    assert report["n_rows"] == 300
+    assert {"name": "grade", "family": "categorical"}.items() <= report["columns"][0].items()
+
+
+# ---------------------------------------------------------------------- what goes wrong
+
+
+def test_a_missing_target_answers_with_the_nearest_names(run, folder):
+    answer = run("fit", folder / "people.csv", "--target", "Incom", "-o", folder / "m.bayes")
+    assert answer.code == 1
+    assert answer.out == ""
+    assert "people.csv: there is no target column 'Incom'; did you mean 'income'?" in answer.err
+    assert not (folder / "m.bayes").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--ignore", "jobs"], 1, "there is no column 'jobs'; did you mean 'job'?"),
+        (["--column", "ages=binned"], 1, "there is no column 'ages'; did you mean 'age'?"),
+        (["--column", "age"], 2, "names no family; write column=family"),
+        (["--column", "age=gausian"], 2, "gausian"),
+        (["--alpha", "much"], 2, "--alpha is 'much'"),
+        (["--alpha", "-1"], 2, "alpha is -1"),
+        (["--type", "age=nmber"], 2, "there is no type 'nmber'; did you mean 'number'?"),
+        (["--delimiter", ";;"], 2, "--delimiter is ';;'; give one character"),
+        (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
+        (["--format", "excel"], 2, 'Invalid value "excel" for --format'),
+        (["--frmat", "csv"], 2, "--frmat"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(run, folder, options, code, message):
+    answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", *options)
+    assert (answer.code, answer.out) == (code, "")
+    assert message in answer.err
+    assert "Traceback" not in answer.err
+    assert not (folder / "m.bayes").exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_file_is_read(run, folder):
+    answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "nowhere" / "m.bayes")
+    assert answer.code == 1
+    assert "there is no folder" in answer.err
+    answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder)
+    assert answer.code == 1
+    assert "it is a folder" in answer.err
+
+
+def test_hostile_files_are_refused_in_words(run, folder):
+    for content, message in [
+        (b"", "is empty"),
+        (b"a,income\n", "has no rows"),
+        (b"a,income\n1,\n2,\n", "no row has a value in 'income'"),
+        (b"a,income\n1,high\n2\n", "row 3 (the header is row 1) has 1 cell where 2 cells belong"),
+        (b"a,a,income\n1,2,high\n", "column name 'a' stands more than once"),
+        (b"\xff\xfe\x00\x01,income\n", "--encoding"),
+        (b"PK\x03\x04whatever", "zip archive"),
+    ]:
+        path = folder / "hostile.csv"
+        path.write_bytes(content)
+        answer = run("fit", path, "--target", TARGET, "-o", folder / "m.bayes")
+        assert (answer.code, answer.out) == (1, ""), content
+        assert message in answer.err
+        assert "hostile.csv" in answer.err
+        assert "Traceback" not in answer.err
+
+
+def test_errors_of_the_model_name_the_file_and_its_rows(run, folder):
+    path = folder / "one.csv"
+    path.write_text("y,x\n0.5,1\n0.25,2\n")
+    answer = run("fit", path, "--target", "y", "-o", folder / "m.bayes")
+    assert answer.code == 1
+    assert "one.csv, rows 1 to 2: " in answer.err
+    assert "continuous" in answer.err
+
+
+def test_debug_shows_the_traceback(run, folder):
+    answer = run("--debug", "fit", folder / "none.csv", "--target", TARGET, "-o", folder / "m.bayes")
+    assert answer.code == 1
+    assert "Traceback" in answer.err
+    assert io.StringIO(answer.err).readlines()[-1].startswith("error: cannot read")

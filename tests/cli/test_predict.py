@@ -1,0 +1,200 @@
+"""``bayeswater predict``: the answers of the model, in every format, row by row."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from tests.cli.people import COLUMNS, TARGET, people, write_csv
+
+from bayeswater.cli import writing
+from bayeswater.data.sources import delimited
+from bayeswater.models.naive_bayes import NaiveBayes
+from bayeswater.models.persistence import load, save
+
+ANSWERS = ["prediction", "P(high)", "P(low)"]
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def expected(folder: Any) -> list[dict[str, Any]]:
+    """Give the answers of the model in Python."""
+    model, X = load(folder / "people.bayes"), people().select(COLUMNS)
+    proba = model.predict_proba(X).tolist()
+    return [dict(zip(ANSWERS, [c, *p], strict=True)) for c, p in zip(model.predict(X).tolist(), proba, strict=True)]
+
+
+def test_answers_as_csv_on_standard_output_are_those_of_the_model(run, folder, expected):
+    answer = run("predict", folder / "people.bayes", folder / "people.csv")
+    assert (answer.code, answer.err) == (0, "")
+    rows = read_csv(answer.out)
+    assert [*rows[0]] == ANSWERS
+    # Seventeen digits bring every float back as it was.
+    assert [{**row, "P(high)": float(row["P(high)"]), "P(low)": float(row["P(low)"])} for row in rows] == expected
+
+
+def test_answers_as_parquet_and_json_lines(run, folder, expected):
+    assert run("predict", folder / "people.bayes", folder / "people.csv", "-o", folder / "a.parquet").code == 0
+    assert pyarrow.parquet.read_table(folder / "a.parquet").to_pylist() == expected
+    assert run("predict", folder / "people.bayes", folder / "people.csv", "-o", folder / "a.jsonl").code == 0
+    assert [json.loads(line) for line in (folder / "a.jsonl").read_text().splitlines()] == expected
+    answer = run("predict", folder / "people.bayes", folder / "people.csv", "--output-format", "jsonl")
+    assert [json.loads(line) for line in answer.out.splitlines()] == expected
+
+
+def test_many_batches_give_the_answers_of_one(run, folder, monkeypatch, expected):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+    assert run("predict", folder / "people.bayes", folder / "people.csv", "-o", folder / "a.parquet").code == 0
+    assert pyarrow.parquet.ParquetFile(folder / "a.parquet").num_row_groups > 3
+    assert pyarrow.parquet.read_table(folder / "a.parquet").to_pylist() == expected
+
+
+def test_kept_columns_follow_the_answers_as_they_were_written(run, folder):
+    table = people(3).append_column("zip", pa.array(["007", "x, y", None]))
+    path = write_csv(table, folder / "few.csv")
+    rows = read_csv(run("predict", folder / "people.bayes", path, "--keep").out)
+    assert [*rows[0]] == [*ANSWERS, *COLUMNS, TARGET, "zip"]
+    assert [row["zip"] for row in rows] == ["007", "x, y", ""]
+    assert [row["job"] for row in rows] == [job or "" for job in table.column("job").to_pylist()]
+
+
+def test_a_kept_column_with_the_name_of_an_answer_is_refused(run, folder):
+    path = write_csv(people(3).append_column("prediction", pa.array([1, 2, 3])), folder / "few.csv")
+    answer = run("predict", folder / "people.bayes", path, "--keep")
+    assert (answer.code, answer.out) == (1, "")
+    assert "has a column 'prediction' of its own" in answer.err
+    assert run("predict", folder / "people.bayes", path).code == 0
+
+
+def test_reasons_are_one_line_for_each_row(run, folder):
+    rows = read_csv(run("predict", folder / "people.bayes", folder / "people.csv", "--explain").out)
+    model, X = load(folder / "people.bayes"), people().select(COLUMNS)
+    assert [row["reasons"] for row in rows] == [explanation.summary for explanation in model.explain(X)]
+
+
+def test_standard_input_without_a_target_column_and_in_another_order(run, folder, expected):
+    table = people().select([*reversed(COLUMNS)])
+    content = write_csv(table, folder / "other.csv").read_bytes()
+    answer = run("predict", folder / "people.bayes", "-", "--output-format", "jsonl", stdin=content)
+    assert [json.loads(line) for line in answer.out.splitlines()] == expected
+
+
+def test_labels_that_look_like_numbers_are_read_as_the_model_knows_them(run, folder):
+    codes = ["1", "2", "x"] * 10
+    table = pa.table({"code": codes, "y": ["a" if code == "1" else "b" for code in codes]})
+    model = NaiveBayes().fit(table.select(["code"]), table.column("y"))
+    save(model, folder / "codes.bayes")
+    path = folder / "codes.csv"
+    path.write_text("code\n1\n2\n")  # all of which look like integers
+    answer = run("predict", folder / "codes.bayes", path, "--output-format", "jsonl")
+    assert answer.err == ""
+    expected = model.predict_proba(pa.table({"code": ["1", "2"]}))
+    rows = [json.loads(line) for line in answer.out.splitlines()]
+    assert np.array_equal([[row["P(a)"], row["P(b)"]] for row in rows], expected)
+
+
+def test_models_fitted_in_python_on_named_columns_answer_too(run, folder):
+    from bayeswater.models.gaussian_nb import GaussianNB
+
+    X = pa.table({"u": [1.0, 2.0, 8.0, 9.0], "v": [0.0, 1.0, 0.0, 1.5]})
+    model = GaussianNB().fit(X, [0, 0, 1, 1])
+    save(model, folder / "g.bayes")
+    path = write_csv(pa.table({"v": [0, 1], "u": [1, 9]}), folder / "g.csv")
+    rows = read_csv(run("predict", folder / "g.bayes", path).out)
+    assert [row["prediction"] for row in rows] == ["0", "1"]
+    answer = run("predict", folder / "g.bayes", path, "--explain")
+    assert answer.code == 1
+    assert "GaussianNB gives no reasons" in answer.err
+    save(GaussianNB().fit([[1.0], [2.0]], [0, 1]), folder / "nameless.bayes")
+    answer = run("predict", folder / "nameless.bayes", path)
+    assert answer.code == 1
+    assert "without column names" in answer.err
+
+
+def test_a_file_without_rows_has_answers_without_rows(run, folder):
+    path = folder / "none.csv"
+    path.write_text(",".join(COLUMNS) + "\n")
+    assert run("predict", folder / "people.bayes", path).out == "prediction,P(high),P(low)\n"
+    assert run("predict", folder / "people.bayes", path, "-o", folder / "a.parquet").code == 0
+    assert pyarrow.parquet.read_table(folder / "a.parquet").shape == (0, 3)
+
+
+def test_unseen_categories_are_mentioned_once_and_answered(run, folder, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+    table = people()
+    path = write_csv(table.set_column(2, "job", pa.array(["astronaut"] * 300)), folder / "new.csv")
+    answer = run("predict", folder / "people.bayes", path)
+    assert answer.code == 0
+    assert len(read_csv(answer.out)) == 300
+    assert answer.err.count("astronaut") == 1
+    assert "more of the same kind in later batches" in answer.err
+
+
+# ---------------------------------------------------------------------- what goes wrong
+
+
+def test_a_missing_column_is_named_with_the_nearest(run, folder):
+    table = people(3)
+    path = write_csv(table.rename_columns(["age", "hrs", *table.column_names[2:]]), folder / "few.csv")
+    answer = run("predict", folder / "people.bayes", path)
+    assert (answer.code, answer.out) == (1, "")
+    assert "few.csv: column 'hours' of the model" in answer.err
+    assert "is missing" in answer.err
+    assert "'hrs'" in answer.err
+    path.write_text("1,2,3\n4,5,6\n")
+    assert "--no-header" in run("predict", folder / "people.bayes", path).err
+
+
+def test_a_cell_that_is_no_number_is_named_by_row_and_column(run, folder):
+    lines = (folder / "people.csv").read_text().splitlines()[:4]
+    cells = lines[2].split(",")
+    path = folder / "few.csv"
+    path.write_text("\n".join([*lines[:2], ",".join([cells[0], "lots", *cells[2:]]), lines[3]]) + "\n")
+    answer = run("predict", folder / "people.bayes", path, "-o", folder / "a.csv")
+    assert answer.code == 1
+    assert "few.csv: row 3 (the header is row 1), column 'hours' holds 'lots', which is no double" in answer.err
+    assert sorted(p.name for p in folder.iterdir()) == ["few.csv", "people.bayes", "people.csv"], "nothing is left"
+
+
+def test_an_old_answer_stays_whole_where_a_new_one_fails(run, folder):
+    out = folder / "a.parquet"
+    assert run("predict", folder / "people.bayes", folder / "people.csv", "-o", out).code == 0
+    before = out.read_bytes()
+    broken = folder / "broken.csv"
+    broken.write_text((folder / "people.csv").read_text() + "1,2\n")
+    assert run("predict", folder / "people.bayes", broken, "-o", out).code == 1
+    assert out.read_bytes() == before
+    assert not [p for p in folder.iterdir() if p.name.startswith(".bayeswater")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["no.bayes", "people.csv"], 1, "no.bayes"),
+        (["people.csv", "people.csv"], 1, "people.csv"),
+        (["people.bayes", "no.csv"], 1, "there is no such file"),
+        (["people.bayes", "people.csv", "-o", "answers.xls"], 2, "names no format"),
+        (["people.bayes", "people.csv", "-o", "nowhere/a.csv"], 1, "nowhere/a.csv"),
+        (["people.bayes"], 2, "DATA"),
+        ([], 2, "MODEL"),
+    ],
+)
+def test_files_that_are_not_there_or_not_what_they_should_be(run, folder, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(folder)
+    answer = run("predict", *arguments)
+    assert (answer.code, answer.out) == (code, "")
+    assert message in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_parquet_is_not_written_to_a_screen(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    with pytest.raises(ValueError, match="name a file with -o"), writing.writer(None, "parquet"):
+        pass

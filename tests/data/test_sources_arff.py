@@ -1,0 +1,158 @@
+"""ARFF in batches: declared labels, quotes of both kinds, missing cells, and what is refused."""
+
+import datetime
+import io
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayeswater.data.sources.arff_header import cells_of, unquoted
+from bayeswater.data.sources.opening import open_source
+from bayeswater.errors import DataError
+
+WEATHER = """\
+% A comment, and a blank line.
+
+@RELATION weather
+@Attribute outlook {sunny, 'partly cloudy', rainy, never}
+@attribute\t'temp. (C)'  NUMERIC   % degrees
+@attribute "wind" {strong,weak}
+@attribute days integer
+@attribute note string
+@attribute measured date "yyyy-MM-dd HH:mm"
+
+@DATA
+sunny, 21.5, weak, 3, 'it\\'s fine', "2024-02-29 12:30"
+% between rows
+'partly cloudy',?,strong,-1,?,?   % after a row
+
+rainy,1e-3,?,?,"50% \\"wet\\"",'2024-03-01 00:00'
+"""
+
+
+def piped(content: str | bytes, **options: Any) -> Any:
+    content = content if isinstance(content, bytes) else content.encode()
+    return open_source("-", "arff", standard_input=io.BytesIO(content), **options)
+
+
+def table_of(source: Any) -> pa.Table:
+    return pa.concat_tables(source.batches())
+
+
+def header(*attributes: str) -> str:
+    return "@relation r\n" + "".join(f"@attribute {attribute}\n" for attribute in attributes) + "@data\n"
+
+
+def test_cells_of_every_kind():
+    assert table_of(piped(WEATHER)).to_pylist() == [
+        {
+            "outlook": "sunny",
+            "temp. (C)": 21.5,
+            "wind": "weak",
+            "days": 3,
+            "note": "it's fine",
+            "measured": datetime.datetime(2024, 2, 29, 12, 30),
+        },
+        {"outlook": "partly cloudy", "temp. (C)": None, "wind": "strong", "days": -1, "note": None, "measured": None},
+        {
+            "outlook": "rainy",
+            "temp. (C)": 1e-3,
+            "wind": None,
+            "days": None,
+            "note": '50% "wet"',
+            "measured": datetime.datetime(2024, 3, 1),
+        },
+    ]
+
+
+def test_declared_labels_are_the_domain_though_no_row_has_them():
+    column = table_of(piped(WEATHER)).column("outlook")
+    assert pa.types.is_dictionary(column.type)
+    assert column.chunk(0).dictionary.to_pylist() == ["sunny", "partly cloudy", "rainy", "never"]
+
+
+def test_a_quoted_question_mark_is_a_value_and_a_bare_one_is_missing():
+    rows = table_of(piped(header("a {'?',b}", "s string") + "'?',?\n?,'?'\n")).to_pylist()
+    assert rows == [{"a": "?", "s": None}, {"a": None, "s": "?"}]
+
+
+def test_blanks_may_stand_in_the_place_of_commas():
+    assert table_of(piped(header("a numeric", "b {x,y}") + "1 x\n2\ty\n")).to_pylist() == [
+        {"a": 1.0, "b": "x"},
+        {"a": 2.0, "b": "y"},
+    ]
+
+
+def test_labels_and_names_may_stand_against_the_braces():
+    assert table_of(piped(header("class{a,b}") + "a\nb\n")).to_pylist() == [{"class": "a"}, {"class": "b"}]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"))), min_size=1))
+def test_any_words_in_quotes_are_taken_apart_again(words):
+    for quote in "'\"":
+        line = ",".join(quote + w.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote for w in words)
+        assert cells_of(line) == words
+
+
+def test_escapes_in_quotes():
+    assert unquoted(r"'a\nb\tc\\d'") == "a\nb\tc\\d"
+
+
+@pytest.mark.parametrize(
+    ("java", "text", "moment"),
+    [
+        ("", "2024-02-29T12:30:05", datetime.datetime(2024, 2, 29, 12, 30, 5)),
+        ("dd/MM/yy", "29/02/24", datetime.datetime(2024, 2, 29)),
+        ("'100%' yyyy", "100% 2024", datetime.datetime(2024, 1, 1)),
+    ],
+)
+def test_dates_in_the_formats_of_java(java, text, moment):
+    declared = f'd date "{java}"' if java else "d date"
+    assert table_of(piped(header(declared) + f'"{text}"\n')).to_pylist() == [{"d": moment}]
+
+
+def test_a_header_longer_than_the_first_block_is_read(monkeypatch):
+    from bayeswater.data.sources import arff
+
+    monkeypatch.setattr(arff, "BLOCK_BYTES", 100)
+    names = [f"a{i}" for i in range(200)]
+    source = piped(header(*(f"{name} numeric" for name in names)) + ",".join("1" * 200) + "\n")
+    assert source.schema.names == names
+    assert table_of(source).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (header("a numeric", "b {x}") + "1,x\n2\n", r":6: 1 cell\(s\), and 2 attributes are declared"),
+        (header("a numeric") + "1\n{0 5}\n", r":5: rows in braces \(sparse ARFF\) are not read"),
+        (header("a numeric", "b {x}") + "1,x,{5}\n", ":5: weights of rows"),
+        (header("a numeric") + "1\nmany\n", ":5: attribute 'a' holds 'many', which is no double"),
+        (header("a integer") + "1.5\n", ":4: attribute 'a' holds '1.5', which is no int64"),
+        (header("a {x,y}") + "x\nz\n", r":5: attribute 'a' holds 'z', which is none of the labels \['x', 'y'\]"),
+        (header("d date yyyy") + "2024\n?\nsoon\n", ":6: attribute 'd' holds 'soon', which is no date"),
+        (header("s string") + "'oh\n", ":4: a quote is opened and not closed"),
+        (header("a {x,y"), ":2: the labels of attribute 'a' do not close"),
+        (header("a {x,x}"), ":2: attribute 'a' declares the label 'x' twice"),
+        (header("a relational"), ":2: attribute 'a' is of type 'relational', which is not read"),
+        (header("d date EEE"), ":2: 'EEE' in the date format"),
+        (header("a"), ":2: attribute 'a' is of type ''"),
+        ("@relation r\n@data\n1\n", ":2: there is no @attribute before @data"),
+        ("@relation r\n@attribute a numeric\n", "there is no @data"),
+        ("a,b\n1,2\n", ":1: expected @relation, @attribute or @data, and found 'a,b'; is it an ARFF file"),
+        ("", "there is no @data; is it an ARFF file"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_line(content, message):
+    with pytest.raises(DataError, match=f"standard input:? ?{message}"):
+        table_of(piped(content))
+
+
+def test_other_encodings_are_named():
+    content = header("s string").encode() + "na\xefve\n".encode("latin-1")
+    with pytest.raises(DataError, match=r"after line \d+: not text in utf-8; .*--encoding latin-1"):
+        table_of(piped(content))
+    assert table_of(piped(content, encoding="latin-1")).to_pylist() == [{"s": "naïve"}]

@@ -1,0 +1,115 @@
+"""JSON lines in batches: members that come and go, types that change, lines that are none."""
+
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from bayeswater.data.sources import json_lines
+from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.source import TypesWidened
+from bayeswater.errors import DataError
+
+
+def piped(content: bytes | str, **options: Any) -> Any:
+    content = content if isinstance(content, bytes) else content.encode()
+    return open_source("-", "jsonl", standard_input=io.BytesIO(content), **options)
+
+
+def rows_of(source: Any) -> list[dict[str, Any]]:
+    return pa.concat_tables(source.batches()).to_pylist()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: Any) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 64)
+
+
+def test_members_that_are_not_there_are_missing_and_empty_lines_are_no_rows():
+    rows = rows_of(piped('{"a": 1, "b": "x"}\n\n{"b": null}\n{"a": 2.5}'))
+    assert rows == [{"a": 1.0, "b": "x"}, {"a": None, "b": None}, {"a": 2.5, "b": None}]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line():
+    assert rows_of(piped(b'\xef\xbb\xbf{"a": 1}\n')) == [{"a": 1}]
+
+
+def test_texts_of_all_languages_and_escapes():
+    cells = ["青绿", 'a "quoted" word', "line\nbreak", "😀", ""]
+    assert [row["s"] for row in rows_of(piped("".join(json.dumps({"s": cell}) + "\n" for cell in cells)))] == cells
+
+
+@pytest.mark.parametrize(
+    ("last", "kind"),
+    [('{"a": 1.5}', pa.float64()), ('{"a": 1, "b": "new"}', pa.int64())],
+)
+def test_types_and_members_that_come_late_lead_to_types_that_fit_all_lines(tmp_path, small_blocks, last, kind):
+    path = tmp_path / "late.jsonl"
+    path.write_text('{"a": 1}\n' * 50 + last + "\n")
+    source = open_source(path)
+    with pytest.raises(TypesWidened, match=r"late\.jsonl: after line \d+"):
+        rows_of(source)
+    assert source.schema.field("a").type == kind
+    assert rows_of(source)[50] == json.loads(last)
+
+
+def test_a_date_that_turns_out_to_be_text_is_text(tmp_path, small_blocks):
+    path = tmp_path / "late.jsonl"
+    path.write_text('{"a": "2024-01-01"}\n' * 50 + '{"a": "soon"}\n')
+    source = open_source(path)
+    with pytest.raises(TypesWidened):
+        rows_of(source)
+    assert rows_of(source)[50] == {"a": "soon"}
+
+
+def test_a_pipe_cannot_be_read_again(small_blocks):
+    with pytest.raises(DataError, match="cannot be read again from the start; give a file") as refusal:
+        rows_of(piped('{"a": 1}\n' * 50 + '{"a": 1.5}\n'))
+    assert not isinstance(refusal.value, TypesWidened)
+
+
+def test_types_that_are_asked_for_need_no_second_reading(small_blocks):
+    rows = rows_of(piped('{"a": 1}\n' * 50 + '{"a": 1.5}\n', types={"a": pa.float64()}))
+    assert rows[50] == {"a": 1.5}
+    assert rows_of(piped('{"a": 1}\n', types={"a": pa.string()})) == [{"a": "1"}]
+
+
+def test_members_that_nobody_asked_for_may_be_of_any_type(small_blocks):
+    source = piped('{"a": 1, "b": 2}\n' * 50 + '{"a": 1, "b": "x", "c": 3}\n')
+    assert pa.concat_tables(source.batches(["a"])).num_rows == 51
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"a": 1}\n{"a": 2\n', r"line 2 is no JSON: .*; write one object on each line"),
+        ('[{"a": 1}, {"a": 2}]', "line 1 is no JSON object but"),
+        ('{"a": 1}\n5\n', "line 2 is no JSON object but '5'"),
+        ('{"a": 1}\n{"a": "x"}\n', "after line 1, column 'a' holds text, and numbers before it"),
+        ('{"a": true}\n{"a": {}}\n', "after line 1, column 'a' holds objects, and truths before it"),
+        (b'{"a": "\xc7\xe0"}\n', "line 1 is not text in UTF-8"),
+        ("", "standard input is empty"),
+        ("\n \n", "standard input is empty"),
+    ],
+)
+def test_lines_that_are_no_rows_are_refused_by_number(content, message):
+    with pytest.raises(DataError, match=f"standard input.*{message.removeprefix('standard input')}"):
+        rows_of(piped(content))
+
+
+@pytest.mark.parametrize("n_lines", [40, 45])  # at the end of a block, where each is of one type, and within one
+def test_text_among_numbers_far_down_is_refused_by_line_and_column(tmp_path, monkeypatch, n_lines):
+    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 10 * len('{"a": 1}\n'))
+    path = tmp_path / "mixed.jsonl"
+    path.write_text('{"a": 1}\n' * n_lines + '{"a": "x"}\n' * 20)
+    message = rf"mixed\.jsonl: after line {n_lines}, column 'a' holds (text|string), and (numbers|int64) before it"
+    with pytest.raises(DataError, match=message):
+        rows_of(open_source(path))
+
+
+def test_a_file_without_lines_is_refused_before_it_fills_the_memory(monkeypatch, small_blocks):
+    monkeypatch.setattr(json_lines, "LONGEST_LINE", 1000)
+    with pytest.raises(DataError, match="is it JSON lines"):
+        list(json_lines.JsonLinesSource._blocks(piped(b"[" + b"1," * 5000)))

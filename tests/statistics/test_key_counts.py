@@ -1,0 +1,141 @@
+"""Histograms over the keys of floats: a sum, whatever the rows, and only what occurs is kept."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayeswater import StatisticsError
+from bayeswater.data.labels import encode_labels
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
+from bayeswater.data.variable import Variable
+from bayeswater.kernels import compiling, threads
+from bayeswater.kernels.key_cells import buckets_of
+from bayeswater.statistics.key_counts import KeyCounts
+
+pytestmark = pytest.mark.usefixtures("kernel")
+
+
+def keys_of(X, y, weight=None, names=None):
+    return KeyCounts.of(DenseMatrix(np.asarray(X), names), encode_labels(np.asarray(y)), weight)
+
+
+def table(seed=0, n_rows=60):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=n_rows), rng.integers(0, 4, size=n_rows), np.exp(rng.normal(size=n_rows))])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, np.array([*"abc"])[rng.integers(0, 3, size=n_rows)]
+
+
+def counted_by_hand(X, y, weight, j):
+    total = Counter()
+    for x, label, w in zip(X[:, j], y, np.ones(len(y)) if weight is None else weight, strict=True):
+        if x == x:
+            total[int(buckets_of(np.array([x]))[0]), str(label)] += w
+    return dict(total)
+
+
+def cells_of(keys, j):
+    histogram = keys.of_column(j)
+    labels = [str(keys.classes.states[k]) for k in histogram.code]
+    return dict(zip(zip(histogram.bucket[histogram.place].tolist(), labels, strict=True), histogram.count, strict=True))
+
+
+@pytest.mark.parametrize("weighted", [None, "int", "float"])
+def test_every_number_is_counted_in_its_bucket_and_class(weighted):
+    X, y = table()
+    whole = np.random.default_rng(1).integers(1, 5, size=len(y))
+    weight = {None: None, "int": whole, "float": whole / 4}[weighted]
+    keys = keys_of(X, y, weight)
+    for j in range(3):
+        assert cells_of(keys, j) == counted_by_hand(X, y, weight, j)
+    assert keys.count.dtype == (np.float64 if weighted == "float" else np.int64)
+
+
+def test_a_column_without_values_has_no_bucket():
+    keys = keys_of([[np.nan, 1.0], [np.nan, 2.0]], [0, 1])
+    assert len(keys.of_column(0).bucket) == 0
+    assert len(keys.of_column(1).bucket) == 2
+    assert keys.of_column(0).pooled.tolist() == []
+
+
+@given(st.integers(0, 59), st.integers(0, 1000))
+def test_parts_add_up_to_the_whole_and_come_apart_again(n, seed):
+    X, y = table(seed)
+    whole, rest = keys_of(X, y), keys_of(X[n:], y[n:])
+    if n:
+        part = keys_of(X[:n], y[:n])
+        assert part + rest == whole
+        assert (whole - part).onto(rest.classes) == rest
+        assert whole - rest == part.onto(whole.classes)
+    assert len((whole - whole).cell) == 0
+
+
+def test_whole_weights_equal_repetition():
+    X, y = table()
+    weight = np.random.default_rng(2).integers(1, 4, size=len(y))
+    assert keys_of(X, y, weight) == keys_of(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64, np.float32])
+def test_narrow_numbers_are_counted_as_if_they_were_wide(kind):
+    X, y = np.arange(30).reshape(10, 3).astype(kind), np.arange(10) % 2
+    assert keys_of(X, y) == keys_of(X.astype(np.float64), y)
+
+
+def test_columns_of_different_kinds_are_counted_like_a_matrix():
+    X, y = table()
+    columns = ColumnMatrix((X[:, 0].copy(), X[:, 1].astype(np.float32), X[:, 2].copy()))
+    assert KeyCounts.of(columns, encode_labels(y), None) == keys_of(X, y)
+
+
+def test_many_blocks_and_threads_count_what_one_does(monkeypatch):
+    X, y = table()
+    fractions = np.random.default_rng(3).random(len(y))
+    whole, weighted = keys_of(X, y), keys_of(X, y, fractions)
+    monkeypatch.setattr(threads.row_blocks, "__defaults__", (7,))
+    results = []
+    for n in (1, 3):
+        with threads.threads(n):
+            results.append((keys_of(X, y), keys_of(X, y, fractions)))
+    assert results[0] == results[1]
+    assert results[0][0] == whole
+    np.testing.assert_allclose(results[0][1].count, weighted.count, rtol=1e-13)  # a few additions in another order
+
+
+def test_other_classes_move_the_counts_and_drop_those_that_are_gone():
+    keys = keys_of([[1.0], [2.0], [2.0]], ["a", "b", "c"])
+    moved = keys.onto(Variable("class", ("c", "x", "a")))
+    assert cells_of(moved, 0) == {(buckets_of(np.array([1.0]))[0], "a"): 1, (buckets_of(np.array([2.0]))[0], "c"): 1}
+    assert (np.diff(moved.cell) > 0).all()
+
+
+def test_rows_that_were_never_counted_are_refused_by_column_value_and_class():
+    message = "the count of 'x1' near 7 in class 'b' would become -1"
+    with pytest.raises(StatisticsError, match=message):
+        keys_of([[0.0, 5.0], [0.0, 6.0]], ["a", "b"]) - keys_of([[0.0, 7.0]], ["b"])
+
+
+def test_other_columns_are_refused():
+    with pytest.raises(StatisticsError, match=r"columns \['x0'\] here, \['x0', 'x1'\] there"):
+        keys_of([[1.0]], ["a"]) + keys_of([[1.0, 2.0]], ["a"])
+
+
+def test_rows_that_count_half_have_half_the_counts():
+    X, y = table()
+    half = keys_of(X, y).scaled(0.5)
+    np.testing.assert_array_equal(half.count, keys_of(X, y).count / 2)
+    np.testing.assert_array_equal(half.cell, keys_of(X, y).cell)
+
+
+def test_a_remainder_within_rounding_is_no_row():
+    X, y = np.full((3, 1), 4.0), ["a"] * 3
+    weight = np.array([0.1, 0.2, 0.3])
+    rest = keys_of(X, y, weight) - keys_of(X[[1, 2, 0]], y, weight[[1, 2, 0]])
+    assert len(rest.cell) == 0
+
+
+def test_both_roads_are_taken(kernel):
+    assert compiling.worth_compiling(1) == (kernel == "loop")
