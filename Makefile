@@ -12,7 +12,7 @@ RUNTIME := $(VENV)/.runtime
 TEST    := $(VENV)/.test
 BENCH   := $(VENV)/.bench
 
-# The core rooms (listed in pyproject.toml) keep at least this share of their lines covered, in percent.
+# The package keeps at least this share of its lines covered, in percent.
 COVERAGE := 95
 
 .DEFAULT_GOAL := help

@@ -74,7 +74,9 @@ def _from_parquet(table: pa.Table, repeats: int) -> dict[str, Any]:
         pa.parquet.write_table(table, path)
 
         def fit() -> None:
-            batches = open_source(str(path)).batches()
+            source = open_source(str(path))
+            source.keeps_dictionaries = True
+            batches = source.batches()
             NaiveBayes().fit_batches((batch.drop_columns(["class"]), batch["class"]) for batch in batches)
 
         seconds = medians_in_turns({"fit": fit, "decode": lambda: pa.parquet.read_table(path)}, repeats)

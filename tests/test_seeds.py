@@ -3,6 +3,7 @@
 Each test names its row in the list of what the notes describe: S1, S2, ...
 """
 
+import re
 from collections import Counter
 from fractions import Fraction
 from math import prod
@@ -12,6 +13,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from bayeswater import (
@@ -19,10 +22,13 @@ from bayeswater import (
     Beta,
     CategoricalNB,
     ComplementNB,
+    Dirichlet,
     GaussianNB,
     MultinomialNB,
+    NaiveBayes,
     UnseenCategoryWarning,
 )
+from bayeswater.decision.calibration_metrics import ece
 
 ROUNDING = 1e-14
 """A product of five factors goes through ten logarithms and one exponential, each right to its last bit."""
@@ -70,6 +76,16 @@ def test_s1_every_table_is_a_labelled_frame_and_the_evidence_is_the_sum_over_cla
     assert_allclose(np.exp(model.log_evidence(QUESTION)), [float(Fraction(27, 640) + Fraction(1, 120))], rtol=ROUNDING)
 
 
+def test_s1_naive_bayes_of_a_mixed_table_shows_the_same_tables_and_evidence():
+    model = NaiveBayes(alpha=0, class_alpha=0).fit(X, y)
+    tables = model.tables()
+    assert list(tables) == ["class", "height", "purse", "looks", "manner"]
+    for name, table in CategoricalNB(alpha=0).fit(X, y).tables().items():
+        pd.testing.assert_frame_equal(tables[name], table, rtol=ROUNDING)
+    assert_allclose(np.exp(model.log_evidence(QUESTION)), [float(Fraction(27, 640) + Fraction(1, 120))], rtol=ROUNDING)
+    assert_allclose(np.exp(model.predict_joint_log_proba(QUESTION)), [[1 / 120, 27 / 640]], rtol=ROUNDING)
+
+
 def test_s2_maximum_likelihood_is_the_relative_frequency():
     model = CategoricalNB(alpha=0).fit(X, y)
     assert_allclose(np.exp(model.class_log_prior_), [6 / 10, 4 / 10], rtol=ROUNDING)
@@ -98,6 +114,16 @@ def test_s3_lambda_enters_the_conditionals_and_the_class_prior(smoothing):
         assert_allclose(np.exp(probability).sum(axis=1), 1, rtol=ROUNDING)
 
 
+def test_s3_naive_bayes_smooths_the_class_prior_by_1_unless_told_otherwise():
+    model = NaiveBayes(alpha=1).fit(X, y)
+    assert_allclose(np.exp(model.class_log_prior_), [7 / 12, 5 / 12], rtol=ROUNDING)
+    assert_allclose(np.exp(model.predict_joint_log_proba(QUESTION)), [[7 / 512, 10 / 243]], rtol=ROUNDING)
+    lidstone = NaiveBayes(alpha=0.5, class_alpha=0.5).fit(X, y)
+    assert_allclose(np.exp(lidstone.class_log_prior_), [6.5 / 11, 4.5 / 11], rtol=ROUNDING)
+    height = lidstone.tables()["height"].set_index("height").loc["tall"]
+    assert_allclose(height, [(2 + 0.5) / (6 + 1), (3 + 0.5) / (4 + 1)], rtol=ROUNDING)
+
+
 def test_s4_the_class_of_largest_posterior_is_predicted():
     model = CategoricalNB().fit(X, y)
     assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
@@ -115,6 +141,58 @@ def test_s12_the_five_classes_have_the_parameters_that_are_described():
     assert_array_equal(BernoulliNB(binarize=1).fit(X_counts, labels).feature_count_, [[1, 0, 0], [0, 0, 1]])
 
 
+MESSAGES = {
+    "spam": [
+        "win a free prize now",
+        "free entry win cash now",
+        "call now to claim your free prize",
+        "cash prize waiting",
+    ],
+    "ham": [
+        "are we still on for lunch",
+        "call me when you are home",
+        "see you at lunch now",
+        "the prize goes to mother",
+    ],
+}
+
+
+def test_s13_a_text_column_compares_counts_complements_and_marks_and_takes_the_best():
+    texts = pd.DataFrame({"text": [text for group in MESSAGES.values() for text in group]})
+    labels = [label for label, group in MESSAGES.items() for _ in group]
+    model = NaiveBayes().fit(texts, labels)
+    column = model.columns_["text"]
+    figures = dict(re.findall(r"(multinomial|complement|marks) [\d.]+ % \(([\d.]+)\)", column.why))
+    assert set(figures) == {"multinomial", "complement", "marks"}
+    assert float(figures[column.family]) == min(map(float, figures.values()))
+    assert model.predict(pd.DataFrame({"text": ["claim your free cash", "lunch at home"]})).tolist() == ["spam", "ham"]
+    words = model.tables()["text"]
+    assert {"free", "lunch", "prize"} <= set(words["word"])
+    counted, weighed = (
+        NaiveBayes(columns={"text": {"analyser": vectorizer}}).fit(texts, labels)
+        for vectorizer in (CountVectorizer(), TfidfVectorizer(norm=None))
+    )
+    # The sums are counts in both: tf-idf weighs them when they are read.
+    assert weighed.columns_["text"].analyser.idf
+    assert weighed.statistics_.columns.groups["words text"] == counted.statistics_.columns.groups["words text"]
+
+
+def test_s14_probabilities_are_not_to_be_trusted_and_calibration_makes_them_so():
+    rng = np.random.default_rng(0)
+
+    def rows(n):
+        kind = rng.integers(0, 2, n)
+        measure = rng.normal(kind, 1.0)
+        return measure[:, None] + rng.normal(size=(n, 6)) / 10, kind  # the same measure six times: no independence
+
+    (X_train, y_train), (X_test, y_test) = rows(500), rows(2000)
+    plain, calibrated = NaiveBayes().fit(X_train, y_train), NaiveBayes(calibrate=True).fit(X_train, y_train)
+    before, after = (model.predict_proba(X_test) for model in (plain, calibrated))
+    assert ece(y_test, before) > 0.15
+    assert ece(y_test, after) < 0.6 * ece(y_test, before)
+    assert log_loss(y_test, after) < log_loss(y_test, before)
+
+
 def test_s26_a_coin_thrown_1000_times_before_and_20_heads_in_100_give_520_of_1100():
     throws = pd.DataFrame({"coin": ["heads"] * 20 + ["tails"] * 80})
     same = np.zeros(100, dtype=int)
@@ -126,6 +204,16 @@ def test_s26_a_coin_thrown_1000_times_before_and_20_heads_in_100_give_520_of_110
     assert_allclose(np.exp(frequency.feature_log_prob_[0]), [[20 / 100, 80 / 100]], rtol=ROUNDING)
     marks = BernoulliNB(columns={0: {"prior": Beta(500, 500)}}).fit((throws == "heads").to_numpy(), same)
     assert_allclose(np.exp(marks.feature_log_prob_), [[520 / 1100]], rtol=ROUNDING)
+
+
+def test_s26_naive_bayes_takes_the_throws_before_as_a_prior_of_the_column():
+    throws = pd.DataFrame({"coin": ["heads"] * 20 + ["tails"] * 80})
+    for prior in (Beta({"heads": 500, "tails": 500}), Dirichlet({"tails": 500, "heads": 500})):
+        coin = NaiveBayes(columns={"coin": {"prior": prior}}).fit(throws, [0] * 100)
+        assert_allclose(coin.tables()["coin"]["P(coin | 0)"], [520 / 1100, 580 / 1100], rtol=ROUNDING)
+        assert_array_equal(coin.statistics_.columns.groups["categories"].of_column(0), [[20], [80]])
+    flags = NaiveBayes(columns={"coin": {"prior": Beta(500, 500)}}).fit(throws == "heads", [0] * 100)
+    assert_allclose(flags.tables()["coin"].set_index("coin").loc[True], [520 / 1100], rtol=ROUNDING)
 
 
 def test_s27_ten_rows_give_27_of_640_against_1_of_120():
@@ -154,6 +242,14 @@ def test_s28_a_value_never_seen_does_not_crash_and_says_nothing():
     assert_allclose(found, without.predict_proba(QUESTION.drop(columns="looks")), rtol=ROUNDING)
 
 
+def test_s28_naive_bayes_leaves_a_value_out_that_it_never_saw():
+    model = NaiveBayes(alpha=1).fit(X, y)
+    without = NaiveBayes(alpha=1).fit(X.drop(columns="looks"), y)
+    with pytest.warns(UnseenCategoryWarning, match="column 'looks' = 'masked' in 1 of 1 rows"):
+        found = model.predict_proba(QUESTION.assign(looks="masked"))
+    assert_allclose(found, without.predict_proba(QUESTION.drop(columns="looks")), rtol=ROUNDING)
+
+
 IRIS_COUNTS = {
     # class -> {rounded value: rows}, for each of the four measures
     0: [{4: 5, 5: 40, 6: 5}, {2: 1, 3: 27, 4: 22}, {1: 24, 2: 26}, {0: 49, 1: 1}],
@@ -174,6 +270,20 @@ def test_s29_the_counts_of_iris_rounded_half_to_even():
             assert {value: int(found[value]) for value in np.flatnonzero(found)} == expected
     half_up = CategoricalNB().fit(np.floor(measures + 0.5), kind)
     assert not np.array_equal(half_up.category_count_[0], model.category_count_[0])
+
+
+def test_s29_naive_bayes_counts_rounded_iris_by_its_values():
+    measures, kind = load_iris(return_X_y=True, as_frame=True)
+    rounded = measures.round().astype(int)
+    model = NaiveBayes(columns=dict.fromkeys(rounded, "categorical"), alpha=1).fit(rounded, kind)
+    counts = model.statistics_.columns.groups["categories"]
+    for j, name in enumerate(rounded):
+        states = counts.schema[j].states
+        for k, columns in IRIS_COUNTS.items():
+            found = dict(zip(states, counts.of_column(j)[:, k].tolist(), strict=True))
+            assert {value: n for value, n in found.items() if n} == columns[j]
+            smoothed = [(columns[j].get(value, 0) + 1) / (50 + len(states)) for value in states]
+            assert_allclose(model.tables()[name][f"P({name} | {k})"], smoothed, rtol=ROUNDING)
 
 
 @pytest.mark.filterwarnings(

@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
+from bayeswater.cli.rows import LabelledRows
 from bayeswater.data.sources import delimited
 from bayeswater.models.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load
@@ -49,7 +52,8 @@ def test_the_report_has_families_classes_and_the_scores_of_leaving_one_out(run, 
     answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes")
     assert answer.code == 0
     assert answer.out == ""
-    for word in ("300 rows", "categorical", "high", "low", "accuracy", "log-loss", "ECE", "saved as", "born (weekday)"):
+    words = ["300 rows, 5 columns", "born (weekday)", "categorical", "high", "low", "accuracy", "log-loss", "ECE"]
+    for word in [*words, "saved as"]:
         assert word in answer.err
     assert "\x1b" not in answer.err, "no colours and no bar where there is no terminal"
 
@@ -185,7 +189,7 @@ def test_hostile_files_are_refused_in_words(run, folder):
         (b"", "is empty"),
         (b"a,income\n", "has no rows"),
         (b"a,income\n1,\n2,\n", "no row has a value in 'income'"),
-        (b"a,income\n1,high\n2\n", "row 3 (the header is row 1) has 1 cell where 2 cells belong"),
+        (b"a,income\n1,high\n2\n", "row 3 (the header is row 1) has 1 cell and not 2"),
         (b"a,a,income\n1,2,high\n", "column name 'a' stands more than once"),
         (b"\xff\xfe\x00\x01,income\n", "--encoding"),
         (b"PK\x03\x04whatever", "zip archive"),
@@ -213,3 +217,26 @@ def test_debug_shows_the_traceback(run, folder):
     assert answer.code == 1
     assert "Traceback" in answer.err
     assert io.StringIO(answer.err).readlines()[-1].startswith("error: cannot read")
+
+
+# ---------------------------------------------------------------------- how little is held at once
+
+
+def test_counted_batches_are_let_go(run, folder, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+    seen: list[weakref.ref[pa.Table]] = []
+    most = 0
+    read = LabelledRows.read
+
+    def watched(self: LabelledRows, what: str) -> Iterator[Any]:
+        nonlocal most
+        for X, y in read(self, what):
+            seen.append(weakref.ref(X))
+            most = max(most, sum(ref() is not None for ref in seen))
+            yield X, y
+            del X, y
+
+    monkeypatch.setattr(LabelledRows, "read", watched)
+    assert run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes").code == 0
+    assert len(seen) > 10
+    assert most <= 3, "the first batch, by which texts are judged, the one in hand and the one before it"

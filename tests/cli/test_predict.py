@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import weakref
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater.cli import writing
+from bayeswater.cli.predict import Answers
 from bayeswater.data.sources import delimited
 from bayeswater.models.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load, save
@@ -118,6 +120,21 @@ def test_models_fitted_in_python_on_named_columns_answer_too(run, folder):
     assert "without column names" in answer.err
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_models_fitted_on_frames_of_any_library_read_their_columns_from_a_file(run, folder, library):
+    table = people()
+    frame = table.to_pandas() if library == "pandas" else pytest.importorskip("polars").from_arrow(table)
+    if library == "pandas":
+        frame["job"] = frame["job"].astype("category")
+        frame["born"] = frame["born"].astype("datetime64[s]")
+    model = NaiveBayes().fit(frame[COLUMNS], frame[TARGET])
+    save(model, folder / "m.bayes")
+    answer = run("predict", folder / "m.bayes", folder / "people.csv", "--output-format", "jsonl")
+    assert (answer.code, answer.err) == (0, "")
+    found = [[row["P(high)"], row["P(low)"]] for row in map(json.loads, answer.out.splitlines())]
+    assert np.array_equal(found, model.predict_proba(frame[COLUMNS]))
+
+
 def test_a_file_without_rows_has_answers_without_rows(run, folder):
     path = folder / "none.csv"
     path.write_text(",".join(COLUMNS) + "\n")
@@ -198,3 +215,21 @@ def test_parquet_is_not_written_to_a_screen(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     with pytest.raises(ValueError, match="name a file with -o"), writing.writer(None, "parquet"):
         pass
+
+
+# ---------------------------------------------------------------------- how little is held at once
+
+
+def test_answered_batches_are_let_go(run, folder, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+    seen: list[weakref.ref[pa.Table]] = []
+    answer_of = Answers.of
+
+    def watched(self: Answers, table: pa.Table) -> pa.Table:
+        seen.append(weakref.ref(table))
+        assert sum(ref() is not None for ref in seen) == 1, "a batch that was answered is still held"
+        return answer_of(self, table)
+
+    monkeypatch.setattr(Answers, "of", watched)
+    assert run("predict", folder / "people.bayes", folder / "people.csv", "--keep").code == 0
+    assert len(seen) > 5

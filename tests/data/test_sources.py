@@ -203,6 +203,8 @@ def small_batches(monkeypatch: Any) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**12)
     monkeypatch.setattr(json_lines, "BLOCK_BYTES", 2**12)
     monkeypatch.setattr(columnar, "BATCH_ROWS", 100)
+    monkeypatch.setattr(columnar, "BATCH_CELLS", 100)
+    monkeypatch.setattr(columnar, "BATCH_CELLS", 400)
     monkeypatch.setattr(arff, "ROWS", 100)
 
 

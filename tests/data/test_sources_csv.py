@@ -97,6 +97,12 @@ def test_quoted_cells_may_hold_line_breaks_quotes_and_delimiters_across_blocks(s
     assert [row["text"] for row in rows_of(out.getvalue())] == cells
 
 
+def test_without_quotes_a_quote_is_a_character_like_others(small_blocks):
+    content = 'label\ttext\nham\t"Well" he said\n' + 'ham\t"oh no\nspam\twin 5" pipes\n' * 20
+    rows = rows_of(content, quotes=False)
+    assert [row["text"] for row in rows] == ['"Well" he said', *['"oh no', 'win 5" pipes'] * 20]
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_lines_may_end_in_any_way_and_empty_ones_are_no_rows(newline):
     assert rows_of(f"a,b{newline}1,2{newline}{newline}3,4{newline}{newline}") == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
@@ -239,9 +245,9 @@ def test_a_cell_that_does_not_fit_a_given_type_is_refused_by_row_column_and_valu
 
 
 def test_a_row_with_too_few_or_too_many_cells_is_named(small_blocks):
-    with pytest.raises(DataError, match=r"row 102 \(the header is row 1\) has 1 cell where 2 cells belong: '7'"):
+    with pytest.raises(DataError, match=r"row 102 \(the header is row 1\) has 1 cell and not 2: '7'"):
         table_of(piped("a,b\n" + "1,2\n" * 100 + "7\n1,2\n"))
-    with pytest.raises(DataError, match="row 3 has 3 cells where 2 cells belong"):
+    with pytest.raises(DataError, match="row 3 has 3 cells and not 2"):
         table_of(piped("1,2\n3,4\n5,6,7\n", header=False))
 
 
@@ -258,6 +264,16 @@ def test_a_quote_that_never_closes_is_named(small_blocks, monkeypatch):
 def test_an_empty_file_is_refused(content):
     with pytest.raises(DataError, match="standard input is empty"):
         piped(content).schema  # noqa: B018
+
+
+def test_a_byte_order_mark_alone_is_no_table():
+    with pytest.raises(DataError, match="standard input has no rows"):
+        piped(b"\xef\xbb\xbf").schema  # noqa: B018
+
+
+def test_a_cell_longer_than_pythons_csv_reads_is_a_cell():
+    text = "x" * (csv.field_size_limit() + 1)
+    assert rows_of(f"a,b\n{text},1\n") == [{"a": text, "b": 1}]
 
 
 def test_a_header_alone_has_no_rows():

@@ -149,16 +149,16 @@ def test_scorers_get_the_weights_that_they_ask_for(table, make):
 
     def score(request, name="sample_weight"):
         scorer = make(MISS) if request is None else make(MISS).set_score_request(sample_weight=request)
-        model = GaussianNB().set_fit_request(sample_weight=False)
-        return cross_validate(model, X, y, cv=[(learn, test)], scoring=scorer, params={name: weight})["test_score"][0]
+        model, params = GaussianNB().set_fit_request(sample_weight="for_fit"), {name: weight, "for_fit": weight}
+        return cross_validate(model, X, y, cv=[(learn, test)], scoring=scorer, params=params)["test_score"][0]
 
     with config_context(enable_metadata_routing=True):
-        asked, renamed, deaf = score(True), score("importance", "importance"), score(False)
+        asked, renamed, deaf = score(True), score("importance", "importance"), score(False, "for_fit")
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
             score(None)
         with pytest.raises(ValueError, match="sample_weight"):
             make(MISS).set_score_request(sample_weight=3)
-    model = GaussianNB().fit(X[learn], y[learn])
+    model = GaussianNB().fit(X[learn], y[learn], weight[learn])
     assert asked == renamed == make(MISS)(model, X[test], y[test], sample_weight=weight[test])
     assert deaf == make(MISS)(model, X[test], y[test]) != asked
 

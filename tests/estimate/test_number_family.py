@@ -236,3 +236,13 @@ def test_what_float64_cannot_square_is_never_nan(scale, family):
     assert choice.family == family  # the widths of bins overflow too, at last: nothing is left to choose by
     assert "Gaussian beyond float64" in choice.why
     assert choice.log_evidence["gaussian"] == -np.inf
+
+
+def test_a_few_whole_numbers_are_states_and_no_density():
+    # 845 ones and 155 twos: a log-normal curve, which is no share of rows, would pass the best share there is.
+    x, y = np.array([1.0] * 845 + [2.0] * 155), np.arange(1000) % 2
+    choice = choose_family(profile_of(x, y), 0)
+    assert choice.family == "binned"
+    assert choice.cuts == (1.5,)
+    assert "log-normal not eligible (few values)" in choice.why
+    assert choose_family(profile_of(x, y), 0, families=("gaussian",)).family == "gaussian"  # as told

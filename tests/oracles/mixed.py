@@ -71,7 +71,9 @@ class Mixed:
         """Logarithm of P(class)."""
         if self.class_prior is not None:
             return [log(Fraction(p)) for p in self.class_prior]
-        count = [sum((w for y, w in zip(self.y, self.weight, strict=True) if y == k), Fraction(0)) for k in self.classes]
+        count = [
+            sum((w for y, w in zip(self.y, self.weight, strict=True) if y == k), Fraction(0)) for k in self.classes
+        ]
         return [log(p) for p in posterior_mean(count, [self.class_alpha] * len(count))]
 
     def log_joint(self, row: Mapping[str, Any]) -> list[Any]:
@@ -222,7 +224,9 @@ def _word_scores(column: Column, vocabulary: list[str], weight: Any, sums: list[
             for word, n in zip(vocabulary, counts, strict=True)
         }
         words = {word: n for word, n in Counter(column.words(x)).items() if word in shares}
-        found.append(sum((n * weight[w] * (mpmath.log(shares[w]) if shares[w] else -mpmath.inf) for w, n in words.items()), ZERO))
+        found.append(
+            sum((n * weight[w] * (mpmath.log(shares[w]) if shares[w] else -mpmath.inf) for w, n in words.items()), ZERO)
+        )
     return found
 
 

@@ -123,9 +123,13 @@ EVERYTHING = {
         [0.5, None, 0.75, 1.5, -2.0, 2.0, 8.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         prior=NormalInverseGamma(1.0, 0.5, 2.0, 3.0),
     ),
-    "counted": Column("multinomial", ["to be or", "not to be", None, "", "be be be", "or", "to", "not", "a", "a b", "be", "to"]),
+    "counted": Column(
+        "multinomial", ["to be or", "not to be", None, "", "be be be", "or", "to", "not", "a", "a b", "be", "to"]
+    ),
     "complemented": Column(
-        "complement", ["to be or", "not to be", None, "", "be be be", "or", "to", "not", "a", "a b", "be", "to"], alpha=0.5
+        "complement",
+        ["to be or", "not to be", None, "", "be be be", "or", "to", "not", "a", "a b", "be", "to"],
+        alpha=0.5,
     ),
     "marked": Column(
         "marks", ["to be or", "not to be", None, "", "be be be", "or", "to", "not", "a", "a b", "be", "to"], alpha=0.25
@@ -206,7 +210,9 @@ def test_automatic_smoothing_is_that_of_each_column_and_jeffreys_for_rates() -> 
     model = NaiveBayes(columns=columns).fit(frame_of(some), Y)
     groups = model.statistics_.columns.groups
     of_states = {
-        v.name: best_alpha(groups[key].of_column(j)) for key in ("categories", "bins") for j, v in enumerate(groups[key].schema)
+        v.name: best_alpha(groups[key].of_column(j))
+        for key in ("categories", "bins")
+        for j, v in enumerate(groups[key].schema)
     }
     of_words = {name: best_alpha(groups[f"words {name}"].word_count.T) for name in ("counted", "complemented")}
     marks = groups["words marked"]
@@ -214,13 +220,18 @@ def test_automatic_smoothing_is_that_of_each_column_and_jeffreys_for_rates() -> 
     alphas = of_states | of_words | of_marks | {"visits": 0.5}
     assert set(alphas) == set(names)
     rows = Mixed.of({name: Column(**{**vars(some[name]), "alpha": alphas[name]}) for name in names}, Y)
-    joint = model.predict_joint_log_proba(frame_of(some))
+    joint, without = model.predict_joint_log_proba(frame_of(some)), model.loo_predict_log_proba(frame_of(some), Y)
     for i in range(len(Y)):
         require_close(joint[i], floats(rows.log_joint(rows.row(i))), SHARE)
+        # The smoothing that all rows chose is held fixed, as domains and vocabularies are.
+        require_close(without[i], floats(rows.without(i).log_posterior(rows.row(i))), 1e-12)
 
 
 def test_a_date_is_its_days_its_weekday_and_its_month() -> None:
-    dates = [datetime.date(2024, 2, 1 + 3 * i) if i != 5 else None for i in range(9)] + [None, datetime.date(1969, 12, 31)]
+    dates = [datetime.date(2024, 2, 1 + 3 * i) if i != 5 else None for i in range(9)] + [
+        None,
+        datetime.date(1969, 12, 31),
+    ]
     y = ["a", "b"] * 5 + ["b"]
     epoch = datetime.date(1970, 1, 1)
     days = [None if day is None else (day - epoch).days for day in dates]

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
+from bayeswater import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianClassifier,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    NormalInverseWishart,
+)
 
 MODELS = [
     GaussianNB(),
@@ -24,11 +33,19 @@ MODELS = [
     NaiveBayes(),
     NaiveBayes(family="binned", missing="state"),
     NaiveBayes(calibrate=True),
+    GaussianClassifier(),
+    GaussianClassifier(covariance="shared", estimate="unbiased"),
+    GaussianClassifier(covariance="diagonal", shrinkage=0.1),
+    GaussianClassifier(covariance="shared_diagonal", calibrate=True),
+    GaussianClassifier(covariance="spherical", missing="error"),
+    GaussianClassifier(shrinkage="ledoit_wolf"),
+    GaussianClassifier(prior=NormalInverseWishart()),
 ]
 
 
 # The checks give CategoricalNB fractions, and each fraction is a category of its own.
 @pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")  # of classes of one row
 @parametrize_with_checks(MODELS)
 def test_every_check_of_scikit_learn_passes(estimator, check):
     # check_array_api_input skips itself unless SCIPY_ARRAY_API was set before scipy came in: the test below runs it.

@@ -3,7 +3,6 @@
 Counting, leave-one-out, predictions with their reasons, a row forgotten, a model saved.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from bayeswater.cli.fit_report import families
-from bayeswater.cli.tables import plain_table
+from bayeswater.cli.fit_report import families, quality_table
 from bayeswater.cli.words import findings, warnings_told_once
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ def _spam_filter(console: Console) -> None:
     _title(console, f"1. A spam filter from {messages.num_rows} short messages, English and Chinese")
     model = NaiveBayes(calibrate=True).fit(X, y)
     console.print(families(model), "")
-    console.print(_quality(model), "")
+    console.print(quality_table(f"Leaving one out, {X.num_rows} times", model.calibration_), "")
     _title(console, "   Three new messages, and why")
     import pyarrow as pa
 
@@ -70,7 +68,7 @@ def _loans(console: Console) -> "tuple[NaiveBayes, pa.Table, pa.ChunkedArray]":
     _title(console, f"2. A real table: {table.num_rows} loans with numbers, categories, dates, a text, and holes")
     model = NaiveBayes(calibrate=True).fit(X, y)
     console.print(families(model), "")
-    console.print(_quality(model), "")
+    console.print(quality_table(f"Leaving one out, {X.num_rows} times", model.calibration_), "")
     return model, X, y
 
 
@@ -112,24 +110,6 @@ def _keeping(console: Console, model: "NaiveBayes", X: "pa.Table") -> None:
         save(model, path)
         same = bool((load(path).predict_proba(X) == model.predict_proba(X)).all())
         console.print(f"{path.name}: {path.stat().st_size:,} bytes for {model.n_parameters} parameters; equal: {same}")
-
-
-def _quality(model: "NaiveBayes") -> Any:
-    """Lay out how good the model is on rows it has not seen, before and after calibration."""
-    report = model.calibration_
-    title = f"Leaving one out, {report.n_used} times"
-    table = plain_table("", "as counted", "calibrated", title=title, numbers=("as counted", "calibrated"))
-    table.caption, table.caption_justify = f"by {report.map}", "left"
-    before, after = report.before, report.after
-    assert before is not None and after is not None
-    rows: Sequence[tuple[str, float, float]] = (
-        ("accuracy", before.accuracy, after.accuracy),
-        ("log-loss", before.log_loss, after.log_loss),
-        ("ECE", before.ece, after.ece),
-    )
-    for name, first, second in rows:
-        table.add_row(name, f"{first:.3f}", f"{second:.3f}")
-    return table
 
 
 def _title(console: Console, text: str) -> None:

@@ -2,15 +2,17 @@
 
 import json
 import math
-import sys
 from typing import Any
+
+from bayeswater.cli.standard_output import StandardOutput
 
 
 def print_document(document: dict[str, Any], *, on_one_line: bool = False) -> None:
     """Print a document in UTF-8; JSON knows no infinity and no NaN, so these become null."""
     text = json.dumps(_finite(document), ensure_ascii=False, indent=None if on_one_line else 2, default=str)
-    sys.stdout.buffer.write(text.encode() + b"\n")
-    sys.stdout.buffer.flush()
+    output = StandardOutput()
+    output.write(text.encode() + b"\n")
+    output.flush()
 
 
 def _finite(value: Any) -> Any:

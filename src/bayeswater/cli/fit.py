@@ -72,6 +72,7 @@ def _learned(
     from bayeswater.data.sources.source import TypesWidened
     from bayeswater.models.naive_bayes import NaiveBayes
 
+    source.keeps_dictionaries = True
     source.require_column(target, "target column")
     for name in [*ignored, *(settings["columns"] or ())]:
         source.require_column(name)

@@ -1,5 +1,6 @@
 """What ``bayeswater fit`` has to say: the families, the balance of the classes, and how good the model is."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from bayeswater.cli.words import say, words
 
 if TYPE_CHECKING:
     from bayeswater.cli.fit import Learned
+    from bayeswater.decision.calibration_report import CalibrationReport
 
 
 SHOWN = 100
@@ -24,7 +26,7 @@ def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
         print_document(report(learned, output))
         return
     console, rows = words(), learned.rows
-    say(f"{rows.source.name}: {rows.n_rows:,} rows of {len(rows.columns)} columns", "bold")
+    say(f"{rows.source.name}: {rows.n_rows:,} rows, {len(rows.columns):,} columns", "bold")
     for table in (families(learned.model), _classes(learned.model), _quality(learned)):
         console.print(table, "")
     say(f"saved as {output} ({Path(output).stat().st_size:,} bytes)", "bold green")
@@ -61,7 +63,7 @@ def _calibration(model: Any) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        name: None if quality is None else {"log_loss": quality.log_loss, "ece": quality.ece}
+        name: None if quality is None else asdict(quality)
         for name, quality in (("before", found.before), ("after", found.after))
     }
 
@@ -87,19 +89,25 @@ def _classes(model: Any) -> Any:
 
 
 def _quality(learned: "Learned") -> Any:
-    review, calibration = learned.review, _calibration(learned.model)
+    review = learned.review
     title = f"Leaving one out, {review.n_rows:,} times"
     if review.n_left_out:
         title += f" ({review.n_left_out:,} rows alone in their class set aside)"
-    if calibration is None or None in calibration.values():
-        table = plain_table("", "", title=title, numbers=("",))
-        values = {"accuracy": review.accuracy, "log-loss": review.log_loss, "ECE": review.ece}
-        for name, value in values.items():
-            table.add_row(name, f"{value:.4f}")
-        return table
+    calibration = getattr(learned.model, "calibration_", None)
+    if calibration is not None and calibration.after is not None:
+        return quality_table(title, calibration)
+    table = plain_table("", "", title=title, numbers=("",))
+    for name, value in {"accuracy": review.accuracy, "log-loss": review.log_loss, "ECE": review.ece}.items():
+        table.add_row(name, f"{value:.4f}")
+    return table
+
+
+def quality_table(title: str, calibration: "CalibrationReport") -> Any:
+    """Lay out how good a model is on rows it has not seen, before and after calibration."""
     table = plain_table("", "as counted", "calibrated", title=title, numbers=("as counted", "calibrated"))
-    before, after = calibration["before"], calibration["after"]
-    table.add_row("accuracy", f"{review.accuracy:.4f}", "")
-    table.add_row("log-loss", f"{before['log_loss']:.4f}", f"{after['log_loss']:.4f}")
-    table.add_row("ECE", f"{before['ece']:.4f}", f"{after['ece']:.4f}")
+    table.caption, table.caption_justify = f"by {calibration.map}", "left"
+    before, after = calibration.before, calibration.after
+    assert before is not None and after is not None
+    for name, measure in (("accuracy", "accuracy"), ("log-loss", "log_loss"), ("ECE", "ece")):
+        table.add_row(name, *(f"{getattr(quality, measure):.4f}" for quality in (before, after)))
     return table

@@ -86,11 +86,14 @@ class Answers:
         import numpy as np
         import pyarrow as pa
 
+        from bayeswater.inference.log_space import best_class
+
         X = table.select(self.columns)
         some = X.num_rows > 0  # a file without rows has answers without rows
-        classes = self.model.predict(X).tolist() if some else []
         proba = self.model.predict_proba(X) if some else np.empty((0, len(self.model.classes_)))
-        columns = {"prediction": pa.array(classes, label_type(self.model))}
+        # Rows are scored once: the class is read off the probabilities, by the same rule for ties as `predict` has.
+        classes = self.model.classes_[best_class(proba)] if some else self.model.classes_[:0]
+        columns = {"prediction": pa.array(classes.tolist(), label_type(self.model))}
         columns |= dict(zip(self.names[1:], map(pa.array, np.ascontiguousarray(proba.T)), strict=False))
         if self.keep:
             columns |= dict(zip(table.column_names, table.columns, strict=True))

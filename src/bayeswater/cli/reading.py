@@ -34,6 +34,8 @@ class Reading:
         The character between cells of a CSV; by default a comma, a semicolon or a tab, as they fit.
     header
         Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
+    quotes
+        Whether cells of a CSV may stand in quotes; without, a quote is a character like others.
     encoding
         Encoding of CSV and ARFF, such as gbk or latin-1.
     """
@@ -43,6 +45,7 @@ class Reading:
     missing: Annotated[list[str] | None, Parameter(allow_leading_hyphen=True)] = None
     delimiter: str | None = None
     header: bool = True
+    quotes: bool = True
     encoding: str = "utf-8"
 
     def open(self, path: str, types: dict[str, Any] | None = None) -> "Source":
@@ -64,6 +67,7 @@ class Reading:
             types={**(types or {}), **as_types(self.types or ())},
             delimiter=delimiter,
             header=self.header,
+            quotes=self.quotes,
             encoding=self.encoding,
             missing=self.missing,
         )

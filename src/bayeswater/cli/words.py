@@ -13,6 +13,14 @@ from rich.text import Text
 from bayeswater.errors import BayesWarning
 
 
+class _Findings(Console):
+    """A console whose reader may go away."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the command end as it does for every broken pipe; by default it would be for an error."""
+        raise BrokenPipeError
+
+
 def words() -> Console:
     """Give the console for all that accompanies the data."""
     return Console(stderr=True, highlight=False)
@@ -20,7 +28,7 @@ def words() -> Console:
 
 def findings() -> Console:
     """Give the console for what a verb was asked to print."""
-    return Console(highlight=False)
+    return _Findings(highlight=False)
 
 
 def say(message: str, style: str = "") -> None:

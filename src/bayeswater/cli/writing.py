@@ -8,11 +8,12 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
+from bayeswater.cli.standard_output import StandardOutput
 from bayeswater.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def writer(path: Path | None, format: OutputFormat | None) -> Iterator[Writer]:
     chosen = format or _format_of(path)
     if path is None and chosen == "parquet" and sys.stdout.isatty():
         raise ParameterError("Parquet is not for the eye; name a file with -o, or take another --output-format")
-    with _standard_output() if path is None else _appearing(path) as file:
+    with nullcontext(StandardOutput()) if path is None else _appearing(path) as file:
         result = WRITERS[chosen](file)
         yield result
         result.close()
@@ -110,7 +111,7 @@ class ParquetWriter:
             self.rows.close()
 
 
-WRITERS: dict[str, Callable[[BinaryIO], Writer]] = {
+WRITERS: dict[str, Callable[[Any], Writer]] = {
     "csv": CsvWriter,
     "parquet": ParquetWriter,
     "jsonl": JsonLinesWriter,
@@ -127,12 +128,6 @@ def _format_of(path: Path | None) -> OutputFormat:
             "--output-format"
         )
     return found
-
-
-@contextmanager
-def _standard_output() -> Iterator[BinaryIO]:
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextmanager

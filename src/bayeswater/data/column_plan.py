@@ -49,7 +49,7 @@ class Column:
     family: str
     why: str = field(default="", compare=False)
     part: str | None = None
-    dtype: str | None = None
+    dtype: str | None = field(default=None, compare=False)
     cuts: tuple[float, ...] | None = None
     analyser: TextAnalyser | None = None
 

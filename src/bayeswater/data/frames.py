@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+STORED = {b"bayeswater": b"a dictionary by storage alone"}
+"""Metadata of a column of strings that a file keeps as a dictionary: it declares no categories."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """Named Arrow columns, and the library they came from."""
@@ -27,6 +31,7 @@ class Frame:
     table: "pa.Table"
     library: str
     declared: frozenset[str]  # columns whose dtype declares its categories
+    stored: frozenset[str] = frozenset()  # strings that are a dictionary by storage alone
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,7 +87,8 @@ def read_frame(X: Any) -> Frame:
             if pa.types.is_dictionary(column.type) and not _is_polars_categorical(X, name)
         )
     require_own_names(table.column_names)
-    return Frame(table, library, declared)
+    stored = frozenset(field.name for field in table.schema if field.metadata == STORED)
+    return Frame(table, library, declared - stored, stored)
 
 
 def require_own_names(names: Iterable[Any]) -> None:
@@ -112,7 +118,7 @@ def _writable(column: Any) -> Any:
 
     try:
         return pa.array(column)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([str(label) for label in column])
 
 

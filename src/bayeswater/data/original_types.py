@@ -46,7 +46,7 @@ def with_type(cells: Any, dtype: str | None) -> "pa.Array":
     missing = np.isnan(numbers)
     if missing.all() and kind is not None:
         return pa.nulls(len(numbers), kind)
-    if kind is None or pa.types.is_dictionary(kind):
+    if kind is None or pa.types.is_dictionary(kind) or pa.types.is_null(kind):
         return pa.array(numbers, mask=missing)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return date_of(numbers, kind)
@@ -64,7 +64,7 @@ def _labels_with_type(cells: Any, kind: "pa.DataType | None") -> "pa.Array":
 
     array = cells if isinstance(cells, pa.Array) else pa.array(cells, from_pandas=True)
     if not pa.types.is_dictionary(array.type):
-        return array if kind is None else array.cast(kind)
+        return array if kind is None or pa.types.is_null(kind) else array.cast(kind)
     if kind is None or not pa.types.is_dictionary(kind):
         return _labels_with_type(array.dictionary_decode(), kind)
     states = array.dictionary.cast(kind.value_type)

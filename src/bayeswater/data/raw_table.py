@@ -25,12 +25,13 @@ COUNTS = "(counts)"
 
 @dataclass(frozen=True)
 class RawTable:
-    """Columns by name; `declared` are those whose type declares its categories."""
+    """Columns by name; `declared` are those whose type declares its categories, `stored` strings read as a dictionary."""
 
     columns: dict[str, Any]
     n_rows: int
     declared: frozenset[str] = frozenset()
     named: bool = False  # whether the names came with the table
+    stored: frozenset[str] = frozenset()
     dtypes: Mapping[str, str] = field(default_factory=dict)  # as a library names them, where it is not Arrow
 
     @cached_property
@@ -166,6 +167,8 @@ class RawTable:
     def dtype(self, name: str) -> str:
         """Name the type of a column."""
         column = self.columns[name]
+        if name in self.stored:
+            return str(column.type.value_type)
         return self.dtypes.get(name) or str(column.dtype if isinstance(column, np.ndarray) else column.type)
 
 
@@ -188,7 +191,7 @@ def read_raw(X: Any, model: str) -> RawTable:
         columns = dict(zip(called.values(), frame.table.columns, strict=True))
         declared = frozenset(called[name] for name in frame.declared)
         dtypes = pandas_types(X, columns) if frame.library == "pandas" else {}
-        return RawTable(columns, frame.table.num_rows, declared, names is not None, dtypes)
+        return RawTable(columns, frame.table.num_rows, declared, names is not None, frame.stored, dtypes)
     if isinstance(X, np.ndarray | list | tuple) and not isinstance(X, np.ma.MaskedArray):
         cells = np.asarray(X) if isinstance(X, np.ndarray) else _of_rows(X)
         if cells is not None and cells.ndim == 2 and cells.dtype.kind in "OUSmM":

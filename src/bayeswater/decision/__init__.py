@@ -16,12 +16,16 @@ _HOME = {
     "bayes_risk_by_enumeration": "bayes_risks",
     "bayes_risk_by_sampling": "bayes_risks",
     "brier_decomposition": "calibration_metrics",
+    "cost_curve": "cost_curves",
     "ece": "calibration_metrics",
+    "error_reject_curve": "curves",
     "estimate_prior": "prior_shift",
     "expected_loss_scorer": "scorers",
+    "prior_curve": "curves",
     "realised_loss_scorer": "scorers",
     "reliability_table": "calibration_metrics",
     "shift_prior": "prior_shift",
+    "threshold_curve": "curves",
     "value_of_information": "information",
 }
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from bayeswater.decision.loss import Loss
 from bayeswater.decision.prior_shift import checked_prior
-from bayeswater.decision.probabilities import SUM_TOLERANCE
+from bayeswater.decision.probabilities import ROUNDING, SUM_TOLERANCE
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.typing import is_number
+from bayeswater.typing import Array, is_number
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class InformationValue:
     risk_now: float
     risk_then: float
     cost: float
+    error: float = 0.0  # how much more it may be worth than it says
 
     @property
     def worth(self) -> float:
@@ -80,11 +81,18 @@ def value_of_information(
             f"give (n_classes,) and ({len(chance)}, n_classes)"
         )
     chance, then = chance[chance > 0], then[chance > 0]
-    risk_now = float(loss.expected_loss(now[None])[0])
-    risk_then = float(chance @ loss.expected_loss(then))
+    risk_now, beyond = float(loss.expected_loss(now[None])[0]), _least_regret(loss, now[None])[0]
+    loss.expected_loss(then)  # refuses what are no probabilities
+    worth = float(beyond - chance @ _least_regret(loss, then))
+    worth = worth if worth > ROUNDING * beyond else 0.0  # it is never negative, and rounding is worth nothing
     if not np.abs(chance @ then - now).max() <= SUM_TOLERANCE:
         raise DataError(
             f"the posteriors given the outcomes average to {(chance @ then).tolist()}, and the posterior is "
             f"{now.tolist()}; they belong to different models"
         )
-    return InformationValue(risk_now, risk_then, float(cost))
+    return InformationValue(risk_now, risk_now - worth, float(cost))
+
+
+def _least_regret(loss: Loss, proba: Array) -> Array:
+    """Risk of the best action beyond that of knowing the truth: (n_rows,); none of its terms is negative."""
+    return (loss.table.regret @ proba.T).min(axis=0)

@@ -49,3 +49,12 @@ def _costs(cost: RowCost, X: Any, n_rows: int, what: str) -> Array:
         row = int(wrong.argmax())
         raise DataError(f"{what} is {values[row]} in row {row}; costs must be finite, no larger than {LARGEST_COST:g}")
     return values
+
+
+def for_one_row(table: CostTable, X: Any) -> CostTable:
+    """Put the costs of the one row X in the place of those that depend on the row."""
+    found = for_rows(table, X, 1)
+    cost = found.cost.copy()
+    for place, by_row in found.by_row.items():
+        cost[place] = by_row[0]  # type: ignore[index]
+    return replace(found, cost=cost, by_row={})

@@ -182,8 +182,21 @@ class ShiftedTemperature(VectorScaling):
     def _n_slopes(n_classes: int) -> int:
         return 1
 
+    @classmethod
+    def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
+        """Find slope and shifts of least log-loss.
+
+        Few rows, each left out in turn, may seem to speak against the truth; then the best temperature is kept alone.
+        """
+        found = super().fit(log_proba, codes, weight)
+        if found.slope[0] > 0:
+            return found
+        slope, _ = best_slope(learnable(log_proba, codes, weight))
+        return cls(np.full(len(found.slope), slope), np.zeros(len(found.slope)))
+
     def __str__(self) -> str:
-        return f"temperature {1 / self.slope[0]:.4g}, shifts {span(self.shift)}"
+        temperature = 1 / self.slope[0] if self.slope[0] else np.inf
+        return f"temperature {temperature:.4g}, shifts {span(self.shift)}"
 
 
 def best_slope(scores: Scores) -> tuple[float, float]:

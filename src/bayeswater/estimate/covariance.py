@@ -45,9 +45,9 @@ class Reading:
         return self.form in ("diagonal", "shared_diagonal", "spherical")
 
     @property
-    def is_regular(self) -> bool:
-        """Whether every covariance has an inverse, however few the rows."""
-        return self.prior is not None or not isinstance(self.shrinkage, Friedman) or self.shrinkage.spherical > 0
+    def is_drawn_to_sphere(self) -> bool:
+        """Whether covariances have an extent in every direction as soon as they have one in any."""
+        return not isinstance(self.shrinkage, Friedman) or self.shrinkage.spherical > 0
 
     @property
     def shared(self) -> float:
@@ -92,7 +92,7 @@ class Blend:
     @property
     def degrees_of_a_row(self) -> int:
         """Degrees of freedom that a row brings."""
-        return self.n_directions if self.reading.form == "spherical" else 1
+        return max(self.n_directions, 1) if self.reading.form == "spherical" else 1
 
     def class_matrix(self, k: int) -> Array:
         """M_k of one class."""
@@ -147,9 +147,9 @@ def blend(
 def _diagonal_sums(scatter: Scatter, class_count: Array) -> tuple[Array, Array, Array]:
     """Weights, means and squares of the columns, as if missing cells were like those that are there."""
     n = class_count.astype(np.float64)
-    if not scatter.is_pairwise:
+    if not scatter.lacks_cells(class_count):
         return n, scatter.means, scatter.squares
-    cells = scatter.cells.astype(np.float64)
+    cells = np.broadcast_to(scatter.cells, scatter.means.shape).astype(np.float64)
     n_all, mean_all, scatter_all = scatter.pooled
     variance_all = np.diagonal(scatter_all) / np.where(n_all > 0, n_all, 1.0)
     variance = np.where(cells > 0, scatter.squares / np.where(cells > 0, cells, 1.0), variance_all)

@@ -1,10 +1,10 @@
-"""Densities of the classes: principal axes and variances, no variance being a tiny share of that of all rows.
+"""Densities of the classes: principal axes and variances, no variance being a tiny share of what is usual.
 
 Along its axes a class has variances v_1, v_2, ...: eigenvalues of its covariance in the coordinates of the yardstick. A
 class of few rows, or whose rows lie in a plane, has none in some directions, and no density there. Then, and only then,
-its covariance is lifted: with T the covariance of all rows, the shares v'Cv / v'Tv (eigenvalues of C seen from T) are
-raised to `variance_floor`. For independent columns that is the larger of the variance and variance_floor times that of
-all rows. A share has no unit, so a change of units changes nothing.
+its covariance is lifted: with T the reference of the yardstick, the shares v'Cv / v'Tv (eigenvalues of C seen from T)
+are raised to `variance_floor`. Of independent columns it is the larger of the variance and variance_floor times the
+variance over all rows. A share has no unit, so a change of units changes nothing.
 """
 
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class Densities:
 
     @cached_property
     def least_share(self) -> Array:
-        """Smallest share that each class has of the variance of all rows, in any direction: (n_classes,)."""
+        """Smallest share that M_k / divisor has of what is usual, in any direction: (n_classes,)."""
         divisor, _ = self.blend.divisors()
         matrices = [self.blend.class_matrix(k) for k in range(self.n_classes)]
         least = [self.blend.yardstick.shares(matrix)[0].min(initial=np.inf) for matrix in matrices]
@@ -96,7 +96,7 @@ def read_densities(
 ) -> Densities:
     """Read the densities off the sums; a yardstick, and intensities of shrinkage, may be held."""
     if measure is None:
-        only_columns = reading.is_diagonal or reading.is_regular
+        only_columns = reading.is_diagonal or reading.is_drawn_to_sphere or reading.prior is not None
         measure = yardstick(scatter, only_columns=only_columns, has_units=reading.form != "spherical")
     return densities(blend(scatter, class_count, reading, measure, intensity), variance_floor)
 
@@ -112,11 +112,14 @@ def densities(parts: Blend, variance_floor: float) -> Densities:
     for g, matrix in enumerate(parts.matrix):
         classes = np.arange(n_classes) if len(parts.matrix) < n_classes else np.array([g])
         covariance = matrix / divisor[classes[0]]
-        least = variance_floor * parts.yardstick.reduced_total
-        if parts.reading.is_regular or not parts.count[classes].any() or _is_above(covariance, least):
+        s = parts.spherical[classes[0]]
+        if s > 0 and d:
+            covariance = (1 - s) * covariance + s * np.trace(covariance) / d * np.eye(d)
+        least = variance_floor * parts.yardstick.reference
+        if parts.reading.prior is not None or not parts.count[classes].any() or _is_above(covariance, least):
             extent[g], axes[g] = np.linalg.eigh(matrix)
-            shares = np.maximum(extent[g], 0.0) / divisor[classes, None]
-            variance[classes] = drawn_to_sphere(shares, parts.spherical[classes])
+            own = np.maximum(extent[g], 0.0) / divisor[classes, None]
+            variance[classes] = drawn_to_sphere(own, parts.spherical[classes])
         else:
             shares, axes[g] = parts.yardstick.shares(covariance)
             n_lifted[classes] = (shares < variance_floor).sum()
@@ -149,7 +152,7 @@ def least_variance(parts: Blend, variance_floor: float) -> Array:
     """Least variance of independent columns, by the yardstick: (n_directions,)."""
     if parts.reading.prior is not None:
         return np.zeros(parts.n_directions)
-    total = np.diagonal(parts.yardstick.reduced_total)
+    total = np.diagonal(parts.yardstick.directions.inward(parts.yardstick.total))
     if parts.reading.form == "spherical" and len(total):
         total = np.full_like(total, total.mean())
     return variance_floor * total

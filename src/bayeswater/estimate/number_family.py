@@ -20,6 +20,12 @@ TIE = 1.0
 """Families whose log-evidence differs by no more, a factor below 3 in probability, are tied: the first is taken."""
 
 
+DENSITIES = ("gaussian", "lognormal")
+
+FEW_VALUES, ROWS_A_VALUE = 8, 10
+"""Up to so many whole numbers, with so many rows for each, are states of their own: no density has a say in them."""
+
+
 @dataclass(frozen=True)
 class FamilyChoice:
     """A family, the reason in words, the cuts of a binned column, and the log-evidence of each family that can be."""
@@ -44,6 +50,9 @@ def choose_family(
         bin_counts = BIN_COUNTS[:1]  # as told, though they are few rows for it
     elif not bin_counts and "binned" in families:
         refused["binned"] = "too few rows"
+    different = len(column.occupied.first) if column.occupied.is_whole else 0
+    if "binned" in families and 2 <= different <= min(FEW_VALUES, column.n.sum() / ROWS_A_VALUE):
+        refused |= {family: "few values" for family in DENSITIES if family in families and family not in refused}
     allowed = [family for family in NAMES if family in families and family not in refused]
     if not allowed:
         reasons = ", ".join(f"not {NAMES[family]} ({reason})" for family, reason in refused.items())

@@ -2,8 +2,9 @@
 
 Columns come in metres or millimetres, and a tolerance or a sphere means something only once their units are gone. So
 columns are divided by their standard deviation within the classes (where that is zero, by the one over all rows), and a
-class is said to have no extent in a direction where its variance is a tiny share of that of all rows. A column, or a
-direction, in which nothing varies at all tells classes apart by nothing: it has no factor in any density.
+class is said to have no extent in a direction where its variance is a tiny share of what is usual there: of the average
+over the classes and their means. A column, or a direction, in which nothing varies at all tells classes apart by
+nothing: it has no factor in any density.
 
 Leave-one-out holds the yardstick, as it holds classes and columns.
 """
@@ -14,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.statistics.remaining_scatter import RANK_SHARE
-from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.scatter import Scatter, nearest_scatter
 from bayeswater.typing import Array
 
 
@@ -50,18 +51,18 @@ class Directions:
         return self.step @ matrix @ self.step.T
 
 
-def directions(total: Array, *, only_columns: bool) -> Directions:
-    """Find the directions of scaled columns in which their covariance `total` has any extent.
+def directions(ground: Array, *, only_columns: bool) -> Directions:
+    """Find the directions of scaled columns in which a matrix of their covariances has any extent.
 
     With `only_columns` every column that varies is a direction, though columns may be bound to one another.
     """
-    spread = np.sqrt(np.maximum(np.diagonal(total), 0.0))
+    spread = np.sqrt(np.maximum(np.diagonal(ground), 0.0))
     varies = np.flatnonzero(spread > 0)
     plain = np.eye(len(spread))[:, varies]
     if only_columns or not len(varies):
         return Directions(plain, plain, True)
     unit = spread[varies]
-    values, vectors = np.linalg.eigh(total[np.ix_(varies, varies)] / unit / unit[:, None])
+    values, vectors = np.linalg.eigh(ground[np.ix_(varies, varies)] / unit / unit[:, None])
     kept = vectors[:, values > RANK_SHARE * values[-1]]
     if kept.shape[1] == len(varies):
         return Directions(plain, plain, True)
@@ -75,7 +76,9 @@ class Yardstick:
     scale: Array  # (n_columns,)
     center: Array  # (n_columns,): mean of all rows
     total: Array  # (n_columns, n_columns): covariance of all rows, of scaled columns
+    ground: Array  # (n_columns, n_columns): zero where neither classes nor their means have any extent
     directions: Directions
+    reference: Array  # (n_directions, n_directions): what the extent of a class along the directions is compared with
 
     @property
     def log_volume(self) -> float:
@@ -87,14 +90,9 @@ class Yardstick:
         return self.directions.log_volume + units
 
     @cached_property
-    def reduced_total(self) -> Array:
-        """Covariance of all rows along the directions."""
-        return self.directions.inward(self.total)
-
-    @cached_property
     def even(self) -> tuple[Array, float]:
-        """Axes along which all rows have variance one, and twice the logarithm of the volume they leave out."""
-        spread, along = np.linalg.eigh(self.reduced_total)
+        """Axes along which the reference has variance one, and twice the logarithm of the volume they leave out."""
+        spread, along = np.linalg.eigh(self.reference)
         return along / np.sqrt(spread), float(np.log(spread).sum())
 
     def shares(self, covariance: Array) -> tuple[Array, Array]:
@@ -111,15 +109,41 @@ class Yardstick:
 def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -> Yardstick:
     """Read the yardstick off the sums.
 
-    Without `has_units` columns are not scaled: their units are taken to be comparable.
+    With `only_columns` the directions are the columns, and they are compared one by one: columns may be bound to one
+    another. Without `has_units` columns are not scaled: their units are taken to be comparable.
     """
     n, center, total = scatter.pooled
     root = np.sqrt(np.where(n > 0, n, 1.0))
     total = total / root / root[:, None]
+    if scatter.is_pairwise:
+        total = nearest_scatter(total)
     cells = np.broadcast_to(scatter.cells, scatter.means.shape).sum(axis=0)
     within = scatter.squares.sum(axis=0) / np.where(cells > 0, cells, 1)
     spread = np.diagonal(total)
     scale = np.sqrt(np.where(within > 0, within, np.where(spread > 0, spread, 1.0)))
     scale = scale if has_units else np.ones(len(spread))
     total = total / scale / scale[:, None]
-    return Yardstick(scale, center, total, directions(total, only_columns=only_columns))
+    ground, typical = (total, 1.0) if scatter.is_pairwise else _ground(scatter, scale, center)
+    found = directions(ground, only_columns=only_columns)
+    reduced = found.inward(ground) * typical
+    return Yardstick(scale, center, total, ground, found, np.diag(np.diagonal(reduced)) if only_columns else reduced)
+
+
+NOTHING = 1e-18
+"""Share of all scatter below which that of a class, or of the class means, is the rounding of means far from zero."""
+
+
+def _ground(scatter: Scatter, scale: Array, center: Array) -> tuple[Array, float]:
+    """Covariances of all classes, and that of their means, each brought to the same size; and the size that is typical.
+
+    So a row or a class that is far away from all others does not hide the directions in which the others differ, nor
+    what is usual there. The typical size is the harmonic mean: small ones count for more.
+    """
+    n = scatter.weight[:, 0, 0].astype(np.float64)
+    apart = np.where(n[:, None] > 0, (scatter.means - center) / scale, 0.0)
+    within = scatter.scatter / scale / scale[:, None] / np.where(n > 0, n, 1.0)[:, None, None]
+    parts = [*within, (apart.T * (n / max(n.sum(), 1.0))) @ apart]
+    sizes = np.array([np.trace(part) for part in parts])
+    used = np.flatnonzero(sizes > NOTHING * sizes.sum())
+    ground = sum((parts[i] / sizes[i] for i in used), np.zeros_like(parts[0]))
+    return ground, 1.0 / float((1.0 / sizes[used]).sum()) if len(used) else 1.0

@@ -7,6 +7,7 @@ density of the cells that are there: their part of mean and covariance. Rows are
 that each such pattern is factored once.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,50 +96,65 @@ class FullJoint:
         return (self.densities.mean - self.densities.blend.yardstick.center) @ self.whitening[0]
 
     def _by_pattern(self, block: Array) -> Array:
-        missing = np.isnan(block)
-        _, first, group = np.unique(np.packbits(missing, axis=1), axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(group.ravel(), kind="stable")
-        ends = np.cumsum(np.bincount(group.ravel()))
         result = np.empty((len(block), self.densities.n_classes))
-        for start, stop, pattern in zip(np.r_[0, ends[:-1]], ends, missing[first], strict=True):
-            rows = order[start:stop]
-            result[rows] = self._marginal(block[rows], ~pattern)
+        for rows, there in patterns(block):
+            result[rows] = self.likelihood(block[rows]) if there.all() else self._partial(block[rows], there)
         return result
 
-    def _marginal(self, x: Array, there: Array) -> Array:
-        """Log-likelihoods of rows that all have the cells that are `there` (n_columns,)."""
-        if there.all():
-            return self.likelihood(x)
+    def _partial(self, block: Array, there: Array) -> Array:
+        p, part = self.densities, self.marginal(there)
+        result = np.empty((len(block), p.n_classes))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for k, whitening in enumerate(part.whitening):
+                z = (block[:, part.seen] - p.mean[k, part.seen]) @ whitening
+                result[:, k] = np.einsum("ij,ij->i", z, z)
+            _no_number_is_infinite(result)
+            return after_distance(result, part.constant, p.degrees, part.whitening.shape[2])
+
+    def marginal(self, there: Array) -> "Marginal":
+        """Densities of the cells that are `there` (n_columns,): their part of means and covariances."""
         p, measure = self.densities, self.densities.blend.yardstick
+        if there.all():
+            return Marginal(np.arange(len(there)), self.whitening, self.constant)
         if measure.directions.is_plain:
             seen = measure.directions.columns[there[measure.directions.columns]]
-            log_volume, basis = float(np.log(measure.scale[seen]).sum()), None
+            log_volume, basis = float(np.log(measure.scale[seen]).sum()), np.eye(len(seen))
         else:
             seen = np.flatnonzero(there)
-            found = directions(measure.total[np.ix_(seen, seen)], only_columns=False)
+            found = directions(measure.ground[np.ix_(seen, seen)], only_columns=False)
             log_volume, basis = found.log_volume, found.basis
-        n_directions = len(seen) if basis is None else basis.shape[1]
-        result = np.empty((len(x), p.n_classes))
-        for k in range(p.n_classes):
-            if not p.blend.has_density[k]:
-                result[:, k] = -np.inf
-                continue
-            covariance = self._scaled_covariances[k][np.ix_(seen, seen)]
-            away = (x[:, seen] - p.mean[k, seen]) / measure.scale[seen]
-            if basis is not None:
-                covariance, away = basis.T @ covariance @ basis, away @ basis
-            root = np.linalg.cholesky(covariance)
-            with np.errstate(over="ignore", invalid="ignore"):
-                z = solve_triangular(root, away.T, lower=True, check_finite=False)
-                distance = np.einsum("ij,ij->j", z, z)
-            _no_number_is_infinite(distance)
+        d = basis.shape[1]
+        whitening, constant = np.zeros((p.n_classes, len(seen), d)), np.full(p.n_classes, -np.inf)
+        for k in np.flatnonzero(p.blend.has_density):
+            root = np.linalg.cholesky(basis.T @ self._scaled_covariances[k][np.ix_(seen, seen)] @ basis)
+            inverse = solve_triangular(root, np.eye(d), lower=True, check_finite=False)
+            whitening[k] = (basis / measure.scale[seen, None]) @ inverse.T
             log_determinant = 2 * np.log(np.diagonal(root)).sum()
-            result[:, k] = log_density(distance, log_determinant, p.degrees[k], n_directions) - log_volume
-        return result
+            constant[k] = log_density(0.0, log_determinant, p.degrees[k], d) - log_volume
+        return Marginal(seen, whitening, constant)
 
     @cached_property
     def _scaled_covariances(self) -> list[Array]:
         return [self.densities.scaled_covariance(k) for k in range(self.densities.n_classes)]
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """Densities of some columns: W of each class (n_classes, n_seen, n_directions), and log-density at its mean."""
+
+    seen: Array
+    whitening: Array
+    constant: Array
+
+
+def patterns(block: Array) -> Iterator[tuple[Array, Array]]:
+    """Gather rows by the cells they have: places of the rows, and which cells (n_columns,) are there."""
+    missing = np.isnan(block)
+    _, first, group = np.unique(np.packbits(missing, axis=1), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(group.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(group.ravel()))
+    for start, stop, row in zip(np.r_[0, ends[:-1]], ends, first, strict=True):
+        yield order[start:stop], ~missing[row]
 
 
 def log_density(distance: Array | float, log_determinant: Array, degrees: Array, d: int) -> Array:

@@ -41,15 +41,20 @@ class Without:
     class_count: Array
     anew: Likelihood
 
+    @cached_property
+    def lacks_cells(self) -> bool:
+        """Whether cells were missing among the rows that were counted."""
+        return self.scatter.lacks_cells(self.class_count)
+
     def must_be_single(self, x: Array, y: Array, removed: Array) -> Array:
         """Rows whose sums have to be taken apart one by one: (n_rows,)."""
         alone = remainder(self.class_count[y].astype(np.float64), removed) == 0
-        return np.isnan(x).any(axis=1) | alone | self.scatter.is_pairwise
+        return np.isnan(x).any(axis=1) | alone | self.lacks_cells | (self.densities.n_directions == 0)
 
     def one_by_one(self, rows: Array, x: Array, y: Array, removed: Array, result: Array) -> None:
         """Put the log-likelihoods of some rows into `result`, from sums that are read again without them."""
         reading = self.densities.blend.reading
-        by_class = reading.shared == 0 and not self.scatter.is_pairwise
+        by_class = reading.shared == 0 and not self.lacks_cells
         if by_class and len(rows):
             result[rows] = self.anew(self.scatter, self.class_count, x[rows], slice(None))
         for i in rows:
@@ -95,7 +100,7 @@ class FullWithout(Without):
         result = np.empty((len(x), p.n_classes))
         rows = np.flatnonzero(~single)
         stretch = max(1, STRETCH_CELLS // x.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such rows are taken apart singly
             for start in range(0, len(rows), stretch):
                 part = rows[start : start + stretch]
                 result[part], lost[part], single[part] = self._together(x[part], y[part], removed[part])
@@ -104,7 +109,7 @@ class FullWithout(Without):
 
     @property
     def _can_be_lifted(self) -> bool:
-        return not self.densities.blend.reading.is_regular
+        return self.densities.blend.reading.prior is None
 
     def _together(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array, Array]:
         """Log-likelihoods of rows by the formula, which of them lost digits, and which must be taken apart singly."""
@@ -118,7 +123,7 @@ class FullWithout(Without):
             rows = np.flatnonzero(~unchanged[:, k])
             if not len(rows):
                 continue
-            result[rows, k], factor = self._changed(k, x[rows], y[rows], removed[rows])
+            result[rows, k], factor, least = self._changed(k, x[rows], y[rows], removed[rows])
             if not p.blend.has_density[k]:
                 result[rows, k] = -np.inf
                 continue
@@ -126,11 +131,15 @@ class FullWithout(Without):
             lost[rows] |= (factor < DIGITS_KEPT) & (left > p.n_directions)
             single[rows] |= factor < DIGITS_KEPT
             if self._can_be_lifted:
-                single[rows] |= p.least_share[k] * factor < p.variance_floor
+                single[rows] |= least < p.variance_floor
         return result, lost, single | lost | np.isnan(result).any(axis=1)
 
-    def _changed(self, k: int, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
-        """Log-likelihoods in class k of rows that had a part in it, and the factor f of the determinant."""
+    def _changed(self, k: int, x: Array, y: Array, removed: Array) -> tuple[Array, Array, Array]:
+        """Log-likelihoods in class k of rows that had a part in it.
+
+        Also the factor f of the determinant, and what share of the reference is left in any direction, at
+        least: M - a d d' is no less than f M, and what is drawn to a sphere no less than that.
+        """
         p, blend = self.densities, self.densities.blend
         own = y == k
         before = blend.weight[y]
@@ -148,16 +157,19 @@ class FullWithout(Without):
             mean_extent = (extent.sum() - a * (from_own**2).sum(axis=1)) / (divisor * d)
             variance = (1 - s) * extent / divisor[:, None] + s * mean_extent[:, None]
             log_determinant = np.log(variance).sum(axis=1)
+            least = s * mean_extent / np.diagonal(blend.yardstick.reference).max()
         else:
             variance = extent / divisor[:, None]
             log_determinant = np.log(extent).sum() - d * np.log(divisor)
         b = (1 - s) * a / divisor
         weighted = from_own / variance
         factor = 1 - b * np.einsum("ij,ij->i", weighted, from_own)
+        if s == 0:
+            least = p.least_share[k] * factor
         cross = np.einsum("ij,ij->i", weighted, z)
         distance = np.einsum("ij,ij->i", z, z / variance) + b * cross**2 / factor
         density = log_density(distance, log_determinant + np.log(factor), degrees, d)
-        return density - blend.yardstick.log_volume, factor
+        return density - blend.yardstick.log_volume, factor, least
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ def take_out(n: Array, mean: Array, scatter: Array, x: Array, r: Array) -> tuple
     """Take rows x out with weights r, each out of the sums beside it: (n_rows, n_columns) each."""
     without = remainder(n, r)
     safe = np.where(without > 0, without, 1.0)
-    away = x - mean
     with np.errstate(over="ignore"):
+        away = np.where(r > 0, x - mean, 0.0)  # where nothing is taken out, its distance may be beyond any square
         left = remainder(scatter, away**2 * (r * n / safe))
     return without, mean - away * (r / safe), np.where(without > 0, left, 0.0)

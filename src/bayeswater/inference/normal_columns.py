@@ -58,7 +58,7 @@ class NormalColumns:
         student = np.isfinite(degrees)
         safe = np.where(variance > 0, variance, 1.0)
         with np.errstate(over="ignore"):
-            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + (x - mean) ** 2 / safe)
+            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x - mean) / np.sqrt(safe)) ** 2)
         if student.any():
             terms = np.where(student, student_log_density(x, mean, safe, np.where(student, degrees, 1.0)), terms)
         terms -= np.where(self.is_log[:, None], x, 0.0)
@@ -121,7 +121,7 @@ class NormalColumns:
         variance = np.maximum(scatter / n, floor)
         lost = (scatter < DIGITS_KEPT * before) & (variance > floor)
         with np.errstate(over="ignore"):
-            terms = LOG_TWO_PI + np.log(variance) + (x - mean) ** 2 / variance
+            terms = LOG_TWO_PI + np.log(variance) + ((x - mean) / np.sqrt(variance)) ** 2
         terms = np.where(missing, 0.0, terms) if some_missing else terms
         return -0.5 * terms.sum(axis=1), np.asarray(lost.any(axis=1))
 
@@ -152,5 +152,5 @@ class NormalColumns:
         has_factor = (n_all[:, None] > 0) & (variance_all > 0) & ~missing[:, None]
         safe = np.where(has_factor, variance, 1.0)
         with np.errstate(over="ignore"):
-            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + (x[:, None] - mean) ** 2 / safe)
+            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x[:, None] - mean) / np.sqrt(safe)) ** 2)
         return np.where(has_factor, terms, 0.0), (lost_floor | lost.any(axis=1)) & (n_all > 1) & ~missing

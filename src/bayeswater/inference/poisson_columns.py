@@ -60,11 +60,11 @@ class PoissonColumns:
             total = self.likelihood(np.where(borrows, np.nan, block), use_loop)
             own = np.zeros(len(block))
             for j in np.flatnonzero(~borrows):
-                own += self._column(block[:, j], self._rates_without(block[:, j], r, j, y[:, None], True))[:, 0]
+                own += self._column(block[:, j], self._rates_without(block[:, j], r, int(j), y[:, None], True))[:, 0]
             leave_out_own_class(total, own, y)
             every = np.arange(self.sums.n_classes)
             for j in np.flatnonzero(borrows):
-                rates = self._rates_without(block[:, j], r, j, every, y[:, None] == every)
+                rates = self._rates_without(block[:, j], r, int(j), every, y[:, None] == every)
                 total += self._column(block[:, j], rates)
             return total
 

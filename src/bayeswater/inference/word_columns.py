@@ -22,6 +22,8 @@ class WordColumns:
 
     def likelihood(self, block: TextTable, use_loop: bool) -> Array:
         """Log-likelihoods of some rows: (n_rows, n_classes)."""
+        if not block.counts.n_columns:  # no text has had a word yet
+            return np.zeros((block.shape[0], len(self.reading.joint.intercept)))
         scores = self.reading.likelihood(self._weighed(block.counts), use_loop)
         scores[block.missing] = 0.0
         return scores
@@ -38,6 +40,8 @@ class WordColumns:
         inner = self.reading.without(_Counts(self, table), labels, removed)
 
         def likelihood(rows: slice, use_loop: bool) -> Array:
+            if not table.counts.n_columns:
+                return self.likelihood(table.block(rows), use_loop)
             scores = inner(rows, use_loop)
             scores[table.missing[rows]] = 0.0
             return scores

@@ -56,7 +56,8 @@ def class_scatter(
                 w = None if weight is None else weight[part].astype(np.float64)
                 new = _available(z, w) if skip_missing else _complete(z, w)
                 sums = _joined_higher(sums, _with_higher(new, z, w)) if higher else merged(sums[:3], new)  # type: ignore[arg-type]
-            count[k], mean[k], scatter[k] = sums[0], sums[1] + origin[:, None], sums[2]
+            count[k], scatter[k] = sums[0], sums[2]
+            mean[k] = np.where(sums[0] > 0, sums[1] + origin[:, None], 0.0)
             if higher:
                 extra[:, k] = sums[3:]
     return (count, mean, scatter, *extra) if higher else (count, mean, scatter)

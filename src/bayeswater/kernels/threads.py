@@ -72,6 +72,21 @@ def row_blocks(n_rows: int, rows: int = BLOCK_ROWS) -> list[slice]:
     return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
 
+def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Give the items, fetching each next one on a thread of its own while the last is worked on.
+
+    >>> list(one_ahead(range(3)))
+    [0, 1, 2]
+    """
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, iterator, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, iterator, end)
+            yield item  # type: ignore[misc]
+            del item  # while the next one is waited for, nothing of this one is kept
+
+
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Apply `function` to the items on our threads; results come in the order of the items.
 

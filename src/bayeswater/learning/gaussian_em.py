@@ -46,7 +46,7 @@ def expected_scatter(
 
     `scatter` are the sums over pairs of cells, from which the search begins.
     """
-    measure = yardstick(scatter, only_columns=True)
+    measure = yardstick(scatter, only_columns=True, has_units=reading.form != "spherical")
     groups = list(_groups(table, labels, weight, measure))
     n_classes = labels.n_classes
     count = np.bincount(labels.codes, weights=weight, minlength=n_classes)

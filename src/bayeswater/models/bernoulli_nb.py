@@ -8,19 +8,20 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, first_cell, read_matrix, require_values, with_known_columns
+from bayeswater.decision.facts import StateFact
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.inference.feature_columns import BernoulliColumns
 from bayeswater.inference.linear import LinearJoint
-from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 
-class BernoulliNB(CountingClassifier):
+class BernoulliNB(AskingClassifier):
     """Bernoulli naive Bayes: log P(k, x) = log P(k) + sum_j [x_j] log p_kj + [not x_j] log (1 - p_kj).
 
     p_kj = (N_kj + alpha_j) / (N_k + 2 alpha_j), and 1 - p_kj from its own count, so that no digit cancels.
@@ -143,6 +144,13 @@ class BernoulliNB(CountingClassifier):
                 f"cannot combine models with binarize={self.binarize} and binarize={other.binarize}: they "
                 "mark different cells"
             )
+
+    def _facts(self, X: Any) -> Facts:
+        block = self._table(X).block(slice(0, 1))
+        missing = np.isnan(block[0]) if isinstance(block, np.ndarray) else []  # a sparse row has every cell
+        both = np.stack(self._columns(self.statistics_.columns).log_probability())  # (2, n_classes, n_features)
+        names = self._column_names()
+        return {names[j]: [StateFact(both[:, :, j])] for j in np.flatnonzero(missing).tolist()}
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,)."""

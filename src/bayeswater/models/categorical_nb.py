@@ -12,12 +12,13 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
+from bayeswater.decision.facts import StateFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
-from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
 from bayeswater.models.settings import (
     checked_alpha,
     column_priors,
@@ -30,7 +31,7 @@ from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class CategoricalNB(CountingClassifier):
+class CategoricalNB(AskingClassifier):
     """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
 
     P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the
@@ -178,6 +179,14 @@ class CategoricalNB(CountingClassifier):
     def _require_same_reading(self, other: Self) -> None:
         if (self.missing == "state") != (other.missing == "state"):
             raise StatisticsError("cannot combine a model that takes missing as a state with one that does not")
+
+    def _facts(self, X: Any) -> Facts:
+        codes, n_states = self._table(X).block(slice(0, 1))[0], self.statistics_.columns.n_states
+        missing, names = np.flatnonzero(codes == n_states).tolist(), self._column_names()
+        if self.missing == "state":
+            return {names[j]: MISSING_IS_STATE for j in missing}
+        log_probability = self.feature_log_prob_
+        return {names[j]: [StateFact(log_probability[j].T)] for j in missing}
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""

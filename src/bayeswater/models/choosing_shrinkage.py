@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswater.data.frames import held
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.weights import checked_weight, take_rows, without_zero_rows
+from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.estimate.covariance import Reading
 from bayeswater.estimate.densities import read_densities
 from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
@@ -18,6 +18,7 @@ from bayeswater.inference.gaussian_form import without
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 DECIDING_ROWS = 8192
@@ -38,8 +39,9 @@ def best_shrinkage(model: Any, X: Any, y: Any, sample_weight: Any) -> Friedman:
     removed = removed_weight(None if weight is None else weight[chosen], len(codes))
     count = sums.class_count.count
     judged = count[codes] > removed
-    table = model._encode(take_rows(X, chosen), sums, learning=True)
-    x, codes, removed = table.block(slice(0, len(codes)))[judged], codes[judged], removed[judged]
+    table = model._encode(X, sums, learning=True)
+    x = np.concatenate([table.block(rows)[chosen[rows]] for rows in row_blocks(len(flat))])[judged]
+    codes, removed = codes[judged], removed[judged]
     times = np.ones(len(flat))[chosen][judged] if weight is None else weight[chosen][judged]
     if model._prior_is_counted:
         prior = log_prior_without(count, model.class_alpha, codes, removed)

@@ -92,7 +92,8 @@ def _settings(name: str, said: Any) -> ColumnSettings:
     if settings.get("cuts") is not None:
         settings["cuts"] = _rising(name, settings["cuts"])
     if bins is not None or settings.get("cuts") is not None:
-        settings.setdefault("family", "binned")
+        if settings.setdefault("family", "binned") not in ("binned", AUTO):
+            raise ParameterError(f"columns[{name!r}] gives bins to a {family} column; leave them out, or say 'binned'")
     analyser = settings.get("analyser")
     if analyser is not None:
         if not isinstance(analyser, TextAnalyser):

@@ -2,6 +2,8 @@
 
 With W the shared covariance, and B that of the class means under the class prior, the axes are the directions v with
 the largest v'Bv / v'Wv, each scaled so that classes have variance one along it. K means span K - 1 directions at most.
+Where the ratio is the same in several directions, as it is where no class has any extent, the axes among them are those
+along which scaled columns weigh most.
 """
 
 from abc import abstractmethod
@@ -16,6 +18,12 @@ from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.remaining_scatter import RANK_SHARE
 from bayeswater.typing import Array
+
+LEAST_DISTANCE = 1e-8
+"""Standard deviations below which class means do not differ but for rounding."""
+
+SAME = 1e-6
+"""Ratios that differ by less than this share are the same."""
 
 
 class DiscriminantAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -71,7 +79,12 @@ def discriminant_axes(prior: Array, shared: Densities) -> tuple[Array, Array]:
     apart = (shared.mean[seen] - center) @ whitening * np.sqrt(share)[:, None]
     _, lengths, turned = np.linalg.svd(apart, full_matrices=False)
     kept = lengths[: max(len(share) - 1, 0)]
-    n_axes = int((kept > np.sqrt(RANK_SHARE) * kept.max(initial=0.0)).sum())
+    n_axes = int((kept > max(np.sqrt(RANK_SHARE) * kept.max(initial=0.0), LEAST_DISTANCE)).sum())
     axes = whitening @ turned[:n_axes].T
-    signs = np.sign(axes[np.abs(axes * shared.blend.yardstick.scale[:, None]).argmax(axis=0), np.arange(n_axes)])
+    scaled = axes * shared.blend.yardstick.scale[:, None]
+    group = np.cumsum(np.r_[0, -np.diff(kept[:n_axes]) > SAME * kept[: max(n_axes - 1, 0)]])[:n_axes]
+    for tied in (np.flatnonzero(group == g) for g in range(int(group.max(initial=-1)) + 1)):
+        _, _, rotation = np.linalg.svd(scaled[:, tied], full_matrices=False)
+        axes[:, tied], scaled[:, tied] = axes[:, tied] @ rotation.T, scaled[:, tied] @ rotation.T
+    signs = np.sign(scaled[np.abs(scaled).argmax(axis=0), np.arange(n_axes)])
     return center, axes * signs

@@ -4,22 +4,31 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.frames import held, write_frame
+from bayeswater.data.frames import held, is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
+from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, PrecisionWarning, StatisticsError, warn_user
 from bayeswater.estimate.covariance import Reading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
+from bayeswater.explain.explanations import Explanations
 from bayeswater.inference.gaussian_form import without
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.scoring import score
 from bayeswater.kernels.blas import one_blas_thread
-from bayeswater.models.calibrating import CalibratingClassifier
+from bayeswater.models.comparing import ComparingClassifier
 from bayeswater.models.discriminating import DiscriminantAxes
-from bayeswater.models.gaussian_reading import checked_reading, read_joint, require_finite, warn_of_lifted
+from bayeswater.models.gaussian_reading import (
+    checked_reading,
+    gaussian_terms,
+    in_known_order,
+    read_joint,
+    require_finite,
+    warn_of_lifted,
+)
 from bayeswater.models.linear_form import QuadraticForm
 from bayeswater.models.linear_reading import quadratic_form
 from bayeswater.models.settings import require_missing_rule
@@ -34,7 +43,7 @@ EM_REFUSAL = (
 )
 
 
-class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
+class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
     """Gaussian classes: log P(k, x) = log P(k) + log Normal(x; mean_k, covariance_k).
 
     With a covariance for each class boundaries are quadratic (QDA), with a shared one they are lines (LDA), and with
@@ -63,7 +72,8 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         parameters of largest likelihood (EM), after which the model takes no further rows; or refuse. In `predict` a
         row has the density of the cells that are there.
     variance_floor : float, default 1e-9
-        Least variance of a class in any direction, as a share of the variance of all rows in that direction.
+        Least variance of a class in any direction, as a share of what is usual there: of the average over the classes
+        and their means or, where columns are independent, of the variance of the column over all rows.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
 
@@ -257,9 +267,15 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         name = type(self).__name__
         matrix = read_dense(X, name)
         if known is not None:
+            matrix = in_known_order(matrix, known.columns.names)
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, name)
         require_values(matrix, name, missing="error" if self._needs_whole_rows else "ignore", allow_negative=True)
         return matrix
+
+    def _require_names(self, X: Any) -> None:
+        """Compare names only where one side has none: named columns are found by their name."""
+        if not (is_frame(X) and "feature_names_in_" in self.__dict__):
+            super()._require_names(X)
 
     @property
     def _needs_whole_rows(self) -> bool:
@@ -381,6 +397,39 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
             rows: dict[str, Any] = {"column": names, **dict(zip(names, covariances[k].T, strict=True))}
             result["covariance" if is_one else f"covariance({label})"] = write_frame(rows, self._library)
         return result
+
+    def explain(self, X: Any, against: Any = None) -> Explanations:
+        """Say for each row why it gets its class rather than another.
+
+        Contributions of the columns, and the log-odds of the class prior, add up to the log-odds. Where classes share a
+        covariance, a column adds a line in its own value, w_j (x_j - b_j). Where they do not, the squared distance
+        (x - m)' P (x - m) from each mean is shared out as the sum over j of (x_j - m_j) (P (x - m))_j, P being the
+        inverse of the covariance: what a column adds then hangs on the columns it is correlated with.
+
+        Parameters
+        ----------
+        X : rows
+        against : label, or one label for each row, optional
+            The class to compare with; default the runner-up.
+
+        Examples
+        --------
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [5.0, 5.0], [6.0, 7.0], [7.0, 6.0]]
+        >>> model = GaussianClassifier(covariance="shared").fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> print(model.explain([[4.0, 5.0]]))
+        'high' rather than 'low', with probability 0.99995
+          before the row is looked at     +0.000  'high' is as frequent as 'low'
+          x1 = 5                          +7.500  1,800 times as likely among 'high' as among 'low'
+          x0 = 4                          +2.500  12 times as likely among 'high' as among 'low'
+          log-odds                       +10.000  22,000 to 1
+          would turn it: x1 under 3; x0 under 2
+        """
+        X = held(X)
+        joint, table = self._joint(), self._table(X)
+        assert isinstance(joint, FullJoint | IndependentJoint)
+        verdicts = self._compared(self._decided(joint, table), against)
+        terms, views = gaussian_terms(joint, table, self._column_names(), read_raw(X, type(self).__name__))
+        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, self._library)
 
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.

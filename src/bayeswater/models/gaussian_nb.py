@@ -19,14 +19,14 @@ from bayeswater.estimate.gaussian import (
 )
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.gaussian_leave_one_out import GaussianWithout, warn_of_lost_digits
-from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.asking import AskingClassifier, Facts, normal_fact
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 
-class GaussianNB(CountingClassifier):
+class GaussianNB(AskingClassifier):
     """Gaussian naive Bayes: log P(k, x) = log P(k) + sum_j log Normal(x_j; theta_kj, var_kj).
 
     Parameters
@@ -152,6 +152,10 @@ class GaussianNB(CountingClassifier):
             return terms
 
         return likelihood
+
+    def _facts(self, X: Any) -> Facts:
+        missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()
+        return {names[j]: [normal_fact(self._parameters, j)] for j in np.flatnonzero(missing).tolist()}
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""

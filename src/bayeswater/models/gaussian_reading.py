@@ -4,13 +4,18 @@ from typing import Any, get_args
 
 import numpy as np
 
-from bayeswater.errors import DataError, ParameterError, SingularCovarianceWarning, warn_user
+from bayeswater.data.column_plan import Column
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable
+from bayeswater.data.raw_table import RawTable
+from bayeswater.errors import DataError, ParameterError, SchemaError, SingularCovarianceWarning, warn_user
 from bayeswater.estimate.covariance import FORMS, Reading, Shrinkage
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.wishart import NormalInverseWishart
+from bayeswater.explain.gaussian_view import GaussianTerms, GaussianView, Rows
 from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_terms import full_terms, independent_terms
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
@@ -39,7 +44,16 @@ def checked_reading(model: Any, scatter: Scatter | None) -> Reading:
                 "a prior says how far covariances are drawn and by what they are divided; leave shrinkage and estimate "
                 f"at their defaults (they are {model.shrinkage!r} and {model.estimate!r}), or take no prior"
             )
+        if scatter is not None:
+            _require_fitting(model.prior, scatter.n_columns)
     return Reading(model.covariance, model.estimate == "unbiased", shrinkage, model.prior)
+
+
+def _require_fitting(prior: NormalInverseWishart, n_columns: int) -> None:
+    """Refuse a prior of other columns."""
+    prior.degrees_for(n_columns)
+    prior.mean_for(np.zeros(n_columns))
+    prior.covariance_for(np.ones(n_columns))
 
 
 def _checked_shrinkage(model: Any, scatter: Scatter | None) -> Shrinkage:
@@ -72,6 +86,22 @@ def _checked_shrinkage(model: Any, scatter: Scatter | None) -> Shrinkage:
     return given  # type: ignore[return-value]
 
 
+def in_known_order(matrix: DenseTable, names: tuple[str, ...] | None) -> DenseTable:
+    """Put named columns into the order the model knows; refuse a table that lacks one, or has another."""
+    if matrix.names is None or names is None or matrix.names == names:
+        return matrix
+    unknown, lacking = sorted(set(matrix.names) - set(names)), sorted(set(names) - set(matrix.names))
+    if unknown or lacking:
+        raise SchemaError(
+            "The feature names should match those that were passed during fit: "
+            + "; ".join(f"{what} {found[:5]}" for what, found in (("X has", unknown), ("X lacks", lacking)) if found)
+        )
+    order = [matrix.names.index(name) for name in names]
+    if isinstance(matrix, DenseMatrix):
+        return DenseMatrix(matrix.values[:, order], names)
+    return ColumnMatrix(tuple(matrix.columns[j] for j in order), names)
+
+
 def require_finite(scatter: Scatter) -> None:
     """Refuse sums of squares that are no numbers any more."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -92,6 +122,28 @@ def read_joint(
     return joint_of(log_prior, read_densities(sums.columns, sums.class_count.count, reading, variance_floor))
 
 
+def gaussian_terms(
+    joint: FullJoint | IndependentJoint, table: DenseTable, names: list[str], raw: RawTable
+) -> tuple[GaussianTerms, tuple[GaussianView, ...]]:
+    """Make the log-likelihoods of some rows ready for an explanation, column by column."""
+    rows = Rows(table.block(slice(0, table.shape[0])).astype(np.float64))
+    sources = names if set(names) == set(raw.names) else raw.names
+    columns = tuple(Column(name, source, "gaussian") for name, source in zip(names, sources, strict=True))
+
+    def share_out(block: Array) -> Array:
+        if isinstance(joint, FullJoint):
+            return full_terms(joint, block)
+        return independent_terms(joint.densities, block)
+
+    measure = joint.densities.blend.yardstick
+    deviation = measure.scale * np.sqrt(np.diagonal(measure.total))
+    views = tuple(
+        GaussianView(column, joint, rows, j, raw, (float(measure.center[j]), float(deviation[j])))
+        for j, column in enumerate(columns)
+    )
+    return GaussianTerms(joint, rows, {"": columns}, share_out), views  # type: ignore[arg-type]
+
+
 def warn_of_lifted(read: Densities, classes: Array) -> None:
     """Say which classes have no extent in some direction, and why."""
     lifted = np.flatnonzero(read.n_lifted)
@@ -105,7 +157,7 @@ def warn_of_lifted(read: Densities, classes: Array) -> None:
     more = f", and {len(lifted) - 1} more class(es) are like it" if len(lifted) > 1 else ""
     warn_user(
         f"class {classes.tolist()[k]!r} has no extent in {read.n_lifted[k]} of {d} directions: {why}{more}. There its "
-        f"variance is taken as {read.variance_floor:g} of that of all rows; shrinkage='auto', a prior or a shared "
+        f"variance is taken as {read.variance_floor:g} of what is usual; shrinkage='auto', a prior or a shared "
         "covariance estimate it better",
         SingularCovarianceWarning,
     )

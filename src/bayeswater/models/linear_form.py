@@ -68,12 +68,12 @@ class LinearForm:
         from sklearn.linear_model import LogisticRegression
 
         if len(self.classes) < 2:
-            raise ParameterError(f"the model knows one class, {self.classes[0]!r}: there is nothing to regress")
+            raise ParameterError(f"the model knows one class, {self.classes.tolist()[0]!r}: nothing can be regressed")
         impossible = np.isneginf(self.intercepts)
         if impossible.any():
             raise ParameterError(
-                f"class {self.classes[impossible.argmax()]!r} has prior probability 0, and no regression has an "
-                "intercept of -inf; give it a probability, or class_alpha over 0"
+                f"class {self.classes.tolist()[impossible.argmax()]!r} has prior probability 0, and no regression has "
+                "an intercept of -inf; give it a probability, or class_alpha over 0"
             )
         regression = LogisticRegression(**{"warm_start": X is not None, "max_iter": 1000, **settings})
         weights, intercepts = self.weights, self.intercepts

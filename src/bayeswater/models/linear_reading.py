@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from bayeswater.data.matrix import SparseMatrix, column_name
-from bayeswater.decision.calibration_maps import ShiftedTemperature, Temperature
+from bayeswater.decision.softmax_maps import ShiftedTemperature, Temperature, Unchanged
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.estimate.densities import Densities
 from bayeswater.inference.categories import CategoryJoint
@@ -81,9 +81,9 @@ def quadratic_form(model: Any) -> QuadraticForm:
 def _calibration(model: Any) -> tuple[float, Array]:
     """Slope and shift (n_classes,) that calibration puts on log-odds."""
     none = np.zeros(len(model.classes_))
-    if not getattr(model, "_is_calibrated", False):
+    learned = model.calibration_.map if getattr(model, "_is_calibrated", False) else Unchanged()
+    if isinstance(learned, Unchanged):
         return 1.0, none
-    learned = model.calibration_.map
     if isinstance(learned, Temperature):
         return 1 / learned.temperature, none
     if isinstance(learned, ShiftedTemperature):

@@ -5,7 +5,7 @@ summed by its part, and where a family is still open it is chosen from the sums.
 the sums of all parts add and subtract as one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +19,11 @@ from bayeswater.data.raw_table import COUNTS, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, first_rows, without_zero_rows
 from bayeswater.errors import DataError, ParameterError, SchemaError
-from bayeswater.inference.mixed import MixedJoint
+from bayeswater.inference.mixed import ColumnTerms, MixedJoint
+from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.column_settings import column_settings, is_smoothing
 from bayeswater.models.explaining import ExplainingClassifier
+from bayeswater.models.mixed_facts import mixed_facts
 from bayeswater.models.parts.grouping import parts_of, words_key
 from bayeswater.models.parts.part import Settings
 from bayeswater.models.planning import plan_columns
@@ -38,7 +40,7 @@ Batch = tuple[Any, ...]
 """X and y of some rows, and perhaps their weights."""
 
 
-class NaiveBayes(ExplainingClassifier):
+class NaiveBayes(AskingClassifier, ExplainingClassifier):
     """Naive Bayes of a mixed table: log P(k, x) = log P(k) + sum over columns of log P(x_j | k).
 
     Each column gets a family from its type and values: categorical, Bernoulli, Gaussian, log-normal, Poisson, bins, or
@@ -137,7 +139,7 @@ class NaiveBayes(ExplainingClassifier):
         sample_weight : weights of shape (n_rows,), optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         """
-        return self._fit_batches([(X, y, sample_weight)])
+        return self._fit_batches([(held(X), y, sample_weight)])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
         """Learn from a table that comes in pieces, each read once and then let go.
@@ -185,9 +187,12 @@ class NaiveBayes(ExplainingClassifier):
         classes : labels, optional
             Classes that there are although no row has them yet.
         """
-        if hasattr(self, "statistics_"):
-            return super().partial_fit(X, y, classes, sample_weight)
-        return self._fit_batches([(X, y, sample_weight)], None if classes is None else declared_classes(classes))
+        declared = None if classes is None else declared_classes(classes)
+        if not hasattr(self, "statistics_"):
+            return self._fit_batches([(held(X), y, sample_weight)], declared)
+        X = held(X)
+        sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
+        return self._keep(sums if declared is None else _with_classes(sums, declared), X, first=False)
 
     def decay(self, factor: float) -> Self:
         """Let every row counted so far weigh `factor` times what it did, so that newer rows count for more.
@@ -215,10 +220,6 @@ class NaiveBayes(ExplainingClassifier):
             return table, labels, None if w is None else w[:rows]
 
         return settle_text(sums, settings, words, self.class_alpha)
-
-    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
-        """Let any class in."""
-        return None if classes is None else declared_classes(classes).union(self.statistics_.classes)
 
     # ------------------------------------------------------------------ the road
 
@@ -255,9 +256,23 @@ class NaiveBayes(ExplainingClassifier):
         return ColumnGroups(labels.variable, table.plan, groups)
 
     def _read(self, sums: Sums[ColumnGroups]) -> MixedJoint:
-        parts = parts_of(sums.columns.plan)
-        groups = {key: part.read(sums.columns.groups[key], self._settings) for key, part in parts.items()}
-        return MixedJoint(self._log_prior(sums), groups)
+        return MixedJoint(self._log_prior(sums), self._terms(sums))
+
+    def _terms(self, sums: Sums[ColumnGroups]) -> Mapping[str, ColumnTerms]:
+        """Read every part, once for each setting: to choose the smoothing of all columns takes time."""
+        settings, memo = self._settings, self.__dict__.setdefault("_memo", {})
+        known, setting, terms = memo.get("terms", (None, None, {}))
+        if known is not sums or setting != settings:
+            parts = parts_of(sums.columns.plan)
+            terms = {key: part.read(sums.columns.groups[key], settings) for key, part in parts.items()}
+            memo["terms"] = sums, settings, terms
+        return terms
+
+    def _adopt(self, sums: Sums[Any]) -> Self:
+        read = {name: found for name, found in self.__dict__.get("_memo", {}).items() if name == "terms"}
+        super()._adopt(sums)
+        self._memo |= read  # they are those of these sums, or will be read again
+        return self
 
     def _likelihood_without(self, table: MixedTable, labels: Any, removed: Array) -> Any:
         joint = self._joint()
@@ -267,8 +282,7 @@ class NaiveBayes(ExplainingClassifier):
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         self._require_reading_parameters()
-        for key, part in parts_of(sums.columns.plan).items():
-            part.read(sums.columns.groups[key], self._settings)
+        self._terms(sums)
 
     def _require_reading_parameters(self) -> None:
         require_missing_rule(self.missing, ("ignore", "state", "error"))
@@ -289,6 +303,20 @@ class NaiveBayes(ExplainingClassifier):
     @property
     def _fit_prior(self) -> bool:
         return True
+
+    # ------------------------------------------------------------------ what could be asked for
+
+    def _facts(self, X: Any) -> Facts:
+        plan = self.columns_
+        raw = read_raw(X, type(self).__name__).require_columns(plan.sources, type(self).__name__)
+        return mixed_facts(self._mixed_joint(), self._columns_of_groups(), plan, raw)
+
+    def _names_to_ask_for(self) -> tuple[str, ...]:
+        return self.columns_.sources
+
+    @property
+    def _strength(self) -> float:
+        return self._decision().slope
 
     # ------------------------------------------------------------------ what was learned
 

@@ -15,12 +15,14 @@ import numpy as np
 
 from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.errors import BayesError, ModelFileError
+from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.complement_nb import ComplementNB
+from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.multinomial_nb import MultinomialNB
 from bayeswater.models.naive_bayes import NaiveBayes
@@ -34,7 +36,9 @@ from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.feature_sums import FeatureSums
+from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 from bayeswater.version import __version__
@@ -44,6 +48,9 @@ FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feat
 
 MIXED = FIELDS | {"states", "n_features", "calibration"}
 """What the document of a mixed table says: the columns of a plan have no states, and may be less than those of X."""
+
+GAUSSIAN = FIELDS | {"calibration", "shrinkage"}
+"""What the document of Gaussian classes says: with it, what shrinkage its first fit chose."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ KINDS = {
     "BernoulliNB": Kind(BernoulliNB, BinaryCounts),
     "CategoricalNB": Kind(CategoricalNB, CategoryCounts),
     "NaiveBayes": Kind(NaiveBayes, ColumnGroups, MIXED),
+    "GaussianClassifier": Kind(GaussianClassifier, Scatter, GAUSSIAN),
 }
 """All that a file may hold; a new model joins by a line here."""
 
@@ -149,6 +157,8 @@ def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str
     }
     if isinstance(model, CalibratingClassifier):
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
+    if isinstance(model, GaussianClassifier):
+        document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
     if isinstance(model.statistics_.columns, ColumnGroups):
         document["n_features"] = int(model.n_features_in_)
     return document, arrays
@@ -161,8 +171,11 @@ def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifie
     require(document.keys() == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}")
     library = document["frame"]
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
-    sums = restored_sums(kind.columns, document, arrays)
+    keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them
+    sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays)
     model = _with_parameters(kind.model, document["parameters"])
+    if isinstance(model, GaussianClassifier):
+        _shrink(model, document["shrinkage"])
     model._require_parameters(sums)
     model.n_features_in_ = _n_features(sums.columns, document)
     names = read_names(document["feature_names"], model.n_features_in_)
@@ -181,6 +194,15 @@ def _n_features(columns: Any, document: Document) -> int:
     if isinstance(columns, ColumnGroups):
         return read_n_features(document["n_features"], columns)
     return len(columns.schema) if isinstance(columns, CategoryCounts) else columns.n_columns
+
+
+def _shrink(model: GaussianClassifier, written: Any) -> None:
+    """Restore what shrinkage was chosen by the first fit, if it was left to choose."""
+    chosen = CODEC.decode(written, "the shrinkage that was chosen")
+    is_auto = isinstance(model.shrinkage, str) and model.shrinkage == "auto"
+    require(isinstance(chosen, Friedman) or (chosen is None and not is_auto), f"its shrinkage is {shortened(chosen)}")
+    if chosen is not None:
+        model.shrinkage_ = chosen
 
 
 def _calibrate(model: CalibratingClassifier, written: Any) -> None:

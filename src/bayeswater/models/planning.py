@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayeswater.data.column_kinds import ColumnKind, kind_of
+from bayeswater.data.column_kinds import SAMPLED, ColumnKind, kind_of
 from bayeswater.data.column_plan import AUTO, IGNORED, NUMERIC, OF_TEXT, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
@@ -105,4 +105,6 @@ def _kind(name: str, raw: RawTable) -> ColumnKind:
         import pyarrow as pa
 
         return kind_of(name, pa.chunked_array([pa.array(column, from_pandas=True)]), declared=False)
+    if name in raw.stored:
+        column = column.slice(0, SAMPLED).cast(column.type.value_type)
     return kind_of(name, column, declared=name in raw.declared)

@@ -10,6 +10,8 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.estimate.shrinkage import Friedman
+from bayeswater.estimate.wishart import NormalInverseWishart
 from bayeswater.files.values import FORMS, Codec, Form
 from bayeswater.models.stored_calibration import CALIBRATION_FORMS
 from bayeswater.models.stored_columns import COLUMN_FORMS
@@ -51,6 +53,10 @@ CODEC = Codec(
         "Dirichlet": _dirichlet_form(Dirichlet),
         "MEstimate": _dirichlet_form(MEstimate),
         "Beta": Form(Beta, lambda p: [p.pseudo_counts], Beta),
+        "Friedman": Form(Friedman, lambda p: [p.shared, p.spherical], Friedman),
+        "NormalInverseWishart": Form(
+            NormalInverseWishart, lambda p: [p.mean, p.strength, p.covariance, p.degrees], NormalInverseWishart
+        ),
         "NormalInverseGamma": Form(
             NormalInverseGamma, lambda p: [p.mean, p.strength, p.shape, p.scale], NormalInverseGamma
         ),

@@ -14,6 +14,8 @@ from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.plan_consistency import require_planned
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.scatter_consistency import SIGNED, require_scatter
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -35,7 +37,8 @@ def require_consistent(sums: Sums[Any]) -> None:
     for name, array in {"class_count": count, **columns.to_arrays()}.items():
         _require(array.dtype in (np.int64, np.float64), f"{name} is of {array.dtype}, not of int64 or float64")
         _require(bool(np.isfinite(array).all()), f"{name} holds a number that is not finite")
-        least = 0 if name.rpartition(".")[2] == "mean" else array.min(initial=0)
+        signed = SIGNED if isinstance(columns, Scatter) else ("mean",)
+        least = 0 if name.rpartition(".")[2] in signed else array.min(initial=0)
         _require(bool(least >= 0), f"{name} holds {least}, but is never negative")
     n_classes = sums.classes.n_states
     _require(count.shape == (n_classes,), f"class_count has shape {count.shape} for {n_classes} classes")
@@ -47,7 +50,9 @@ def require_consistent(sums: Sums[Any]) -> None:
 
 
 def _require_group(columns: Statistic, count: Array) -> None:
-    if isinstance(columns, CategoryCounts):
+    if isinstance(columns, Scatter):
+        require_scatter(columns, count, _slack(count))
+    elif isinstance(columns, CategoryCounts):
         _require_table(columns, count)
     elif isinstance(columns, TextSums):
         _require_words(columns, count)

@@ -7,6 +7,7 @@ import numpy as np
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
+from bayeswater.data.weights import EXACT
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
@@ -49,6 +50,12 @@ class CountTotals(ColumnStatistic):
     def cells(self) -> Array:
         """Weight of the cells that were there."""
         return self.weight
+
+    def _taken_away(self, name: str, a: Array, b: Array) -> Array:
+        """Take away whole numbers as such: what is left of them, however little, is no rounding."""
+        if self.weight.dtype.kind == "i" and (b == np.floor(b)).all() and (a < EXACT).all():
+            return super()._taken_away(name, a.astype(np.int64), b.astype(np.int64)).astype(np.result_type(a, b))
+        return super()._taken_away(name, a, b)
 
     def pooled(self) -> tuple[Array, Array]:
         """Weight and sum of each column over all classes together: (n_columns,) each."""

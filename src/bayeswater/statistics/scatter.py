@@ -89,8 +89,14 @@ class Scatter(ColumnStatistic):
 
     @property
     def is_pairwise(self) -> bool:
-        """Whether cells were missing, so that every pair of columns has a weight of its own."""
+        """Whether every pair of columns has a weight of its own, since cells were missing."""
         return self.mean.shape[2] > 1 or self.weight.shape[1] > 1
+
+    def lacks_cells(self, class_count: Array) -> bool:
+        """Say whether cells were missing; of a single column its weight alone can tell."""
+        if self.n_columns > 1:
+            return self.is_pairwise
+        return not np.allclose(self.weight[:, 0, 0], class_count, rtol=1e-12, atol=0)
 
     @property
     def cells(self) -> Array:
@@ -152,7 +158,7 @@ class Scatter(ColumnStatistic):
         takes mean and variance of all classes there.
         """
         n = class_count.astype(np.float64)
-        if not self.is_pairwise:
+        if not self.lacks_cells(class_count):
             return n, self.means, self.scatter
         n_all, mean_all, scatter_all = self.pooled
         cells = np.broadcast_to(self.cells, self.means.shape)
@@ -174,7 +180,7 @@ class Scatter(ColumnStatistic):
     def without_row(self, k: int, x: Array, r: float) -> Self:
         """Take a row x (n_columns,) of class k away with weight r; missing cells are NaN."""
         seen = ~np.isnan(x)
-        there = np.outer(seen, seen) if self.is_pairwise else np.ones((1, 1), dtype=bool)
+        there = np.outer(seen, seen) if self.is_pairwise or len(x) == 1 else np.ones((1, 1), dtype=bool)
         old = self.weight[k]
         left = np.where(there, old - r, old)
         left = np.where(np.abs(left) <= 1e-12 * old, 0.0, left)

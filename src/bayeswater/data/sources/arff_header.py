@@ -75,8 +75,8 @@ def read_header(lines: Iterable[str], where: str) -> Header | None:
 def cells_of(line: str) -> list[str | None] | None:
     r"""Take a row or a list of labels apart; None if its quotes do not close.
 
-    >>> cells_of(r"1.5, 'it\'s', ?, '?', \"a,b\" % note")
-    ['1.5', "it's", None, '?', 'a,b']
+    >>> cells_of(r"1.5, 'it\'s, no?', ?, '?' % note")
+    ['1.5', "it's, no?", None, '?']
     """
     cells: list[str | None] = []
     place = 0

@@ -1,12 +1,14 @@
 """Parquet and Arrow IPC: files of columns that know their types."""
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.sources.column_types import cast_columns
-from bayeswater.data.sources.source import BATCH_ROWS, BLOCK_BYTES, Source
+from bayeswater.data.frames import STORED
+from bayeswater.data.sources.source import BATCH_CELLS, BATCH_ROWS, BLOCK_BYTES, Source
 from bayeswater.errors import DataError
+from bayeswater.kernels.threads import one_ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,6 +18,9 @@ ARROW_FILE = b"ARROW1"
 
 PARQUET = b"PAR1"
 """First bytes of a Parquet file."""
+
+CODED_BYTES = 4
+"""Bytes a value takes in a file below which a column of strings is stored as a dictionary of few labels."""
 
 BUFFER_BYTES = 2**20
 """What is read of one Parquet column at once: a group of rows may be larger than memory."""
@@ -64,13 +69,45 @@ class ParquetSource(ColumnarSource):
         except pa.ArrowInvalid as error:
             raise DataError(f"{self.name} is no whole Parquet file: {str(error).splitlines()[0]}") from None
 
+    def _coded_columns(self) -> list[str]:
+        """Columns of strings that the file stores as a dictionary with few bytes a value."""
+        import pyarrow as pa
+
+        metadata, found = self._file.metadata, []
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        place = {metadata.schema.column(j).path: j for j in range(metadata.num_columns)}
+        for field in self._file.schema_arrow:
+            if pa.types.is_string(field.type) and field.name in place and field.name not in self.types:
+                chunks = [group.column(place[field.name]) for group in groups]
+                if sum(c.total_uncompressed_size for c in chunks) < CODED_BYTES * sum(c.num_values for c in chunks):
+                    found.append(field.name)
+        return found
+
     @property
     def n_rows(self) -> int | None:
         """Number of rows."""
         return self._file.metadata.num_rows
 
     def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        return self._as_asked(self._file.iter_batches(BATCH_ROWS, columns=names), names)
+        import pyarrow.parquet
+
+        coded = [name for name in self._coded_columns() if name in names] if self.keeps_dictionaries else []
+        file = self._file
+        if coded:
+            file = pyarrow.parquet.ParquetFile(
+                str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES, read_dictionary=coded
+            )
+        blocks = max(1, BATCH_CELLS // (BATCH_ROWS * max(len(names), 1)))
+        tables = self._as_asked(file.iter_batches(blocks * BATCH_ROWS, columns=names), names)
+        return one_ahead(map(partial(_marked, coded=coded), tables))
+
+
+def _marked(table: "pa.Table", coded: list[str]) -> "pa.Table":
+    """Mark columns as dictionaries by storage alone."""
+    for name in coded:
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(place).with_metadata(STORED), table.column(place))
+    return table
 
 
 class ArrowSource(ColumnarSource):

@@ -10,11 +10,11 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bayeswater.data.sources.column_types import candidate_types, fits
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.records import end_of_rows
+from bayeswater.data.sources.records import end_of_lines, end_of_rows
 from bayeswater.data.sources.source import BLOCK_BYTES, Source
 from bayeswater.errors import DataError, ParameterError
 
@@ -52,6 +52,7 @@ class DelimitedSource(Source):
     origin, types : as for every `Source`
     delimiter : the character between cells; recognised where it is None
     header : whether the first row holds the names; without it columns are called x0, x1, ...
+    quotes : whether cells may stand in quotes; without them a quote is a character like others
     encoding : as Python names it
     missing : cells that are missing, besides the empty one
     """
@@ -63,11 +64,13 @@ class DelimitedSource(Source):
         *,
         delimiter: str | None = None,
         header: bool = True,
+        quotes: bool = True,
         encoding: str = "utf-8",
         missing: Iterable[str] = MISSING,
     ) -> None:
         super().__init__(origin, types)
-        self._given_delimiter, self._header, self._missing = delimiter, header, ("", *missing)
+        self._given_delimiter, self._header, self._quotes = delimiter, header, quotes
+        self._missing = ("", *missing)
         self._encoding = known_encoding(encoding)
         self._refused: set[tuple[str, pa.DataType]] = set()
 
@@ -80,7 +83,7 @@ class DelimitedSource(Source):
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with a header and rows")
         text = self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
-        end = len(text) if len(head) < INFERRED_BYTES else end_of_rows(text, self._delimiter_in(text))
+        end = len(text) if len(head) < INFERRED_BYTES else self._end_of_rows(text, self._delimiter_in(text))
         return text[: end or None]
 
     @cached_property
@@ -89,7 +92,11 @@ class DelimitedSource(Source):
         return self._delimiter_in(self._beginning).decode()
 
     def _delimiter_in(self, text: bytes) -> bytes:
-        return (self._given_delimiter or recognised_delimiter(text.decode(errors="ignore"))).encode()
+        found = self._given_delimiter or recognised_delimiter(text.decode(errors="ignore"), quotes=self._quotes)
+        return found.encode()
+
+    def _end_of_rows(self, text: bytes, delimiter: bytes) -> int:
+        return end_of_rows(text, delimiter) if self._quotes else end_of_lines(text, len(text))
 
     @cached_property
     def _first_schema(self) -> "pa.Schema":
@@ -140,7 +147,7 @@ class DelimitedSource(Source):
         except _UnclosedQuote:
             raise DataError(
                 f"{self.name}: a row after {self._row(n_rows)} does not end: a quote is opened and never closed; close "
-                "it, or double the quotes that are part of a cell"
+                "it, or say --no-quotes if quotes are characters like others"
             ) from None
 
     def _blocks(self) -> Iterator[bytes]:
@@ -152,14 +159,14 @@ class DelimitedSource(Source):
         delimiter, rest = self.delimiter.encode(), b""
         for more in self._pieces():
             rest += more
-            end = end_of_rows(rest, delimiter)
+            end = self._end_of_rows(rest, delimiter)
             block, rest = rest[:end], rest[end:]
             if block and not block.isspace():
                 yield block
             if len(rest) > LONGEST_ROW:
                 raise _UnclosedQuote
         if rest.strip():
-            if end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
+            if self._end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
                 raise _UnclosedQuote
             yield rest
 
@@ -197,7 +204,9 @@ class DelimitedSource(Source):
         reading = pyarrow.csv.ReadOptions(
             block_size=len(block) + 1, column_names=names, autogenerate_column_names=not (names or self._header)
         )
-        parsing = pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+        parsing = pyarrow.csv.ParseOptions(
+            delimiter=self.delimiter, quote_char='"' if self._quotes else False, newlines_in_values=self._quotes
+        )
         converting = pyarrow.csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
@@ -262,7 +271,7 @@ class DelimitedSource(Source):
         if found:
             row, expected, there, text = int(found[1]), int(found[2]), int(found[3]), found[4]
             return DataError(
-                f"{self.name}: {self._row(n_rows + row)} has {_cells(there)} where {_cells(expected)} belong: "
+                f"{self.name}: {self._row(n_rows + row)} has {_cells(there)} and not {expected}: "
                 f"{text[:80]!r}; quote cells that hold {self.delimiter!r}, or name another character between cells "
                 "with --delimiter"
             )
@@ -284,7 +293,7 @@ class _UnclosedQuote(Exception):
     """A row that does not end."""
 
 
-def recognised_delimiter(text: str) -> str:
+def recognised_delimiter(text: str, *, quotes: bool = True) -> str:
     r"""Recognise the character between cells: the one that cuts most rows into as many cells as the first.
 
     >>> recognised_delimiter("a;b\n1,5;2\n")
@@ -292,7 +301,7 @@ def recognised_delimiter(text: str) -> str:
     """
     best, best_score = DELIMITERS[0], (0.0, 1)
     for delimiter in DELIMITERS:
-        widths = _widths(text, delimiter)
+        widths = _widths(text, delimiter, csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
         if not widths or widths[0] < 2:
             continue
         score = (widths.count(widths[0]) / len(widths), widths[0])
@@ -301,10 +310,10 @@ def recognised_delimiter(text: str) -> str:
     return best
 
 
-def _widths(text: str, delimiter: str) -> list[int]:
+def _widths(text: str, delimiter: str, quoting: Literal[0, 3]) -> list[int]:
     widths = []
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting):
             widths.append(len(row))
             if len(widths) > SNIFFED_ROWS:
                 break

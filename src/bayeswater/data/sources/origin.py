@@ -29,6 +29,9 @@ REFUSED = {
 
 LONGEST_MAGIC = 6
 
+PIECE_BYTES = 2**18
+"""What is asked of a pipe at once; it holds less."""
+
 
 class Origin:
     """Bytes of a file, or of standard input for the path ``-``.
@@ -139,18 +142,20 @@ class _Rejoined(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes; fewer only at the end."""
+    def read(self, size: int = 0) -> bytes:
+        """Read `size` bytes; fewer only at the end."""
         found = self._head.read(size)
-        wanted = -1 if size < 0 else size - len(found)
-        return found + (self._rest.read(wanted) if wanted else b"")
+        return found + _read_fully(self._rest, size - len(found))
 
 
 def _read_fully(file: Any, n_bytes: int) -> bytes:
-    """Read as many bytes as asked for, unless the file ends before."""
+    """Read as many bytes as asked for, unless the file ends before.
+
+    Not at once: between two pieces of a pipe Python has to look whether it was interrupted.
+    """
     found = bytearray()
     while len(found) < n_bytes:
-        more = file.read(n_bytes - len(found))
+        more = file.read1(min(n_bytes - len(found), PIECE_BYTES))
         if not more:
             break
         found += more

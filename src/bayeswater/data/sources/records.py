@@ -20,7 +20,7 @@ def end_of_rows(block: bytes, delimiter: bytes) -> int:
     12
     """
     if b'"' not in block:
-        return _end_of_lines(block, len(block))
+        return end_of_lines(block, len(block))
     cells = np.frombuffer(block, dtype=np.uint8)
     quotes = np.flatnonzero(cells == QUOTE)
     is_edge = np.zeros(256, dtype=bool)
@@ -29,14 +29,14 @@ def end_of_rows(block: bytes, delimiter: bytes) -> int:
     if not is_edge[cells[opening[opening > 0] - 1]].all():
         return _followed(delimiter).match(block).end()  # type: ignore[union-attr]
     end = len(block)
-    while end := _end_of_lines(block, end):
+    while end := end_of_lines(block, end):
         if np.searchsorted(quotes, end) % 2 == 0:
             return end
         end -= 1
     return 0
 
 
-def _end_of_lines(block: bytes, stop: int) -> int:
+def end_of_lines(block: bytes, stop: int) -> int:
     """Find the end of the last line before `stop`; a carriage return at the very end may be half of a line break."""
     newline = block.rfind(b"\n", 0, stop)
     if newline >= 0:

@@ -24,6 +24,9 @@ BLOCK_BYTES = 4 * 2**20
 BATCH_ROWS = 2**16
 """Rows of a batch where the format counts rows."""
 
+BATCH_CELLS = 2**23
+"""Cells of a batch at most; a batch of several blocks of rows can be counted by several threads."""
+
 
 class TypesWidened(DataError):
     """A cell did not fit the type its column had so far: the source has found a wider one, and must be read again."""
@@ -41,6 +44,8 @@ class Source(ABC):
     def __init__(self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None) -> None:
         self.origin = origin
         self.types = dict(types or {})
+        self.keeps_dictionaries = False
+        """Whether strings that a file stores as a dictionary come as one (marked as such), which is faster to count."""
 
     @cached_property
     def schema(self) -> "pa.Schema":

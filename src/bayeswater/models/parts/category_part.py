@@ -83,11 +83,12 @@ class StatePart(Part):
     def sample(
         self, sums: CategoryCounts, settings: Settings, codes: Array, rng: np.random.Generator
     ) -> dict[str, Any]:
-        """Draw a state for each row."""
+        """Draw a state for each row; the last of all is a missing cell, where that is a state that rows had."""
         probability = np.exp(self.read(sums, settings).log_probability())
+        can_miss = sums.table[sums.start[1:] - 1].any(axis=1) & (settings.missing == "state")
         drawn: dict[str, Any] = {}
         for j, column in enumerate(self.columns):
-            part = probability[sums.start[j] : sums.start[j + 1] - 1]  # (n_states, n_classes), but for missing cells
+            part = probability[sums.start[j] : sums.start[j + 1] - 1 + can_miss[j]]  # (n_states, n_classes)
             if not len(part):
                 drawn[column.name] = [None] * len(codes)
                 continue
@@ -118,7 +119,8 @@ class CategoryPart(StatePart):
         """Labels of the states that were drawn, with all others that there are."""
         import pyarrow as pa
 
-        return pa.DictionaryArray.from_arrays(pa.array(state), pa.array(sums.schema[j].labels.tolist()))
+        labels = sums.schema[j].labels.tolist()
+        return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), pa.array(labels))
 
     def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
         prior = super()._prior(column, settings)
@@ -145,7 +147,7 @@ class BinPart(StatePart, NumberPart):
         if not len(cuts):
             return np.full(len(state), np.nan)
         inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])
-        limits = np.concatenate([[cuts[0] - inner[0]], cuts, [cuts[-1] + inner[-1]]])
+        limits = np.concatenate([[cuts[0] - inner[0]], cuts, [cuts[-1] + inner[-1], np.nan]])
         return limits[state] + rng.random(len(state)) * (limits[state + 1] - limits[state])
 
 

@@ -23,6 +23,10 @@ from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.typing import Array
 
 
+LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
+"""Logarithm of the largest number there is."""
+
+
 class NumberPart(Part):
     """What all columns of numbers share: how they are read."""
 
@@ -111,7 +115,7 @@ class NormalPart(NumberPart):
         if student.any():
             noise[student] = rng.standard_t(degrees[student])
         values = p.mean[codes] + np.sqrt(p.variance[codes]) * noise
-        values[:, self.is_log] = np.exp(values[:, self.is_log])
+        values[:, self.is_log] = np.exp(np.minimum(values[:, self.is_log], LARGEST_LOG))
         return dict(zip(self.names, values.T, strict=True))
 
 

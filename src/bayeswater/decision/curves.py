@@ -1,0 +1,215 @@
+"""Costs against what can be set or may change: the threshold, the class frequencies, the share of rows refused.
+
+All are data: arrays of the same length, ready for a table or a plot (`bayeswater.plots`).
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.decision import risk
+from bayeswater.decision.bins import Truth
+from bayeswater.decision.cost_curves import positive_class
+from bayeswater.decision.cost_table import CostTable
+from bayeswater.decision.loss import as_loss
+from bayeswater.decision.prior_shift import checked_prior, shifted
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
+from bayeswater.typing import Array
+
+SHARES = np.linspace(0.005, 0.995, 199)
+"""Class frequencies that are gone through."""
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """Mean cost of deciding for the second class where its probability is over a threshold.
+
+    Attributes
+    ----------
+    threshold : in rising order, (n_thresholds,)
+    realised : mean cost by the true classes
+    expected : mean cost that the probabilities promise
+    stated : the threshold of least expected cost, in closed form
+    best : the threshold that would have cost least
+    """
+
+    threshold: Array
+    realised: Array
+    expected: Array
+    stated: float
+    best: float
+    positive: Any
+
+
+def threshold_curve(
+    y: Any, proba: Any, loss: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> ThresholdCurve:
+    """Give cost against threshold, for two classes and two actions.
+
+    Parameters
+    ----------
+    y, proba, labels, sample_weight : true labels, probabilities (n_rows, 2), as in `ece`
+    loss : Loss, or anything that `Loss` reads; default 0-1 loss
+
+    Examples
+    --------
+    >>> curve = threshold_curve([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]], [[0, 5], [1, 0]])
+    >>> round(curve.stated, 3), curve.best
+    (0.167, 0.1)
+    """
+    truth = Truth.of(y, proba, labels, sample_weight)
+    table = _table(loss, truth)
+    stated = as_loss(loss, truth.labels.tolist()).binary_threshold()
+    p, is_second = truth.proba[:, 1], truth.codes == 1
+    share = truth.weight / truth.weight.sum()
+    order = np.argsort(p, kind="stable")
+    threshold = np.unique(np.concatenate([[0.0], p]))
+    first = np.searchsorted(p[order], threshold, side="right")  # rows from here on are over the threshold
+
+    def mean_cost(chance: Array) -> Array:
+        """Mean cost for each threshold, the second class having some chance in each row."""
+        of_action = [share * (row[0] * (1 - chance) + row[1] * chance) for row in table.cost]
+        below, over = (np.concatenate([[0.0], np.cumsum(cost[order])]) for cost in of_action)
+        return below[first] + over[-1] - over[first]
+
+    realised, expected = mean_cost(is_second.astype(np.float64)), mean_cost(p)
+    best = float(threshold[realised.argmin()])
+    return ThresholdCurve(threshold, realised, expected, stated, best, truth.labels.tolist()[1])
+
+
+@dataclass(frozen=True)
+class PriorCurve:
+    """Mean cost against the frequency of one class, the others keeping their proportions.
+
+    Attributes
+    ----------
+    frequency : of the class, (n_points,)
+    adapted : cost if decisions are made for that frequency
+    fixed : cost of the decisions that are made for `known`, the frequency that the probabilities hold for
+    """
+
+    frequency: Array
+    adapted: Array
+    fixed: Array
+    known: float
+    positive: Any
+
+
+def prior_curve(
+    y: Any,
+    proba: Any,
+    loss: Any = None,
+    *,
+    positive: Any = None,
+    prior: Any = None,
+    labels: Any = None,
+    sample_weight: Any = None,
+) -> PriorCurve:
+    """Give cost against class frequency, as if the rows of each class were more or fewer, and otherwise the same.
+
+    Parameters
+    ----------
+    y, proba, labels, sample_weight : true labels, probabilities (n_rows, n_classes), as in `ece`
+    loss : Loss, or anything that `Loss` reads; default 0-1 loss
+    positive : label of the class whose frequency changes; of two classes by default the second
+    prior : class frequencies that the probabilities hold for; default those of y
+    """
+    truth = Truth.of(y, proba, labels, sample_weight)
+    table, k = _table(loss, truth), positive_class(truth, positive)
+    n_classes = len(truth.labels)
+    weight_of = np.bincount(truth.codes, weights=truth.weight, minlength=n_classes)
+    if (weight_of == 0).any():
+        raise ParameterError(
+            f"y has no row of class {truth.labels.tolist()[int(weight_of.argmin())]!r}; give rows of every class"
+        )
+    old = weight_of / weight_of.sum() if prior is None else checked_prior(prior, truth.labels.tolist())
+    others = np.delete(old, k).sum()
+    if others == 0:
+        raise ParameterError(f"prior is {old.tolist()}: the other classes have no frequency to share")
+    with np.errstate(divide="ignore"):
+        log_proba = np.log(truth.proba)
+
+    def cost_within(action: Array) -> Array:
+        """Mean cost of some actions among the rows of each class: (n_classes,)."""
+        cost = truth.weight * table.cost[action, truth.codes]
+        return np.bincount(truth.codes, weights=cost, minlength=n_classes) / weight_of
+
+    def under(share: float) -> Array:
+        new = old * (1 - share) / others
+        new[k] = share
+        return new
+
+    fixed = cost_within(risk.best_action(table, Probabilities(truth.proba, "proba")))
+    adapted = []
+    with warnings.catch_warnings():  # a row may be possible in one class alone
+        warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
+        for share in SHARES:
+            moved = shifted(log_proba, old, under(share), range(n_classes))
+            adapted.append(under(share) @ cost_within(risk.best_action(table, Probabilities(moved, "log_joint"))))
+    at_fixed = np.array([under(share) @ fixed for share in SHARES])
+    return PriorCurve(SHARES.copy(), np.array(adapted), at_fixed, float(old[k]), truth.labels.tolist()[k])
+
+
+@dataclass(frozen=True)
+class RejectCurve:
+    """Mean cost of the rows that are decided, against the share of rows that are refused, the riskiest first.
+
+    Attributes
+    ----------
+    rejected : share of the weight of all rows that is refused, in rising order, (n_points,)
+    error : mean cost of the others, by their true classes; under 0-1 loss their error rate
+    expected_error : mean cost of the others that the probabilities promise
+    reject_cost : largest expected cost of a row that is still decided: the cost of refusing at which this happens
+    """
+
+    rejected: Array
+    error: Array
+    expected_error: Array
+    reject_cost: Array
+
+    @property
+    def area(self) -> float:
+        """Mean error over all shares of refused rows, of which the last point stands for all beyond it."""
+        ends = np.append(self.rejected, 1.0)
+        return float(np.diff(ends) @ self.error)
+
+
+def error_reject_curve(
+    y: Any, proba: Any, loss: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> RejectCurve:
+    """Give error against the share of refused rows.
+
+    Parameters
+    ----------
+    y, proba, labels, sample_weight : true labels, probabilities (n_rows, n_classes), as in `ece`
+    loss : Loss, or anything that `Loss` reads; default 0-1 loss, under which rows of small confidence are refused first
+
+    Examples
+    --------
+    >>> curve = error_reject_curve([0, 1, 1, 1], [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]])
+    >>> curve.rejected.tolist(), curve.error.tolist()
+    ([0.0, 0.25, 0.5, 0.75], [0.25, 0.0, 0.0, 0.0])
+    """
+    truth = Truth.of(y, proba, labels, sample_weight)
+    table = _table(loss, truth)
+    posterior = Probabilities(truth.proba, "proba")
+    least = risk.least_risk(table, posterior)
+    cost = table.cost[risk.best_action(table, posterior), truth.codes]
+    risk_of, place = np.unique(least, return_inverse=True)  # rows of equal risk are refused together
+
+    def up_to(values: Array) -> Array:
+        return np.cumsum(np.bincount(place, weights=truth.weight * values))
+
+    decided = up_to(np.ones(len(cost)))
+    points = (1 - decided / decided[-1], up_to(cost) / decided, up_to(least) / decided, risk_of)
+    return RejectCurve(*(values[::-1].copy() for values in points))
+
+
+def _table(loss: Any, truth: Truth) -> CostTable:
+    table = as_loss(loss, truth.labels.tolist()).table
+    if table.by_row:
+        raise ParameterError("some costs depend on the row; a curve needs fixed costs")
+    return table

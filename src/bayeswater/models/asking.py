@@ -1,0 +1,168 @@
+"""`AskingClassifier`: a classifier of independent columns that says which missing cell is worth asking for.
+
+Within a class the columns are independent, so that all a missing cell could tell is its own distribution in each
+class. What these distributions are, each model says for itself (`_facts`); what they are worth is worked out in
+`decision/`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.frames import held
+from bayeswater.decision.densities import DensityFact
+from bayeswater.decision.facts import MOST_RATE, CountFact, Fact, StateFact
+from bayeswater.decision.loss import Loss, as_loss
+from bayeswater.decision.next_best import NextBest, rank_facts
+from bayeswater.decision.row_costs import for_one_row
+from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.models.classifier import CountingClassifier
+from bayeswater.typing import Array, is_number
+
+Facts = Mapping[str, Sequence[Fact] | str]
+"""For each column what its cell would tell, or why that cannot be told."""
+
+MISSING_IS_STATE = "a missing cell is a state of its own there"
+"""Why a column is passed over where ``missing="state"``."""
+
+NOTHING = StateFact(np.empty((0, 0)))
+"""What is learned from a column that has no factor."""
+
+
+class AskingClassifier(CountingClassifier):
+    """A classifier whose columns are independent within each class."""
+
+    @abstractmethod
+    def _facts(self, X: Any) -> Facts:
+        """What every cell that is missing in the one row of X would tell."""
+
+    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
+        """Say which missing cell of a row to ask for next, by what knowing it is worth minus what asking costs.
+
+            worth = expected cost of the best action now - mean, over what the cell may hold, of that once it is known
+
+        Exact for categories, flags and bins; counts are summed until less than 1e-12 of any class is left; for numbers
+        by their density the error is stated (see `bayeswater.decision.densities`). Texts are passed over.
+
+        Parameters
+        ----------
+        row : table of one row, or a dict {column: value}
+            Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says.
+        loss : Loss, or anything that `Loss` reads; default 0-1 loss
+        costs : what it costs to ask: a number for all columns, or a dict {column: cost} of those that can be asked for;
+            default 0
+        prior : class frequencies where the row comes from, as in `decide`
+
+        Returns
+        -------
+        NextBest
+            The columns, the best one first; made to be printed. ``.best`` is the one to ask for, or None.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import CategoricalNB, Loss
+        >>> seen = pd.DataFrame({"cough": ["yes", "no", "yes", "no"] * 5, "blood test": ["high", "high", "low", "low"] * 5})
+        >>> model = CategoricalNB().fit(seen, ["ill", "ill", "well", "well"] * 5)
+        >>> loss = Loss({"treat": {"ill": 0, "well": 4}, "wait": {"ill": 12, "well": 0}})
+        >>> print(model.next_best({"cough": "yes"}, loss, costs={"blood test": 1}))
+        Ask for the blood test next: it is worth 1.33 of loss, costs 1.
+        """
+        self._require_fitted()
+        model = self._letting_missing_in()
+        X = held(model._one_row(row))
+        evidence = model._evidence(X)
+        if evidence.posterior.n_rows != 1:
+            raise DataError(f"row has {evidence.posterior.n_rows} rows; give one")
+        posterior = evidence.proba(prior)[0]
+        facts = model._facts(X)
+        known = _costs(costs, model._names_to_ask_for())
+        asked = {name: model._weakened(fact) for name, fact in facts.items() if name in known}
+        return rank_facts(posterior, asked, known, _fixed(as_loss(loss, self.classes_.tolist()), X))
+
+    # ------------------------------------------------------------------ the row
+
+    def _letting_missing_in(self) -> Self:
+        """The same model, for which a missing cell is one that is not known yet."""
+        if self.missing != "error":
+            return self
+        model = copy(self)
+        model.missing, model._memo = "ignore", {}
+        return model
+
+    def _one_row(self, row: Any) -> Any:
+        """Give a dict of cells as a table; cells that it does not name are missing."""
+        if not isinstance(row, Mapping):
+            return row
+        names = self._names_to_ask_for()
+        unknown = [name for name in row if name not in names]
+        if unknown:
+            raise SchemaError(f"row names {unknown[0]!r}, but there is no such column; there are {list(names)[:10]}")
+        if "feature_names_in_" not in self.__dict__ and self._library is None:
+            cells = [row.get(name, np.nan) for name in names]
+            return np.array([cells], dtype=object if any(isinstance(cell, str) for cell in cells) else None)
+        import pyarrow as pa
+
+        return pa.table({name: [row.get(name)] for name in names})
+
+    def _names_to_ask_for(self) -> Sequence[str]:
+        """Names of the columns of a row."""
+        return self._column_names()
+
+    # ------------------------------------------------------------------ the facts
+
+    @property
+    def _strength(self) -> float:
+        """Share of its log-likelihoods that a column counts for: less than 1 where a calibration takes some back."""
+        return 1.0
+
+    def _weakened(self, facts: Sequence[Fact] | str) -> Sequence[Fact] | str:
+        strength = self._strength
+        if isinstance(facts, str) or strength == 1:
+            return facts
+        if strength == 0:
+            return [NOTHING]
+        weaker = [fact.weakened(strength) for fact in facts]
+        found = [fact for fact in weaker if fact is not None]
+        return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
+
+
+def normal_fact(parameters: Any, j: int) -> Fact:
+    """Give column j of Gaussian parameters as a fact; a column without a factor tells nothing."""
+    if not parameters.has_factor[j]:
+        return NOTHING
+    return DensityFact(parameters.mean[:, j], parameters.variance[:, j], parameters.degrees[:, j])
+
+
+def count_fact(rate: Array) -> Fact | str:
+    """Give a column of counts of some rates (n_classes,) as a fact; a column without a value tells nothing."""
+    if np.isnan(rate).any():
+        return NOTHING
+    return CountFact(rate) if rate.max() <= MOST_RATE else f"its counts, {rate.max():.2g}, are too many to go through"
+
+
+def _fixed(loss: Loss, X: Any) -> Loss:
+    """Costs of the one row, where they differ from row to row."""
+    return Loss._of(for_one_row(loss.table, X))
+
+
+def _costs(costs: Any, names: Sequence[str]) -> dict[str, float]:
+    """What it costs to ask for each column that can be asked for."""
+    if isinstance(costs, Mapping):
+        found = {names[key] if _is_place(key, names) else key: cost for key, cost in costs.items()}
+        unknown = [name for name in found if name not in names]
+        if unknown:
+            raise SchemaError(f"costs names {unknown[0]!r}, but there is no such column; there are {list(names)[:10]}")
+    else:
+        found = dict.fromkeys(names, 0.0 if costs is None else costs)
+    for name, cost in found.items():
+        if not is_number(cost):
+            raise ParameterError(f"the cost of asking for {name!r} is {cost!r}; give a number")
+    return {name: float(cost) for name, cost in found.items()}
+
+
+def _is_place(key: Any, names: Sequence[str]) -> bool:
+    return isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= int(key) < len(names)

@@ -1,0 +1,60 @@
+"""What the missing cells of a mixed row would tell: the distributions of their columns in each class.
+
+A date is asked for as a whole, and tells its days, weekday and month together.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.column_plan import Column, ColumnPlan
+from bayeswater.data.labels import is_missing
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.data.raw_table import RawTable
+from bayeswater.decision.densities import DensityFact
+from bayeswater.decision.facts import Fact, StateFact
+from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.inference.mixed import MixedJoint
+from bayeswater.inference.normal_columns import NormalColumns
+from bayeswater.inference.poisson_columns import PoissonColumns
+from bayeswater.models.asking import MISSING_IS_STATE, Facts, count_fact, normal_fact
+
+TEXT = "a text has too many outcomes"
+
+
+def mixed_facts(joint: MixedJoint, groups: Mapping[str, Sequence[Column]], plan: ColumnPlan, raw: RawTable) -> Facts:
+    """Give the facts of every column of the table that is missing in the first row."""
+    of_column = {
+        column.name: _fact(joint.groups[key], j) for key, columns in groups.items() for j, column in enumerate(columns)
+    }
+    facts: dict[str, Sequence[Fact] | str] = {}
+    for source in plan.sources:
+        found = [of_column[column.name] for column in plan.used if column.source == source]
+        if found and _is_missing(raw, source):
+            reasons = [fact for fact in found if isinstance(fact, str)]
+            told = [fact for fact in found if not isinstance(fact, str)]
+            # A density comes first: its regions hang on what the other parts of a date say.
+            facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, DensityFact))
+    return facts
+
+
+def _fact(group: Any, j: int) -> Fact | str:
+    if isinstance(group, CategoryColumns):
+        if group.missing_is_state:
+            return MISSING_IS_STATE
+        first = group.joint.start[j]
+        return StateFact(group.joint.log_likelihood[first : first + group.counts.n_states[j]])
+    if isinstance(group, NormalColumns):  # the regions of a number are those of its logarithm
+        return normal_fact(group.parameters, j)
+    if isinstance(group, PoissonColumns):
+        return count_fact(group.rate[:, j])
+    return TEXT
+
+
+def _is_missing(raw: RawTable, source: str) -> bool:
+    cells = raw.columns[source]
+    if isinstance(cells, SparseMatrix):
+        return False
+    cell = cells[0]
+    return is_missing(cell.item() if isinstance(cell, np.generic) else cell.as_py())

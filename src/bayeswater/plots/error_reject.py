@@ -1,0 +1,47 @@
+"""`ErrorRejectDisplay`: error of the rows that are decided against the share of those that are refused."""
+
+from typing import Any, Self
+
+from bayeswater.decision.curves import RejectCurve, error_reject_curve
+from bayeswater.plots.canvas import draw_beside, draw_curve, named, new_axes
+from bayeswater.plots.display import Display
+
+
+class ErrorRejectDisplay(Display):
+    """Mean cost of decided rows against the share refused: solid by the true classes, dashed as promised.
+
+    Parameters
+    ----------
+    curve : RejectCurve
+    name : name of the classifier, for the legend
+    """
+
+    def __init__(self, curve: RejectCurve, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        proba: Any,
+        loss: Any = None,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
+        """Draw the curve; parameters as of `error_reject_curve`."""
+        curve = error_reject_curve(y, proba, loss, labels=labels, sample_weight=sample_weight)
+        return cls(curve, name=name).plot(ax, **style)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
+        """Draw on new axes, or on those given; `style` goes to the main line."""
+        ax, name, curve = new_axes(ax), name or self.name, self.curve
+        style = {"label": named(name, "realised"), "drawstyle": "steps-post"} | style
+        line = draw_curve(ax, curve.rejected, curve.error, **style)
+        draw_beside(ax, line, curve.rejected, curve.expected_error, named(name, "expected"))
+        ax.set(xlim=(0, 1), ylim=(0, None))
+        return self._drawn(ax, line, "share of rows refused, the riskiest first", "mean cost of a decided row")

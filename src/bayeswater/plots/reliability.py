@@ -1,0 +1,106 @@
+"""`ReliabilityDisplay`: how often what is given some probability comes true, for two classes or for many."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.decision.calibration_metrics import reliability_table
+from bayeswater.plots.canvas import GREY, draw_curve, draw_reference, new_axes
+from bayeswater.plots.display import Display
+from bayeswater.typing import Array
+
+MOST_COLOURED = 4
+"""Of more classes the worst calibrated ones have a colour, and the others are grey."""
+
+
+@dataclass(frozen=True)
+class ClassReliability:
+    """Bins of one class, or of the predicted class."""
+
+    label: str
+    probability: Array
+    frequency: Array
+    weight: Array
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean distance of probability and frequency."""
+        return float(self.weight @ np.abs(self.frequency - self.probability) / self.weight.sum())
+
+
+class ReliabilityDisplay(Display):
+    """Frequency against probability, in bins: on the diagonal a probability can be taken at its word.
+
+    Parameters
+    ----------
+    curves : bins of each class that is drawn
+    name : name of the classifier, for the title
+    """
+
+    def __init__(self, curves: tuple[ClassReliability, ...], *, name: str | None = None) -> None:
+        self.curves = curves
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        proba: Any,
+        *,
+        top_label: bool = False,
+        labels: Any = None,
+        sample_weight: Any = None,
+        n_bins: int = 10,
+        strategy: str = "weight",
+        name: str | None = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
+        """Draw the reliability of every class, of two classes the second, or with `top_label` of the predicted class.
+
+        Parameters as of `reliability_table`; by default the bins have equal weight. The area of a dot is the weight
+        of its bin.
+        """
+        found = reliability_table(
+            y, proba, labels=labels, sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, top_label=top_label
+        )
+        columns = {column: np.asarray(found[column]) for column in ("probability", "frequency", "weight")}
+        of_class = np.full(found.num_rows, "predicted class") if top_label else np.asarray(found["class"]).astype(str)
+        classes = list(dict.fromkeys(of_class.tolist()))
+        shown = classes[1:] if len(classes) == 2 else classes
+        curves = tuple(
+            ClassReliability(label, *(values[of_class == label] for values in columns.values())) for label in shown
+        )
+        return cls(curves, name=name).plot(ax, **style)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
+        """Draw on new axes, or on those given; `style` goes to the lines that have a colour.
+
+        ``line_`` is the line of the worst calibrated class, ``lines_`` has all.
+        """
+        ax, name = new_axes(ax), name or self.name
+        draw_reference(ax, [0.0, 1.0], [0.0, 1.0], "calibrated")
+        ranked = sorted(self.curves, key=lambda curve: -curve.calibration_error)
+        n_coloured = len(ranked) if len(ranked) <= MOST_COLOURED else MOST_COLOURED - 1
+        others = ranked[n_coloured:]
+        self.lines_ = []
+        for i, curve in enumerate(others):
+            label = f"{len(others)} other classes" if i == 0 else None
+            (line,) = ax.plot(curve.probability, curve.frequency, color=GREY, linewidth=0.8, alpha=0.6, label=label)
+            self.lines_.append(line)
+        coloured = [
+            self._draw(ax, curve, name if len(self.curves) == 1 else None, style) for curve in ranked[:n_coloured]
+        ]
+        self.lines_ = [*coloured, *self.lines_]
+        if name and len(self.curves) > 1:
+            ax.set_title(name, fontsize="medium", loc="left")
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+        return self._drawn(ax, coloured[0], "probability", "frequency")
+
+    def _draw(self, ax: Any, curve: ClassReliability, name: str | None, style: dict[str, Any]) -> Any:
+        label = f"{name or curve.label}, off by {curve.calibration_error:.3f}"
+        line = draw_curve(ax, curve.probability, curve.frequency, **({"label": label, "linewidth": 2.0} | style))
+        size = 8 + 90 * curve.weight / curve.weight.max()
+        ax.scatter(curve.probability, curve.frequency, s=size, color=line.get_color(), zorder=3, clip_on=False)
+        return line
