@@ -6,6 +6,8 @@ from typing import Any
 
 from benchmarks.compile_time import compile_times
 from benchmarks.decisions import decisions
+from benchmarks.gaussian import gaussian_growth, gaussian_memory, gaussian_speed
+from benchmarks.german_credit import TABLE, german_credit
 from benchmarks.growth import SIZES, growth
 from benchmarks.jobs import named
 from benchmarks.leave_one_out import leave_one_out
@@ -51,15 +53,30 @@ def main() -> None:
             ),
             _shown(
                 "A mixed table",
-                "NaiveBayes on a frame of pandas as it is, beside classifiers of scikit-learn put together by hand and, "
-                "where it is installed, mixed-naive-bayes; and a fit from a file beside the decoding of its columns.",
+                "NaiveBayes on a frame of pandas as it is, beside classifiers of scikit-learn put together by hand "
+                "and, where it is installed, mixed-naive-bayes; and a fit from a file beside the decoding of its "
+                "columns.",
                 mixed(few, share),
             ),
+            _shown(
+                "Gaussian classes",
+                "GaussianClassifier beside scikit-learn's discriminant analyses, by each of their solvers, and beside "
+                "the matrix products that the job needs, by BLAS alone.",
+                gaussian_speed(few, share),
+            ),
+            _shown(
+                "Gaussian classes, memory",
+                "Highest memory during a fit beyond what stood before it, at two sizes, and the bytes it grows by with "
+                "a row.",
+                gaussian_memory(share),
+            ),
+            _shown("Gaussian classes, growth", "Nanoseconds a row: flat is linear.", gaussian_growth(few, share)),
             _shown(
                 "Decisions",
                 "The action of least risk, beside the one matrix product that it needs (into memory that is there).",
                 decisions(options.repeats, share),
             ),
+            *_of_german_credit(),
             _shown(
                 "Compile time",
                 "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache "
@@ -69,6 +86,17 @@ def main() -> None:
         ]
     if options.only is None and not options.quick:
         write(sections, facts, options.repeats)
+
+
+def _of_german_credit() -> list[Section]:
+    if not TABLE.exists():
+        print(f"\nGerman credit skipped: there is no {TABLE.name}")
+        return []
+    note = (
+        "Mean cost of a row, a bad customer taken for a good one costing 5 and a good one taken for a bad one 1: plain "
+        "predictions beside decisions of least expected cost, in ten folds, five times over."
+    )
+    return [_shown("German credit", note, german_credit())]
 
 
 def _shown(title: str, note: str, records: Iterable[dict[str, Any]]) -> Section:

@@ -1,8 +1,8 @@
 """German credit: what plain predictions cost, and what decisions by their costs do.
 
-A bad customer taken for a good one costs 5, a good one taken for a bad one 1: the cost matrix that Hofmann published with
-the table. Every row is decided once in each of several ten-fold cross-validations, by models that have not seen it.
-The table (credit-g.arff, 1000 rows) is no part of the project: without it the section is left out.
+A bad customer taken for a good one costs 5, a good one taken for a bad one 1: the cost matrix that Hofmann published
+with the table. Every row is decided once in each of several ten-fold cross-validations, by models that have not seen
+it. The table (credit-g.arff, 1000 rows) is no part of the project: without it the section is left out.
 
     python -m benchmarks.german_credit [credit-g.arff]
 """

@@ -32,7 +32,7 @@ DECODING_AT_MOST = 2.0
 
 
 def mixed(repeats: int, share: float) -> Iterator[dict[str, Any]]:
-    """Time fit and predict on a frame of pandas, ours and by hand, and a fit from a Parquet file beside its decoding."""
+    """Time fit and predict on a frame of pandas, ours and by hand, and a fit from Parquet beside its decoding."""
     table = mixed_table(int(N_ROWS * share))
     frame, y = table.drop_columns(["class"]).to_pandas(), np.asarray(table["class"])
     columns = {

@@ -12,12 +12,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
 from bayeswater import GaussianClassifier
 
 TWO = ["mean compactness", "mean fractal dimension"]
 FORMS = {"full": "a covariance for each class", "shared": "one for both", "diagonal": "none: naive Bayes"}
 N_SPLITS = 40
+
+threadpool_limits(1)  # the matrices are small: threads would only wait for one another
 
 data = load_breast_cancer(as_frame=True)
 X, y = data.data, data.target_names[data.target]
@@ -44,7 +47,7 @@ def write_pictures(folder: Path) -> None:
     from PIL import Image
 
     matplotlib.use("agg")
-    from bayeswater.plots.gaussian import GaussianDisplay
+    from bayeswater.plots import GaussianDisplay
 
     model = GaussianClassifier().fit(X[TWO], y)
     pictures: dict[str, dict[str, object]] = {form: {} for form in FORMS}

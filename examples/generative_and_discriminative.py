@@ -1,18 +1,21 @@
-"""Generative against discriminative, as rows grow: Gaussian classes with a shared covariance beside logistic regression.
+"""Generative against discriminative, as rows grow: classes with a shared covariance beside logistic regression.
 
-Both have the same form, P(class | x) = softmax(W x + b). One reads W and b off means and a covariance, the other searches
-for those under which the labels are most probable. Two worlds: one in which classes are normal with one covariance, and
-one in which they are not (skewed columns), so that the first model is wrong however many rows it sees.
+Both have the same form, P(class | x) = softmax(W x + b). One reads W and b off means and a covariance, the other
+searches for those under which the labels are most probable. Two worlds: one in which classes are normal with one
+covariance, and one in which they are not (skewed columns), so that the first model is wrong however many rows it sees.
 """
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from bayeswater import GaussianClassifier
 
 N_COLUMNS, N_TEST, N_SEEDS = 20, 4_000, 20
 SIZES = (30, 60, 120, 250, 500, 1000, 2000)
 MODELS = ("generative", "shrunk", "discriminative", "refined")
+
+threadpool_limits(1)  # the matrices are small: threads would only wait for one another
 
 
 def normal_rows(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

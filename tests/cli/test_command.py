@@ -48,6 +48,14 @@ def test_the_package_installs_the_command():
         assert 'bayeswater = "bayeswater.cli.main:main"' in project.read_text()
 
 
+def test_the_package_runs_as_a_module():
+    asked = [sys.executable, "-m", "bayeswater", "--version"]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=120)
+    assert (answer.returncode, answer.stdout.strip()) == (0, __version__)
+    asked = [sys.executable, "-m", "bayeswater", "inspect", "nowhere.bayes"]
+    assert subprocess.run(asked, capture_output=True, check=False, timeout=120).returncode == 1
+
+
 def test_fit_and_predict_through_pipes(folder):
     content = (folder / "people.csv").read_bytes()
     code, out, err = finished("fit", "-", "--target", TARGET, "-o", folder / "m.bayes", "--json", input=content)

@@ -60,6 +60,35 @@ def test_the_cost_of_the_best_decisions_and_of_the_likeliest_class(run, folder, 
     assert "per row, of the best decisions" in shown
 
 
+def test_decisions_and_refusals_are_counted_by_their_true_class(run, folder, test_set):
+    path = folder / "costs.csv"
+    path.write_text("action \\ truth,low,high\nlow,0,10\nhigh,1,0\nask,0.4,0.4\n")
+    found = json.loads(
+        run("evaluate", folder / "people.bayes", test_set, "--target", TARGET, "--loss", path, "--json").out
+    )
+    table, model, loss = people(200, seed=5), load(folder / "people.bayes"), Loss.read(path)
+    X, y = table.select(COLUMNS), np.array(table.column(TARGET).to_pylist())
+    actions = model.decide(X, loss=loss)
+    assert found["actions"] == ["high", "low", "ask"]
+    expected = [
+        [int(((y == truth) & (actions == action)).sum()) for action in found["actions"]] for truth in ("high", "low")
+    ]
+    assert found["decisions"] == expected
+    assert found["expected_cost"] == pytest.approx(model.expected_loss(X, loss=loss).mean(), rel=1e-12)
+    shown = run("evaluate", folder / "people.bayes", test_set, "--target", TARGET, "--loss", path).out
+    assert "Decisions of least expected cost" in shown
+    n_refused = int((actions == "ask").sum())
+    assert f"share of rows, {n_refused} in all" in shown
+
+
+def test_an_action_that_is_never_taken_is_mentioned_in_words(run, folder, test_set):
+    path = folder / "costs.csv"
+    path.write_text("action \\ truth,low,high\nlow,0,10\nhigh,1,0\nask,2,11\n")
+    answer = run("evaluate", folder / "people.bayes", test_set, "--target", TARGET, "--loss", path)
+    assert answer.code == 0
+    assert answer.err == "warning: action 'ask' is never taken: 'low' costs no more whatever is true\n"
+
+
 def test_costs_that_are_a_column_of_the_data(run, folder):
     table = people(50, seed=5)
     amount = np.arange(50.0)

@@ -15,6 +15,7 @@ import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater.cli.rows import LabelledRows
+from bayeswater.data.column_plan import FAMILIES
 from bayeswater.data.sources import delimited
 from bayeswater.models.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load
@@ -240,3 +241,56 @@ def test_counted_batches_are_let_go(run, folder, monkeypatch):
     assert run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes").code == 0
     assert len(seen) > 10
     assert most <= 3, "the first batch, by which texts are judged, the one in hand and the one before it"
+
+
+# ---------------------------------------------------------------------- what the command says
+
+
+def test_a_file_with_decimal_commas_is_hinted_at_and_read(run, tmp_path):
+    data = tmp_path / "prices.csv"
+    data.write_text("price;kind\n" + "".join(f"{i},5;{'ab'[i % 2]}\n" for i in range(40)))
+    answer = run("fit", data, "--target", "kind", "-o", tmp_path / "m.bayes")
+    assert answer.code == 1
+    assert "look like numbers with a decimal comma: read the file with --decimal ," in answer.err
+    assert run("fit", data, "--target", "kind", "-o", tmp_path / "m.bayes", "--decimal", ",").code == 0
+    assert load(tmp_path / "m.bayes").columns_["price"].family in ("gaussian", "lognormal", "binned")
+    assert run("predict", tmp_path / "m.bayes", data, "--decimal", ",").code == 0
+    answer = run("fit", data, "--target", "kind", "-o", tmp_path / "m.bayes", "--decimal", "x")
+    assert (answer.code, "--decimal is 'x'; give a point or a comma" in answer.err) == (2, True)
+
+
+def test_messages_of_the_model_speak_of_options(run, tmp_path):
+    data = tmp_path / "ids.csv"
+    data.write_text("size,row name,kind\n" + "".join(f"{i % 7},x{i},{'ab'[i % 2]}\n" for i in range(40)))
+    answer = run("fit", data, "--target", "kind", "-o", tmp_path / "m.bayes")
+    assert "to keep it, say --column 'row name=categorical'" in answer.err
+    assert "columns={" not in answer.err
+
+
+def test_every_family_stands_in_the_help(run):
+    described = run("fit", "--help").out
+    assert all(family in described for family in (*FAMILIES, "auto", "text", "ignored"))
+
+
+def test_an_error_names_the_row_of_the_file(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**8)  # in many batches
+    lines = [f"{i % 5 + 1},{'ab'[i % 2]}\n" for i in range(200)]
+    lines[140:145] = ["1,\n"] * 5  # rows without a label, which no model sees
+    lines[149] = "-3,a\n"
+    data = tmp_path / "counts.csv"
+    data.write_text("visits,kind\n" + "".join(lines))
+    answer = run("fit", data, "--target", "kind", "-o", tmp_path / "m.bayes", "--column", "visits=poisson")
+    assert answer.code == 1
+    assert "but row 150 has -3" in answer.err
+    assert "fit again with --column visits=gaussian" in answer.err
+
+
+def test_a_column_that_is_empty_at_first_is_read(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)  # in many batches
+    lines = [f"{i % 5},{'' if i < 400 else 'uv'[i % 2]},{'ab'[i % 2]}\n" for i in range(600)]
+    data = tmp_path / "late.csv"
+    data.write_text("size,late,kind\n" + "".join(lines))
+    assert run("fit", data, "--target", "kind", "-o", tmp_path / "m.bayes").code == 0
+    model = load(tmp_path / "m.bayes")
+    assert model.columns_["late"].family == "categorical"
+    assert model.statistics_.columns.groups["categories"].table.tolist() == [[100, 0], [0, 100], [200, 200]]

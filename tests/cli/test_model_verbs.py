@@ -94,6 +94,36 @@ def test_merged_models_are_the_model_of_all_rows(run, folder):
     assert np.array_equal(total.class_count_, whole.class_count_)
 
 
+def test_halves_of_a_file_are_merged_if_the_second_is_read_like_the_first(run, folder):
+    table = people()
+    first, second = (write_csv(table.slice(start, 150), folder / f"half{start}.csv") for start in (0, 150))
+    arguments = "--target", TARGET, "--no-calibrate", "-o"
+    assert run("fit", first, *arguments, folder / "first.bayes", "--alpha", 2).code == 0
+    assert run("fit", second, *arguments, folder / "second.bayes").code == 0
+    answer = run("merge", folder / "first.bayes", folder / "second.bayes", "-o", folder / "sum.bayes")
+    assert answer.code == 1
+    assert f"fit the second model again with --like {folder / 'first.bayes'}, so that both" in answer.err
+    like = "--like", folder / "first.bayes"
+    assert run("fit", second, *arguments, folder / "second.bayes", *like).code == 0
+    assert run("merge", folder / "first.bayes", folder / "second.bayes", "-o", folder / "sum.bayes").code == 0
+    assert run("fit", folder / "people.csv", *arguments, folder / "whole.bayes", *like).code == 0
+    whole, total = load(folder / "whole.bayes"), load(folder / "sum.bayes")
+    assert whole.alpha == total.alpha == 2
+    assert whole.columns_ == load(folder / "first.bayes").columns_
+    X = people(50, seed=1).select(COLUMNS)
+    # Sums of floats in another order.
+    assert np.allclose(total.predict_proba(X), whole.predict_proba(X), rtol=1e-9, atol=0)
+
+
+def test_a_model_to_be_like_must_be_one_of_fit_and_is_all_that_is_said(run, folder):
+    arguments = "fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", "--like"
+    answer = run(*arguments, folder / "people.bayes", "--column", "age=binned")
+    assert (answer.code, "--like takes over columns and smoothing" in answer.err) == (2, True)
+    save(CategoricalNB().fit(pa.table({"job": ["a", "b"]}), [0, 1]), folder / "c.bayes")
+    answer = run(*arguments, folder / "c.bayes")
+    assert (answer.code, "c.bayes is a CategoricalNB; --like takes a model" in answer.err) == (1, True)
+
+
 def test_models_that_do_not_fit_together_are_refused_and_nothing_is_written(run, folder):
     other = write_csv(people().select(["age", TARGET]), folder / "other.csv")
     assert run("fit", other, "--target", TARGET, "-o", folder / "other.bayes").code == 0

@@ -15,6 +15,8 @@ from tests.cli.people import COLUMNS, TARGET, people, write_csv
 from bayeswater.cli import writing
 from bayeswater.cli.predict import Answers
 from bayeswater.data.sources import delimited
+from bayeswater.decision.loss import Loss
+from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load, save
 
@@ -103,8 +105,6 @@ def test_labels_that_look_like_numbers_are_read_as_the_model_knows_them(run, fol
 
 
 def test_models_fitted_in_python_on_named_columns_answer_too(run, folder):
-    from bayeswater.models.gaussian_nb import GaussianNB
-
     X = pa.table({"u": [1.0, 2.0, 8.0, 9.0], "v": [0.0, 1.0, 0.0, 1.5]})
     model = GaussianNB().fit(X, [0, 0, 1, 1])
     save(model, folder / "g.bayes")
@@ -233,3 +233,59 @@ def test_answered_batches_are_let_go(run, folder, monkeypatch):
     monkeypatch.setattr(Answers, "of", watched)
     assert run("predict", folder / "people.bayes", folder / "people.csv", "--keep").code == 0
     assert len(seen) > 5
+
+
+# ---------------------------------------------------------------------- decisions by their costs
+
+COSTS = "action \\ truth,low,high\nlow,0,10\nhigh,1,0\nask,0.4,0.4\n"
+
+
+def test_actions_their_risk_and_the_refusals(run, folder, monkeypatch, expected):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)  # many batches
+    path = folder / "costs.csv"
+    path.write_text(COSTS)
+    answer = run("predict", folder / "people.bayes", folder / "people.csv", "--loss", path, "-o", folder / "a.parquet")
+    rows = pyarrow.parquet.read_table(folder / "a.parquet").to_pylist()
+    assert [*rows[0]] == ["prediction", "action", "risk", "P(high)", "P(low)"]
+    assert [{name: row[name] for name in ANSWERS} for row in rows] == expected
+    model, loss, X = load(folder / "people.bayes"), Loss.read(path), people().select(COLUMNS)
+    actions, risk = model.decide(X, loss=loss, return_risk=True)
+    assert [row["action"] for row in rows] == actions.tolist()
+    assert [row["risk"] for row in rows] == pytest.approx(risk.min(axis=1).tolist(), rel=1e-12)
+    assert (answer.code, answer.err) == (0, f"'ask' is the action of {(actions == 'ask').sum()} of 300 rows\n")
+
+
+def test_costs_that_are_a_column_of_the_data_kept_or_not(run, folder):
+    table = people(20, seed=5).append_column("amount", pa.array(np.arange(20.0)))
+    data, path = write_csv(table, folder / "new.csv"), folder / "costs.toml"
+    path.write_text('rows = "action"\ncolumns = "truth"\n[costs.low]\nhigh = "amount"\n[costs.high]\nlow = 1\n')
+    model, loss = load(folder / "people.bayes"), Loss.read(path).for_classes(["high", "low"])
+    actions = loss.best_action(model.predict_proba(table.select(COLUMNS)), X=table).tolist()
+    for options in ((), ("--keep",)):
+        answer = run("predict", folder / "people.bayes", data, "--loss", path, *options)
+        assert (answer.code, answer.err) == (0, "")
+        assert [row["action"] for row in read_csv(answer.out)] == actions
+    answer = run("predict", folder / "people.bayes", folder / "people.csv", "--loss", path)
+    assert (answer.code, answer.out) == (1, "")
+    assert "there is no column of costs 'amount'" in answer.err
+
+
+def test_actions_beside_classes_that_are_numbers_are_text(run, folder):
+    X = pa.table({"u": [1.0, 2.0, 8.0, 9.0]})
+    save(GaussianNB().fit(X, [0, 0, 1, 1]), folder / "g.bayes")
+    data, path = write_csv(pa.table({"u": [1.5, 5.0, 8.5]}), folder / "g.csv"), folder / "costs.csv"
+    path.write_text("action \\ truth,0,1\n0,0,1\n1,1,0\nask,0.1,0.1\n")
+    answer = run("predict", folder / "g.bayes", data, "--loss", path, "--output-format", "jsonl")
+    rows = [json.loads(line) for line in answer.out.splitlines()]
+    assert [(row["prediction"], row["action"]) for row in rows] == [(0, "0"), (0, "ask"), (1, "1")]
+    path.write_text("action \\ truth,0,1\n0,0,1\n1,1,0\n")
+    answer = run("predict", folder / "g.bayes", data, "--loss", path, "--output-format", "jsonl")
+    assert [json.loads(line)["action"] for line in answer.out.splitlines()] == [0, 0, 1]
+
+
+def test_a_file_without_rows_has_decisions_without_rows(run, folder):
+    path, data = folder / "costs.csv", folder / "none.csv"
+    path.write_text(COSTS)
+    data.write_text(",".join(COLUMNS) + "\n")
+    answer = run("predict", folder / "people.bayes", data, "--loss", path)
+    assert (answer.code, answer.out.strip()) == (0, "prediction,action,risk,P(high),P(low)")

@@ -329,3 +329,29 @@ def test_chunks_do_not_matter(cells):
     chunks = [cells[:1], [], cells[1:25], cells[25:]]
     chunked = pa.chunked_array([pa.array(chunk, pa.string()) for chunk in chunks])
     assert kind_of("c", chunked, declared=False) == judge(cells)
+
+
+@pytest.mark.parametrize("cells", [pd.cut([1.0, 2.0, 9.0], 2), pd.Categorical(pd.period_range("2024-01", periods=3))])
+def test_categories_that_only_pandas_knows_are_read_by_their_text(cells):
+    frame = read_frame(pd.DataFrame({"x": cells}))
+    assert kind_of("x", frame.table.column("x"), declared=True).kind == "category"
+    assert frame.table.column("x").to_pylist() == [str(cell) for cell in cells]
+    assert frame.table.column("x").chunk(0).dictionary.to_pylist() == [str(label) for label in cells.categories]
+
+
+def test_categories_that_are_no_labels_are_refused_by_name():
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays([0, 1, 0], pa.array([[1, 2], [3]]))])
+    with pytest.raises(DataError, match=r"column 'x' has categories of type list<item: int64>, which are no labels"):
+        kind_of("x", column, declared=True)
+
+
+@pytest.mark.parametrize(("n_cells", "kind"), [(30, "identifier"), (10, "category")])
+def test_numbers_with_decimal_commas_are_hinted_at(n_cells, kind):
+    found = kind_of("x", pa.chunked_array([[f"{i - 3},{i}5" for i in range(n_cells)]]), declared=False)
+    assert found.kind == kind
+    assert found.hint == "100 % look like numbers with a decimal comma: read the file with decimal=','"
+
+
+@pytest.mark.parametrize("cells", [["1.5", "2.5"], ["1,5", "2", "3"], ["a,b", "c,d"], ["1,234,567", "2,345,678"]])
+def test_other_strings_are_not_taken_for_numbers_with_decimal_commas(cells):
+    assert kind_of("x", pa.chunked_array([cells]), declared=False).hint == ""

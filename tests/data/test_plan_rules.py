@@ -51,6 +51,9 @@ UNSOUND = {
     "bins without cuts": ((replace(SHARE, cuts=None),), "'share' has bins, but no cuts"),
     "cuts that fall": ((replace(SHARE, cuts=(1.0, 0.5)),), "rising order"),
     "an infinite cut": ((replace(SHARE, cuts=(1.0, float("inf"))),), "rising order"),
+    "too few spans": ((replace(SHARE, spans=((0.0, 0.4),)),), "the spans of column 'share'"),
+    "a span beyond its bin": ((replace(SHARE, spans=((0.0, 0.5), (0.5, 0.9), (1.0, 1.0))),), "the spans of column"),
+    "spans of no bins": ((replace(HEIGHT, spans=((0.0, 1.0),)),), "the spans of column 'height'"),
     "words that are not found": ((replace(NOTE, analyser=None),), "'note' does not say its words"),
     "words of a number": ((replace(HEIGHT, analyser=TextAnalyser()),), "words are read from it"),
     "a date without a month": (BORN[:2], "cannot be read from column 'born'"),
@@ -63,6 +66,7 @@ UNSOUND = {
 
 def test_a_plan_of_all_kinds_of_columns_is_sound():
     require_sound_plan(ColumnPlan(SOUND))
+    require_sound_plan(ColumnPlan((replace(SHARE, spans=((0.0, 0.4), (0.5, 0.9), (1.0, 1.0))),)))
 
 
 @pytest.mark.parametrize(("columns", "problem"), UNSOUND.values(), ids=UNSOUND.keys())

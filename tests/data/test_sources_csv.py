@@ -282,3 +282,29 @@ def test_a_header_alone_has_no_rows():
 
 def test_a_null_byte_is_a_character_like_others():
     assert rows_of(b"a,b\nx\x00y,1\n") == [{"a": "x\x00y", "b": 1}]
+
+
+# ---------------------------------------------------------------------- decimal commas
+
+
+def test_a_decimal_comma_is_read_as_such():
+    assert rows_of("a;b\n1234,5;x\n-2,25;y\n3;z\n", decimal=",") == [
+        {"a": 1234.5, "b": "x"},
+        {"a": -2.25, "b": "y"},
+        {"a": 3.0, "b": "z"},
+    ]
+
+
+def test_a_decimal_comma_beyond_the_beginning_widens_the_type(monkeypatch, tmp_path):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**6)
+    path = tmp_path / "a.csv"
+    path.write_text("a;b\n" + "1;x\n" * 100 + "2,5;y\n")
+    source = open_source(path, decimal=",")
+    with pytest.raises(TypesWidened, match="'2,5', which is no int64"):
+        table_of(source)
+    assert table_of(source).to_pylist()[-1] == {"a": 2.5, "b": "y"}
+
+
+def test_one_character_cannot_stand_between_cells_and_before_decimals():
+    with pytest.raises(ParameterError, match=r"',' stands between cells, so it cannot stand before decimals too"):
+        rows_of("a,b\n1,x\n2,y\n", decimal=",")

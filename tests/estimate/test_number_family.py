@@ -14,6 +14,7 @@ from bayeswater.data.matrix import DenseMatrix
 from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.estimate.number_family import choose_family
+from bayeswater.statistics import key_counts
 from bayeswater.statistics.number_profile import NumberProfile
 
 RNG = np.random.default_rng(0)
@@ -246,3 +247,29 @@ def test_a_few_whole_numbers_are_states_and_no_density():
     assert choice.cuts == (1.5,)
     assert "log-normal not eligible (few values)" in choice.why
     assert choose_family(profile_of(x, y), 0, families=("gaussian",)).family == "gaussian"  # as told
+
+
+def test_whole_numbers_are_as_normal_far_from_zero_as_near_it():
+    x = np.round(np.random.default_rng(10).normal(0, 3, size=2000))
+    evidence = [chosen(x + offset).log_evidence["gaussian"] for offset in (100, 1e6, 1e9)]
+    # At 1e9 the scatter has lost seven of its digits.
+    np.testing.assert_allclose(evidence, evidence[0], rtol=1e-6)
+
+
+def test_wide_whole_numbers_that_share_buckets_are_as_normal_as_if_they_did_not(monkeypatch):
+    x = np.round(np.random.default_rng(10).normal(1e6, 30, size=2000))
+    apart = chosen(x).log_evidence["gaussian"]
+    monkeypatch.setattr(key_counts, "MOST_BUCKETS", 32)
+    together = chosen(x).log_evidence["gaussian"]
+    np.testing.assert_allclose(together, apart, rtol=1e-3)  # the gaps between the outermost numbers count otherwise
+
+
+def test_a_few_buckets_of_many_values_are_no_few_values(monkeypatch):
+    monkeypatch.setattr(key_counts, "MOST_BUCKETS", 8)
+    x = np.round(np.random.default_rng(11).normal(1e6, 30, size=500))
+    assert "few values" not in chosen(x).why
+
+
+def test_bins_far_from_zero_are_as_many_as_told():
+    x = 1e6 + 100 * np.random.default_rng(12).random(1000)
+    assert len(chosen(x, families=("binned",), n_bins=10).cuts) == 9

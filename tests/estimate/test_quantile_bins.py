@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.estimate.quantile_bins import quantile_cuts
-from bayeswater.kernels.key_cells import buckets_of
 from bayeswater.statistics.occupied import Occupied
 
 
 def occupied(values, *, is_whole=False):
-    bucket, weight = np.unique(buckets_of(np.asarray(values, dtype=np.float64)), return_counts=True)
-    return Occupied.of_buckets(bucket, weight, is_whole=is_whole)
+    value, weight = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    return Occupied(value, value, weight, is_whole=is_whole)
 
 
 def sizes(values, cuts):
@@ -24,8 +23,7 @@ def test_bins_of_a_continuous_column_are_about_equally_heavy(n_bins):
     values = np.random.default_rng(0).normal(size=20_000)
     size = sizes(values, quantile_cuts(occupied(values), n_bins))
     assert len(size) == n_bins
-    # A bucket of up to a thousandth of a value holds some twenty rows.
-    assert np.abs(size - 20_000 / n_bins).max() <= 50
+    assert np.abs(size - 20_000 / n_bins).max() <= 1
 
 
 def test_few_different_values_have_a_bin_for_each():

@@ -361,9 +361,13 @@ def test_a_column_that_never_varies_says_nothing():
     assert np.array_equal(with_number.low, without.low)
 
 
-def test_complement_counts_have_no_posterior_and_say_so():
-    with pytest.raises(ParameterError, match=r"'note'.*columns=\{'note': 'multinomial'\}"):
-        fruit_model("complement").credible_interval(fruit(1)[0])
+def test_the_interval_of_complement_counts_is_that_of_the_same_words_counted():
+    X, _ = fruit(20, random_state=8)
+    complement, counted = fruit_model("complement"), fruit_model("multinomial")
+    found, expected = (model.credible_interval(X, n_draws=200) for model in (complement, counted))
+    assert np.array_equal(found.low, expected.low)
+    assert np.array_equal(found.high, expected.high)
+    assert np.array_equal(found.probability, np.exp(complement.predict_log_proba(X)))
 
 
 @pytest.mark.parametrize(

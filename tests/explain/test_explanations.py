@@ -76,16 +76,41 @@ def test_without_calibration_there_is_no_calibrated_probability():
 def test_words_add_up_to_the_contribution_of_their_text(reading):
     model = fruit_model(reading)
     X, _ = fruit(60, random_state=2)
-    group = model._joint().groups["words note"]
     for one in model.explain(X)[:]:
         if "note" not in one.words:
             continue
-        codes = [model.classes_.tolist().index(label) for label in (one.prediction, one.against)]
-        rest = group.reading.joint.intercept  # what absent marks say
-        total = sum(part for _, part in one.words["note"]) + rest[codes[0]] - rest[codes[1]]
+        assert (one.absent_words["note"] != 0) == (reading == "marks")
+        total = sum(part for _, part in one.words["note"]) + one.absent_words["note"]
         assert total == pytest.approx({c.column: c.contribution for c in one.contributions}["note"], abs=1e-12)
         sizes = [abs(part) for _, part in one.words["note"]]
         assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_marked_word_counts_by_its_own_presence_and_the_rest_is_told():
+    """Two words, of which one class always has the second: its absence speaks, not the presence of the first."""
+    texts = ["bar foo", "bar foo", "bar foo", "bar", "bar", "foo"]
+    model = NaiveBayes(columns={"t": "marks"}, alpha=1.0).fit(pa.table({"t": texts}), ["a", "a", "a", "b", "b", "b"])
+    one = model.explain(pa.table({"t": ["bar"]}), against="a")[0]
+    assert one.prediction == "b"
+    assert dict(one.words["t"]) == pytest.approx({"bar": np.log((3 / 5) / (4 / 5))})
+    assert one.absent_words["t"] == pytest.approx(np.log((3 / 5) / (1 / 5)))
+    assert "('bar' x 1/1.3, absent words x 3)" in str(one)
+    assert json.loads(json.dumps(one.to_dict()))["absent_words"] == {"t": pytest.approx(np.log(3))}
+
+
+def test_absent_words_that_a_class_always_has_make_it_impossible():
+    texts = ["bar foo", "bar foo", "bar", "foo"]
+    model = NaiveBayes(columns={"t": "marks"}, alpha=0.0).fit(pa.table({"t": texts}), ["a", "a", "b", "b"])
+    one = model.explain(pa.table({"t": ["bar"]}))[0]
+    assert (one.prediction, one.absent_words["t"]) == ("b", np.inf)
+    assert dict(one.words["t"]) == pytest.approx({"bar": np.log(0.5)})
+
+
+def test_a_factor_next_to_one_is_called_one():
+    texts = ["foo bar"] * 100 + ["foo bar"] * 99 + ["foo foo"]
+    model = NaiveBayes(columns={"t": "multinomial"}, alpha=1.0).fit(pa.table({"t": texts}), ["a"] * 100 + ["b"] * 100)
+    told = [str(model.explain(pa.table({"t": ["foo bar"]}), against=other)) for other in ("a", "b")]
+    assert not any("1/1" in text.replace("1/1.", "") for text in told)
 
 
 def test_contributions_of_one_row_are_sorted_by_size_and_are_those_of_the_matrix():
@@ -284,6 +309,17 @@ def test_columns_line_up_with_chinese_labels_too():
     assert len(table) == 4
     numbers = [display_width(line[: line.index(".")]) for line in table]
     assert len(set(numbers)) == 1
+
+
+def test_a_line_break_in_the_name_of_a_column_breaks_no_line():
+    X = pd.DataFrame({"two\nlines": ["a", "a", "b", "b"], "gone\n": ["x", "y", "x", "y"]})
+    model = NaiveBayes(alpha=1.0).fit(X, ["p", "p", "q", "q"])
+    one = model.explain(pd.DataFrame({"two\nlines": ["a"], "gone\n": [None]}))[0]
+    assert "\n  two\\nlines = a  " in str(one)
+    assert "missing, left out: gone\\n\n" in str(one)
+    assert "would turn it: two\\nlines = b" in str(one)
+    assert "\n" not in one.summary
+    assert [line.split()[0] for line in str(model.columns_).splitlines()] == ["column", "two\\nlines", "gone\\n"]
 
 
 def test_of_many_columns_the_strongest_are_shown_and_the_rest_summed_up():

@@ -9,6 +9,7 @@ from tests.explain.tables import fruit, fruit_model, with_cell
 
 from bayeswater import NaiveBayes, NormalInverseGamma, ParameterError, ResourceLimitError
 from bayeswater.explain import simulation
+from bayeswater.explain.unseen import log_new_state
 
 EVEN = 1e-3  # p-value: one seed in a thousand is less even, and the seeds are fixed
 
@@ -125,6 +126,75 @@ def test_rows_far_from_all_that_was_seen_are_novel(column, value):
     model = fruit_model()
     X, _ = fruit(20, random_state=4)
     assert (model.novelty(with_cell(X, column, value)) < 0.01).all()
+
+
+# ---------------------------------------------------------------------- what was never seen
+
+
+def binned_numbers():
+    """A model of one column in bins, the rarest of which has one row in 40."""
+    x = np.repeat([0.5, 1.5, 2.5, 3.5], [20, 10, 9, 1])
+    model = NaiveBayes(columns={"x": {"cuts": [1.0, 2.0, 3.0]}}, alpha=1.0)
+    return model.fit(pd.DataFrame({"x": x}), np.arange(40) % 2)
+
+
+def test_numbers_far_beyond_the_bins_are_rarer_than_the_rarest_bin():
+    model = binned_numbers()
+    found = model.novelty(pd.DataFrame({"x": [0.5, 3.5, 1e9, -1e9, np.nan]}), n_draws=999)
+    assert found[0] > 0.4
+    assert 1 / 1000 < found[1] < 0.1
+    assert (found[2:4] == 1 / 1000).all()
+    assert found[4] == 1.0
+
+
+def test_a_date_far_beyond_those_seen_is_novel():
+    days = np.datetime64("2024-01-01") + np.arange(200)
+    X = pd.DataFrame({"day": days.astype("datetime64[s]")})
+    columns = {"day": {"cuts": [19750.0, 19800.0, 19850.0]}, "day (weekday)": "ignored", "day (month)": "ignored"}
+    model = NaiveBayes(columns=columns).fit(X, np.arange(200) % 2)
+    far = pd.DataFrame({"day": np.array(["2024-03-01", "2090-01-01"], dtype="datetime64[s]")})
+    usual, novel = model.novelty(far, n_draws=499)
+    assert novel == 1 / 500 < usual
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
+def test_a_category_that_was_never_seen_is_rarer_than_the_rarest_that_was():
+    X = pd.DataFrame({"c": ["a"] * 20 + ["b"] * 19 + ["c"], "d": ["x", "y"] * 20})
+    model = NaiveBayes(alpha=1.0).fit(X, np.arange(40) % 2)
+    strange = pd.DataFrame({"c": ["a", "c", "never"], "d": ["x", "x", "x"]})
+    usual, rare, never = model.novelty(strange, n_draws=999)
+    assert usual > 0.4
+    assert never == 1 / 1000 < rare < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
+@pytest.mark.parametrize("missing", ["ignore", "state"])
+def test_a_new_state_has_the_dirichlet_mass_of_one_more(missing):
+    X = pd.DataFrame({"c": ["a"] * 5 + ["b"] * 2 + [None], "d": ["x", "x", "y", "y"] * 2})
+    model = NaiveBayes(alpha=0.5, missing=missing).fit(X, [0, 0, 0, 1, 1, 1, 1, 1])
+    extra = missing == "state"
+    expected = [0.5 / (3 + (3 + extra) * 0.5), 0.5 / (4 + extra + (3 + extra) * 0.5)]  # the missing cell is of class 1
+    found = np.exp(log_new_state(model._joint().groups["categories"]))
+    assert found[0] == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
+def test_without_smoothing_what_was_never_seen_is_impossible():
+    model = NaiveBayes(alpha=0.0).fit(pd.DataFrame({"c": ["a", "b", "a", "b"]}), [0, 0, 1, 1])
+    assert model.novelty(pd.DataFrame({"c": ["never"]}), n_draws=99)[0] == 1 / 100
+
+
+def test_numbers_drawn_from_a_model_of_bins_have_even_novelties():
+    """None of the drawn numbers is beyond the bins; a normal column beside them leaves no ties."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = pd.DataFrame({"x": rng.normal(y), "z": rng.normal(2.0 * y)})
+    model = NaiveBayes(columns={"x": {"cuts": [-1.0, 0.0, 1.0, 2.0]}, "z": "gaussian"}).fit(X, y)
+    drawn, _ = model.sample(1500, random_state=1)
+    assert_even(model.novelty(drawn, n_draws=5000))
+
+
+# ---------------------------------------------------------------------- what is like
 
 
 def test_new_rows_of_the_same_kind_are_not_novel():

@@ -99,7 +99,7 @@ def mixed_forgeries(mixed: bytes, block: bytes) -> dict[str, tuple[bytes, str]]:
 
 
 PLAN = [*TABLE.column_names[:7], "born (weekday)", "born (month)", *TABLE.column_names[7:]]
-NAME, SOURCE, FAMILY, WHY, PART, DTYPE, CUTS, ANALYSER = range(8)
+NAME, SOURCE, FAMILY, WHY, PART, DTYPE, CUTS, ANALYSER, SPANS = range(9)
 
 
 def field(name: str, value: Any) -> Change:
@@ -186,6 +186,9 @@ def _plans(forge: Any) -> None:
     forge("a type that is a number", "all texts", column("colour", DTYPE, 5))
     forge("a column of too many parts", "cannot be made of", lambda d, _: d["columns"][0]["Column"].append(1))
     forge("a column of too few parts", "cannot be made of", field("columns", [{"Column": ["a"]}]))
+    forge("spans that are no pairs", "pairs of numbers", column("share", SPANS, {"tuple": [0.1, 0.4, 0.9]}))
+    forge("a span of texts", "pairs of numbers", column("share", SPANS, {"tuple": [{"tuple": ["a", "b"]}]}))
+    forge("too few spans", "the spans of column 'share'", column("share", SPANS, {"tuple": [{"tuple": [0.1, 0.2]}]}))
     forge("cuts that fall", "in rising order", column("share", CUTS, {"tuple": [0.65, 0.3]}))
     forge("cuts twice the same", "in rising order", column("share", CUTS, {"tuple": [0.3, 0.3]}))
     forge("cuts too many", "table has shape", column("share", CUTS, {"tuple": [0.3, 0.5, 0.65]}))

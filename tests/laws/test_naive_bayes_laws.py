@@ -16,7 +16,7 @@ from tests.laws.mixed import PLAN, MixedRows, mixed_rows, planned, require_same_
 from tests.laws.models import CLOSE, require_close_scores
 from tests.laws.test_partitions import batches_of
 
-from bayeswater import NaiveBayes, threads
+from bayeswater import NaiveBayes, ParameterError, threads
 from bayeswater.inference import scoring
 from bayeswater.kernels import compiling
 from bayeswater.kernels import threads as thread_kernels
@@ -177,6 +177,20 @@ def test_decay_and_new_rows_equal_a_weighted_fit(old: MixedRows, new: MixedRows,
     X = pd.concat([old.X, new.X], ignore_index=True)
     weighted = planned().fit(X, np.concatenate([old.y, new.y]), np.concatenate([weights[0] * factor, weights[1]]))
     require_same_groups(model, weighted, exactly=False)
+
+
+def test_decay_refuses_to_take_the_counts_of_a_class_to_nothing() -> None:
+    model = NaiveBayes().fit(*real_table(30))
+    before = model.statistics_.class_count.count.copy()
+    tiny = np.finfo(np.float64).tiny
+    halvings = int(np.floor(np.log2(before[before > 0].min()) - np.log2(tiny)))
+    for _ in range(halvings):
+        model.decay(0.5)
+    assert_array_equal(model.statistics_.class_count.count, before * 0.5**halvings)
+    kept = model.statistics_
+    with pytest.raises(ParameterError, match=r"factor is 0\.5, by which a class would count as .*e-308 rows"):
+        model.decay(0.5)
+    assert model.statistics_ is kept
 
 
 def test_a_row_is_forgotten_after_a_decay_with_the_weight_it_then_has() -> None:

@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 
+import mpmath
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -244,6 +245,25 @@ def test_a_class_far_away_does_not_hide_how_the_others_differ():
     assert model._densities.n_directions == 4
 
 
+def test_only_ratios_of_weights_matter_also_where_all_are_small():
+    # Classes far apart, one of them flat: what it is lifted to comes from the classes and their means.
+    rows, labels = X[:, :3] + 5.0 * Y[:, None], Y.copy()
+    rows = np.where(labels[:, None] == 2, rows * [1, 1, 0] + [0, 0, 9], rows)
+    with pytest.warns(SingularCovarianceWarning):
+        heavy, light = (GaussianClassifier().fit(rows, labels, np.full(150, w)) for w in (2.0**4, 2.0**-20))
+        found, expected = light.predict_joint_log_proba(rows), heavy.predict_joint_log_proba(rows)
+    # Powers of two change no digit of a weighted sum.
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_constant_column_has_no_factor_with_a_prior_either():
+    constant = np.insert(X, 1, 3.7, axis=1)
+    for form in FORMS[:4]:
+        model = GaussianClassifier(covariance=form, prior=NormalInverseWishart()).fit(constant, Y)
+        elsewhere = constant + [0, 1, 0, 0, 0]
+        np.testing.assert_array_equal(model.predict_log_proba(elsewhere), model.predict_log_proba(constant))
+
+
 # ---------------------------------------------------------------------- missing cells
 
 
@@ -270,6 +290,28 @@ def test_a_row_with_missing_cells_has_the_density_of_the_others(form, way):
             else:
                 expected = stats.multivariate_t.logpdf(holes[i, there], mean, covariance, degrees[k])
             assert found[i, k] == pytest.approx(np.log(1 / 3) + expected, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")
+def test_a_tiny_class_of_nearly_bound_columns_has_a_density_of_the_cells_that_are_there():
+    # Its covariance has variances 1e-9 and 1e-6 of what is usual at once: as a sum of squares it is not positive.
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 5))
+    rows[:, 1] = rows[:, 0] + 1e-3 * rows[:, 1]
+    model = GaussianClassifier().fit(rows, np.repeat([0, 1], [57, 3]))
+    row = rows[:1].copy()
+    row[0, 4] = np.nan
+    found = model.predict_joint_log_proba(row)[0]
+    with mpmath.workdps(60):
+        for k, share in enumerate([57, 3]):
+            root = mpmath.matrix(model._densities.scaled_root(k)[:4].tolist())
+            scale = model._densities.blend.yardstick.scale[:4]
+            covariance, z = root * root.T, mpmath.matrix(((row[0, :4] - model.means_[k, :4]) / scale).tolist())
+            distance = (z.T * mpmath.inverse(covariance) * z)[0] + mpmath.log(mpmath.det(covariance))
+            expected = mpmath.log(mpmath.mpf(share) / 60) - (distance + 4 * mpmath.log(2 * mpmath.pi)) / 2
+            # The root has a condition of 10^6: so many of the sixteen digits go.
+            np.testing.assert_allclose(found[k], float(expected) - np.log(scale).sum(), rtol=1e-6)
+    assert model.predict(row) == [0]
 
 
 def test_available_cells_of_independent_columns_are_those_of_naive_bayes():

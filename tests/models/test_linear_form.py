@@ -1,6 +1,7 @@
 """Posteriors as softmax(W x + b): equal to those of the model, and handed over to scikit-learn."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import sparse
@@ -92,13 +93,32 @@ def test_with_data_the_regression_is_refined_from_there():
         model.to_logistic_regression(NUMBERS)
 
 
+def test_a_regression_is_refined_on_rows_of_all_classes_of_the_model_and_no_others():
+    model = GaussianClassifier(covariance="shared").fit(NUMBERS, Y)
+    with pytest.raises(DataError, match=r"y has no row of class 0.*\[0, 1, 2\]"):
+        model.to_logistic_regression(NUMBERS[Y > 0], Y[Y > 0])
+    strange = np.where(np.arange(120) == 7, 9, Y)
+    with pytest.raises(DataError, match=r"row 7 of y has the label 9.*\[0, 1, 2\]"):
+        model.to_logistic_regression(NUMBERS, strange)
+    named = GaussianClassifier(covariance="shared").fit(NUMBERS, np.array(["a", "b", "c"])[Y])
+    refined = named.to_logistic_regression(NUMBERS, pd.Series(np.array(["a", "b", "c"])[Y]))
+    assert refined.classes_.tolist() == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("form", ["full", "shared", "diagonal", "shared_diagonal", "spherical"])
 def test_every_normal_form_is_a_square_in_x(form):
     model = GaussianClassifier(covariance=form).fit(NUMBERS, Y)
     square = model.to_quadratic()
     np.testing.assert_allclose(square.scores(NUMBERS), model.predict_joint_log_proba(NUMBERS), rtol=0, atol=1e-10)
     np.testing.assert_allclose(square.predict_log_proba(NUMBERS), model.predict_log_proba(NUMBERS), atol=1e-10)
+    np.testing.assert_allclose(square.predict_proba(NUMBERS), model.predict_proba(NUMBERS), rtol=0, atol=1e-10)
     assert (square.predict(NUMBERS) == model.predict(NUMBERS)).all()
+
+
+def test_a_square_takes_named_columns_in_any_order_as_the_model_does():
+    frame = pd.DataFrame(NUMBERS, columns=["a", "b", "c"])
+    square = GaussianClassifier().fit(frame, Y).to_quadratic()
+    np.testing.assert_array_equal(square.scores(frame[["c", "a", "b"]]), square.scores(frame))
 
 
 def test_what_is_no_line_says_so_and_where_to_go():
@@ -120,11 +140,13 @@ def test_what_is_no_line_says_so_and_where_to_go():
         MultinomialNB(alpha=0.0).fit(impossible, Y).to_linear()
 
 
-def test_missing_cells_have_no_place_on_a_line():
+def test_missing_cells_have_no_place_on_a_line_or_in_a_square():
     X = NUMBERS.copy()
     X[7, 1] = np.nan
     with pytest.raises(DataError, match="row 7 has a missing cell in column 'x1'"):
         GaussianClassifier(covariance="shared").fit(NUMBERS, Y).to_linear().scores(X)
+    with pytest.raises(DataError, match="row 7 has a missing cell in column 'x1'"):
+        GaussianClassifier().fit(NUMBERS, Y).to_quadratic().scores(X)
 
 
 def test_classes_of_probability_zero_and_single_classes_are_no_regression():

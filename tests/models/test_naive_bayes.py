@@ -13,9 +13,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from bayeswater import Loss, NaiveBayes, PrecisionWarning, UnseenCategoryWarning
+from bayeswater import NaiveBayes, PrecisionWarning, UnseenCategoryWarning
 from bayeswater.data.text import TextAnalyser
-from bayeswater.decision.softmax_maps import ShiftedTemperature
 from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
 
 RNG = np.random.default_rng(0)
@@ -290,8 +289,8 @@ def test_dates_must_stay_dates() -> None:
     model = NaiveBayes().fit(frame, list("aabb"))
     with pytest.raises(DataError, match=r"column 'when' holds .*string, and is read as dates; convert it to dates"):
         model.predict(frame.astype(str))
-    utc = frame["when"].dt.tz_localize("UTC").to_frame()
-    assert_array_equal(model.predict_proba(utc), model.predict_proba(frame))
+    with pytest.raises(DataError, match=r"holds time stamps of the zone 'UTC', but the model was fitted on timestamp"):
+        model.predict(frame["when"].dt.tz_localize("UTC").to_frame())
     nanoseconds = frame.astype("datetime64[ns]")
     assert_array_equal(model.predict_proba(nanoseconds), model.predict_proba(frame))
 
@@ -389,123 +388,6 @@ def test_leaving_out_a_row_that_is_nearly_all_of_a_scatter_warns() -> None:
     with pytest.warns(PrecisionWarning, match="row 0 makes up nearly all of the scatter of its class"):
         found = model.loo_predict_log_proba(far, Y)
     assert not np.isnan(found).any()
-
-
-# ---------------------------------------------------------------------- calibration and decisions
-
-
-@pytest.fixture(scope="module")
-def overconfident() -> tuple[pd.DataFrame, Any, NaiveBayes]:
-    """The same measure four times over: naive Bayes is far too sure of it."""
-    rng = np.random.default_rng(1)
-    y = rng.choice(["no", "yes", "yes"], 400)
-    measure = rng.normal(1.2 * (y == "yes"))
-    frame = pd.DataFrame({f"copy {i}": measure + rng.normal(size=400) / 20 for i in range(4)})
-    return frame, y, NaiveBayes(calibrate=True).fit(frame, y)
-
-
-def test_calibration_takes_confidence_back_and_reports_it(overconfident: Any) -> None:
-    frame, y, model = overconfident
-    report = model.calibration_
-    assert report.scored_by == "leave-one-out"
-    assert report.n_used == 400
-    assert not report.is_stale
-    assert report.after.log_loss < report.before.log_loss
-    assert report.after.ece < report.before.ece / 2
-    text = str(report)
-    assert text.startswith("Calibration: temperature ")
-    assert "learned from 400 rows, scored by leave-one-out" in text
-    plain = NaiveBayes().fit(frame, y)
-    assert not hasattr(plain, "calibration_")
-    assert_array_equal(model.predict_joint_log_proba(frame), plain.predict_joint_log_proba(frame))
-    sure, calibrated = plain.predict_proba(frame).max(axis=1), model.predict_proba(frame).max(axis=1)
-    assert calibrated.mean() < sure.mean() - 0.05
-    assert_allclose(model.predict_proba(frame).sum(axis=1), 1)
-    assert_array_equal(model.predict(frame), model.classes_[model.predict_proba(frame).argmax(axis=1)])
-
-
-def test_calibration_is_learned_from_the_leave_one_out_scores(overconfident: Any) -> None:
-    frame, y, model = overconfident
-    plain = NaiveBayes().fit(frame, y)
-    review = plain.leave_one_out([(frame[:150], y[:150]), (frame[150:], y[150:])])
-    assert_allclose(review.scores.log_proba, plain.loo_predict_log_proba(frame, y), rtol=1e-12, atol=1e-300)
-    assert review.n_rows == 400
-    assert str(review).startswith("Leave-one-out of 400 rows: accuracy 0.")
-    wrong = plain.classes_[review.scores.log_proba.argmax(axis=1)] != y
-    assert review.accuracy == pytest.approx(1 - wrong.mean())
-    assert review.log_loss == pytest.approx(-review.scores.own.mean())
-    plain.calibrate_with(review)
-    assert_array_equal(plain.predict_proba(frame), model.predict_proba(frame))
-    with pytest.raises(DataError, match="there are no rows to review"):
-        plain.leave_one_out([])
-
-
-def test_weights_count_in_calibration_as_repeated_rows_do(overconfident: Any) -> None:
-    frame, y, _ = overconfident
-    weight = np.random.default_rng(2).integers(0, 4, 400)
-    times = np.repeat(np.arange(400), weight)
-    weighted = NaiveBayes(calibrate=True, family="gaussian").fit(frame, y, weight)
-    repeated = NaiveBayes(calibrate=True, family="gaussian").fit(frame.iloc[times], y[times])
-    # The maximum of the likelihood is found to a millionth; moments are merged in another order.
-    assert_allclose(weighted.predict_proba(frame), repeated.predict_proba(frame), rtol=1e-6)
-
-
-def test_further_rows_make_a_calibration_stale_and_a_fit_makes_a_new_one(overconfident: Any) -> None:
-    frame, y, _ = overconfident
-
-    def fitted() -> NaiveBayes:
-        return NaiveBayes(calibrate=True).fit(frame, y)
-
-    for change in (
-        lambda model: model.partial_fit(frame[:5], y[:5]),
-        lambda model: model.forget(frame[:5], y[:5]),
-        lambda model: model.decay(0.9),
-        lambda model: model + clone(model).set_params(calibrate=False, columns=model.columns_).fit(frame, y),
-        lambda model: model - NaiveBayes(columns=model.columns_).fit(frame[:5], y[:5]),
-    ):
-        changed = change(fitted())
-        assert changed.calibration_.is_stale
-        assert "(stale: rows were learned or forgotten since)" in str(changed.calibration_)
-        assert str(changed.calibration_.map) == str(fitted().calibration_.map)  # the temperature is kept
-    again = fitted().partial_fit(frame, y).fit(frame, y)
-    assert not again.calibration_.is_stale
-    assert not hasattr(again.set_params(calibrate=False).fit(frame, y), "calibration_")
-
-
-def test_classes_that_come_and_go_keep_the_calibration_of_the_others() -> None:
-    rng = np.random.default_rng(3)
-    y = rng.choice(["a", "b", "c"], 600, p=[0.2, 0.3, 0.5])
-    code = np.searchsorted(["a", "b", "c"], y)
-    frame = pd.DataFrame({"x": rng.normal(code), "y": rng.normal(code)})
-    model = NaiveBayes(calibrate=True, class_prior=[0.8, 0.1, 0.1]).fit(frame, y)
-    shifted = model.calibration_.map
-    assert isinstance(shifted, ShiftedTemperature)
-    model.set_params(class_prior=None).partial_fit(frame[:3], ["bb", "bb", "bb"])
-    grown = model.calibration_.map
-    assert_array_equal(grown.shift, [shifted.shift[0], shifted.shift[1], 0.0, shifted.shift[2]])
-    assert_array_equal(grown.slope, np.full(4, shifted.slope[0]))
-    assert_allclose(model.predict_proba(frame).sum(axis=1), 1)
-    model.forget(frame[:3], ["bb", "bb", "bb"])
-    assert_array_equal(model.calibration_.map.shift, shifted.shift)
-    other = NaiveBayes(columns=model.columns_).fit(frame[:9], ["z"] * 9)
-    assert (model + other).predict_proba(frame).shape == (600, 4)
-
-
-def test_decisions_are_made_on_calibrated_probabilities(overconfident: Any) -> None:
-    frame, _, model = overconfident
-    loss = Loss.from_costs({("no", "no"): 0, ("no", "yes"): 5, ("yes", "no"): 1, ("yes", "yes"): 0})
-    proba = model.predict_proba(frame)
-    expected = np.stack([5 * proba[:, 1], proba[:, 0]], axis=1)
-    actions, risk = model.decide(frame, loss=loss, return_risk=True)
-    assert_allclose(risk, expected, rtol=1e-12)
-    assert_allclose(model.expected_loss(frame, loss=loss), expected.min(axis=1), rtol=1e-12)
-    assert_array_equal(actions, np.array(["no", "yes"])[expected.argmin(axis=1)])
-    assert_array_equal(model.decide(frame), model.predict(frame))
-    # Another prior multiplies the calibrated odds by the ratio of the priors.
-    prior = np.exp(model.class_log_prior_)
-    odds = proba * (np.array([0.9, 0.1]) / prior)
-    expected = 1 - (odds / odds.sum(axis=1, keepdims=True)).max(axis=1)
-    assert_allclose(model.expected_loss(frame, prior=[0.9, 0.1]), expected, rtol=1e-9, atol=1e-15)
 
 
 # ---------------------------------------------------------------------- an estimator like others

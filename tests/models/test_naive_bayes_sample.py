@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from bayeswater import Beta, NaiveBayes, NormalInverseGamma
+from bayeswater import Beta, NaiveBayes, NormalInverseGamma, load, save
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import ParameterError
 
@@ -263,3 +264,24 @@ def test_a_fit_on_many_drawn_rows_gives_the_parameters_back(told: Any) -> None:
         scale = np.abs(numbers).max()
         assert_allclose(again[name].select_dtypes("number").to_numpy(), numbers, atol=0.04 * scale, err_msg=name)
     assert abs(drawn["belief"].mean()) < 0.1
+
+
+def test_numbers_drawn_from_bins_are_none_that_could_not_be() -> None:
+    rng = np.random.default_rng(0)
+    gain = np.where(rng.random(2000) < 0.9, 0.0, np.exp(rng.normal(8, 1, 2000)))
+    model = NaiveBayes().fit(pd.DataFrame({"gain": gain}), gain > 5000)
+    assert model.columns_["gain"].family == "binned"
+    drawn = model.sample(2000, random_state=0)[0]["gain"]
+    assert 0.85 < (drawn == 0).mean() < 0.95  # 0.9, and 0.0067 for the chance of 2000 draws
+    rest = drawn[drawn != 0]
+    assert rest.min() >= gain[gain > 0].min()
+    assert rest.max() <= gain.max()
+
+
+def test_a_file_holds_the_values_of_the_bins(tmp_path: Path) -> None:
+    gain = pd.DataFrame({"gain": np.repeat([0.0, 0.5, 3.0], 50)})
+    model = NaiveBayes(columns={"gain": "binned"}).fit(gain, [0, 1] * 75)
+    save(model, tmp_path / "gain.bayes")
+    loaded = load(tmp_path / "gain.bayes")
+    assert loaded.columns_["gain"].spans == ((0.0, 0.0), (0.5, 0.5), (3.0, 3.0))
+    assert set(loaded.sample(300, random_state=0)[0]["gain"]) == {0.0, 0.5, 3.0}

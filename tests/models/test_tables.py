@@ -6,7 +6,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NormalInverseGamma
+from bayeswater import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    NormalInverseGamma,
+)
 
 COUNTS = np.array([[0, 1], [1, 2], [2, 0], [1, 1]])
 Y = np.array(["n", "n", "p", "p"])
@@ -115,3 +123,11 @@ def test_a_column_called_class_does_not_hide_the_class_prior() -> None:
     tables = CategoricalNB().fit(frame, ["a", "b", "b"]).tables()
     assert list(tables) == ["(class)", "class"]
     assert list(tables["(class)"].columns) == ["class", "count", "probability"]
+
+
+def test_bins_of_dates_are_named_by_dates() -> None:
+    days = np.datetime64("2024-01-01") + np.arange(20)
+    cuts = [19723.0 + 5, 19723.0 + 9.5]  # days since 1970-01-01, the second one at noon
+    model = NaiveBayes(columns={"day": {"cuts": cuts}}).fit(pa.table({"day": pa.array(days)}), [0, 1] * 10)
+    expected = ["under 2024-01-06", "2024-01-06 to 2024-01-10 12:00", "from 2024-01-10 12:00 on"]
+    assert columns(model.tables()["day"])["day"] == expected

@@ -1,5 +1,7 @@
 """GaussianDisplay draws what the model says: densities, decisions, and where they change."""
 
+import sys
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -196,6 +198,14 @@ def test_a_point_of_the_discriminant_plane_is_a_row_that_is_transformed_to_it(co
     assert_allclose(model.transform(rows)[:, :2], points, atol=1e-9)
 
 
+def test_the_discriminant_plane_of_unequal_classes_is_the_same_for_full_and_for_shared_covariance():
+    model = GaussianClassifier().fit(X[30:], y[30:])  # 20, 50 and 50 rows
+    full, shared = (plane_of(model.with_covariance(form), "discriminant", None) for form in ("full", "shared"))
+    assert_allclose(
+        full.basis, shared.basis, rtol=1e-9, atol=1e-9
+    )  # covariances within classes, weighted by their rows
+
+
 def test_units_of_the_columns_change_nothing_but_the_scale_of_the_picture():
     scale = np.array([1e-6, 1e6, 1e3, 1e-3])
     plain = plane_of(model := GaussianClassifier().fit(X, y), (0, 1), None)
@@ -321,3 +331,12 @@ def test_other_models_and_rows_that_do_not_fit_are_refused():
         draw(model, X, y[:-1])
     with pytest.raises(SchemaError, match="give the same columns"):
         draw(model, X[:, :3], y, axes=(0, 1))
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+    rows, labels = two_classes(20)
+    model = GaussianClassifier().fit(rows, labels)
+    for name in ("matplotlib", "contourpy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"bayeswater\[plot\]"):
+        draw(model)

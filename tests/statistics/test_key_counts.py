@@ -12,7 +12,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
 from bayeswater.data.variable import Variable
 from bayeswater.kernels import compiling, threads
-from bayeswater.kernels.key_cells import buckets_of
+from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import KeyCounts
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -33,14 +33,14 @@ def counted_by_hand(X, y, weight, j):
     total = Counter()
     for x, label, w in zip(X[:, j], y, np.ones(len(y)) if weight is None else weight, strict=True):
         if x == x:
-            total[int(buckets_of(np.array([x]))[0]), str(label)] += w
+            total[float(x), str(label)] += w
     return dict(total)
 
 
 def cells_of(keys, j):
     histogram = keys.of_column(j)
     labels = [str(keys.classes.states[k]) for k in histogram.code]
-    return dict(zip(zip(histogram.bucket[histogram.place].tolist(), labels, strict=True), histogram.count, strict=True))
+    return dict(zip(zip(histogram.first[histogram.place].tolist(), labels, strict=True), histogram.count, strict=True))
 
 
 @pytest.mark.parametrize("weighted", [None, "int", "float"])
@@ -56,8 +56,8 @@ def test_every_number_is_counted_in_its_bucket_and_class(weighted):
 
 def test_a_column_without_values_has_no_bucket():
     keys = keys_of([[np.nan, 1.0], [np.nan, 2.0]], [0, 1])
-    assert len(keys.of_column(0).bucket) == 0
-    assert len(keys.of_column(1).bucket) == 2
+    assert len(keys.of_column(0).first) == 0
+    assert keys.of_column(1).first.tolist() == keys.of_column(1).last.tolist() == [1, 2]
     assert keys.of_column(0).pooled.tolist() == []
 
 
@@ -70,7 +70,7 @@ def test_parts_add_up_to_the_whole_and_come_apart_again(n, seed):
         assert part + rest == whole
         assert (whole - part).onto(rest.classes) == rest
         assert whole - rest == part.onto(whole.classes)
-    assert len((whole - whole).cell) == 0
+    assert len((whole - whole).low) == 0
 
 
 def test_whole_weights_equal_repetition():
@@ -108,8 +108,8 @@ def test_many_blocks_and_threads_count_what_one_does(monkeypatch):
 def test_other_classes_move_the_counts_and_drop_those_that_are_gone():
     keys = keys_of([[1.0], [2.0], [2.0]], ["a", "b", "c"])
     moved = keys.onto(Variable("class", ("c", "x", "a")))
-    assert cells_of(moved, 0) == {(buckets_of(np.array([1.0]))[0], "a"): 1, (buckets_of(np.array([2.0]))[0], "c"): 1}
-    assert (np.diff(moved.cell) > 0).all()
+    assert cells_of(moved, 0) == {(1.0, "a"): 1, (2.0, "c"): 1}
+    assert (np.diff(moved.low) > 0).all()
 
 
 def test_rows_that_were_never_counted_are_refused_by_column_value_and_class():
@@ -127,14 +127,69 @@ def test_rows_that_count_half_have_half_the_counts():
     X, y = table()
     half = keys_of(X, y).scaled(0.5)
     np.testing.assert_array_equal(half.count, keys_of(X, y).count / 2)
-    np.testing.assert_array_equal(half.cell, keys_of(X, y).cell)
+    np.testing.assert_array_equal(half.low, keys_of(X, y).low)
 
 
 def test_a_remainder_within_rounding_is_no_row():
     X, y = np.full((3, 1), 4.0), ["a"] * 3
     weight = np.array([0.1, 0.2, 0.3])
     rest = keys_of(X, y, weight) - keys_of(X[[1, 2, 0]], y, weight[[1, 2, 0]])
-    assert len(rest.cell) == 0
+    assert len(rest.low) == 0
+
+
+@pytest.fixture
+def few_buckets(monkeypatch):
+    monkeypatch.setattr(key_counts, "MOST_BUCKETS", 16)
+    monkeypatch.setattr(key_counts, "PROBED", 20)
+
+
+@pytest.mark.usefixtures("few_buckets")
+@pytest.mark.parametrize("n_parts", [1, 2, 7])
+def test_buckets_are_as_fine_as_their_number_allows_in_any_order_and_partition(n_parts):
+    X, y = table(n_rows=200)
+    whole = keys_of(X, y)
+    order = np.random.default_rng(4).permutation(200)
+    parts = [keys_of(X[rows], y[rows]) for rows in np.array_split(order, n_parts)]
+    assert sum(parts[1:], start=parts[0]) == whole
+    assert whole.shift[1] == 0  # four different numbers
+    for j in (0, 2):
+        values = np.unique(X[:, j][~np.isnan(X[:, j])])
+        histogram = whole.of_column(j)
+        assert 8 < len(histogram.first) <= 16  # with half as wide buckets there would be more
+        assert np.isin(histogram.first, values).all()
+        assert np.isin(histogram.last, values).all()
+        assert (histogram.last[:-1] < histogram.first[1:]).all()
+        assert histogram.pooled.sum() == (X[:, j] == X[:, j]).sum()
+
+
+@pytest.mark.usefixtures("few_buckets")
+def test_rows_counted_in_finer_buckets_can_be_taken_away():
+    X, y = table(n_rows=200)
+    whole, part, rest = keys_of(X, y), keys_of(X[:10], y[:10]), keys_of(X[10:], y[10:])
+    assert part.shift[0] < whole.shift[0]
+    left = whole - part
+    for j in range(3):
+        of_rest = rest.of_column(j)
+        place = np.searchsorted(left.of_column(j).last, of_rest.first)
+        n_buckets = len(left.of_column(j).first)
+        np.testing.assert_array_equal(
+            of_rest.grouped(place, n_buckets), left.of_column(j).grouped(np.arange(n_buckets), n_buckets)
+        )
+
+
+def test_numbers_far_from_zero_are_as_different_as_those_near_it():
+    x = np.arange(400.0)
+    near, far = (keys_of((x + offset)[:, None], x % 2).of_column(0) for offset in (0, 1e9))
+    assert len(near.first) == len(far.first) == 400
+    np.testing.assert_array_equal(near.first + 1e9, far.last)
+
+
+def test_columns_put_beside_others_and_taken_again_are_those_of_one_count():
+    X, y = table()
+    names = ("a", "b", "c")
+    both = keys_of(X[:, [2, 0]], y, names=("c", "a")).beside(keys_of(X[:, [1]], y, names=("b",)))
+    assert both.take([1, 2, 0]) == keys_of(X, y, names=names)
+    assert keys_of(X, y) != 3
 
 
 def test_both_roads_are_taken(kernel):

@@ -111,6 +111,28 @@ def test_a_direction_that_would_lose_its_digits_is_refused_and_recounted_on_requ
         total.minus(summed(Scatter, gone, y), summed(Scatter, rest[1:], y[1:]))
 
 
+def test_fourth_moments_that_would_lose_their_digits_are_refused_and_recounted_on_request():
+    # Rows a thousand times as far away: squares keep ten of their sixteen digits, fourth powers four.
+    X, y = table(60)
+    y[:] = 0
+    X -= X.mean(axis=0)
+    X[40:] *= 1e3
+    gone, expected = summed(FourthMoments, X[40:], y[40:]), summed(FourthMoments, X[:40], y[:40])
+    require_close(summed(Scatter, X, y) - summed(Scatter, X[40:], y[40:]), summed(Scatter, X[:40], y[:40]), share=1e-8)
+    with pytest.raises(LostDigits, match="column 'x0' of class 0 with a fourth moment"):
+        summed(FourthMoments, X, y) - gone
+    require_close(summed(FourthMoments, X, y).minus(gone, expected), expected)
+    with pytest.raises(StatisticsError, match="`remaining` holds weight 39"):
+        summed(FourthMoments, X, y).minus(gone, summed(FourthMoments, X[1:40], y[1:40]))
+
+
+def test_one_remaining_row_has_no_fourth_moment():
+    X, y = table(6, seed=1)
+    y[:] = 0
+    left = summed(FourthMoments, X, y) - summed(FourthMoments, X[1:], y[1:])
+    assert not left.third.any() and not left.fourth.any()
+
+
 def test_a_column_that_would_lose_its_digits_is_refused_with_missing_cells_too():
     X, y = table(20, missing=0.2)
     y[:] = 0

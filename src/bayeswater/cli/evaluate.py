@@ -1,15 +1,13 @@
 """``bayeswater evaluate``: predictions against the truth, summed up batch by batch."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.cli.options import AsJson, DataFile, ModelFile, Target
+from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
+from bayeswater.cli.options import AsJson, DataFile, LossFile, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from bayeswater.decision.scorecard import Scorecard
 
 
@@ -19,58 +17,25 @@ def evaluate(
     /,
     *,
     target: Target,
-    loss: Path | None = None,
+    loss: LossFile = None,
     as_json: AsJson = False,
     reading: Reading = AS_USUAL,
 ) -> None:
-    r"""Compare predictions with the truth: confusion, log-loss, calibration, cost.
-
-    Parameters
-    ----------
-    loss
-        File of costs: a CSV that begins with "action \ truth,no,yes", or a TOML file.
-    """
+    """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
     from bayeswater.cli.models import column_names, load_model, open_for
     from bayeswater.cli.rows import LabelledRows
     from bayeswater.cli.words import warnings_told_once
 
     classifier = load_model(model)
-    costs = None if loss is None else Costs.read(loss, classifier)
+    costs = None if loss is None else CostsSoFar(Costs.read(loss, classifier))
     source = open_for(classifier, model, reading, data, target)
     names = column_names(classifier)
-    also = [name for name in (costs.columns if costs else []) if name not in [*names, target]]
-    for name in also:
-        source.require_column(name, "column of costs")
+    also = [] if costs is None else costs.costs.further_columns(source, [*names, target])
     rows = LabelledRows(source, target, [*names, *also])
     with warnings_told_once(), rows.named():
         found = _evaluated(classifier, names, rows, costs)
     rows.say_what_was_left_out()
     found.print(as_json=as_json)
-
-
-@dataclass
-class Costs:
-    """What decisions have cost so far: those of least expected cost, and those for the likeliest class."""
-
-    loss: Any
-    columns: list[str]
-    of_decisions: float = 0.0
-    of_predictions: float = 0.0
-
-    @classmethod
-    def read(cls, path: Path, model: Any) -> "Costs":
-        """Read a file of costs for the classes of a model."""
-        from bayeswater.decision.loss import Loss
-
-        loss = Loss.read(path).for_classes(model.classes_.tolist())
-        return cls(loss, sorted({cost for cost in loss.table.by_row.values() if isinstance(cost, str)}))
-
-    def add(self, table: "pa.Table", log_proba: Any, truth: list[Any], predicted: list[Any]) -> None:
-        """Add the costs of some rows."""
-        actions = self.loss.best_action(log_proba=log_proba, X=table)
-        self.of_decisions += float(self.loss.realised(actions, truth, X=table).sum())
-        if self.loss.table.decides_classes:
-            self.of_predictions += float(self.loss.realised(predicted, truth, X=table).sum())
 
 
 @dataclass(frozen=True)
@@ -81,7 +46,7 @@ class Evaluation:
     score: "Scorecard"
     n_unlabelled: int
     n_unknown: int
-    costs: Costs | None
+    costs: CostsSoFar | None
 
     def print(self, *, as_json: bool) -> None:
         """Print the findings on standard output."""
@@ -94,13 +59,13 @@ class Evaluation:
             print_document(self.document())
         else:
             console = findings()
-            for table in (self._scores(), *self._confusion(console.width)):
+            for table in (self._scores(), *self._confusion(console.width), *self._decisions(console.width)):
                 console.print(table, "")
 
     def document(self) -> dict[str, Any]:
         """Give the findings as a document."""
-        score, costs = self.score, self.costs
-        return {
+        score = self.score
+        found = {
             "n_rows": score.n_rows,
             "n_rows_without_label": self.n_unlabelled,
             "n_rows_of_unknown_class": self.n_unknown,
@@ -108,17 +73,10 @@ class Evaluation:
             "log_loss": score.log_loss,
             "brier": score.brier,
             "ece": score.ece,
-            "cost": None if costs is None else costs.of_decisions / score.n_rows,
-            "cost_of_likeliest_class": self._cost_of_predictions,
             "classes": self.model.classes_.tolist(),
             "confusion": score.confusion.tolist(),
         }
-
-    @property
-    def _cost_of_predictions(self) -> float | None:
-        if self.costs is None or not self.costs.loss.table.decides_classes:
-            return None
-        return self.costs.of_predictions / self.score.n_rows
+        return found | (NO_COSTS if self.costs is None else self.costs.document())
 
     def _scores(self) -> Any:
         from bayeswater.cli.tables import plain_table
@@ -130,9 +88,14 @@ class Evaluation:
         table.add_row("Brier", f"{score.brier:.4f}", "0 to 2, summed over the classes")
         table.add_row("ECE", f"{score.ece:.4f}", "distance of confidence and frequency")
         if self.costs is not None:
-            table.add_row("cost", f"{self.costs.of_decisions / score.n_rows:.4f}", "per row, of the best decisions")
-        if self._cost_of_predictions is not None:
-            table.add_row("", f"{self._cost_of_predictions:.4f}", "per row, of deciding for the likeliest class")
+            costs = self.costs.document()
+            table.add_row("cost", f"{costs['cost']:.4f}", "per row, of the best decisions")
+            table.add_row("", f"{costs['expected_cost']:.4f}", "per row, as the probabilities promise")
+            if costs["cost_of_likeliest_class"] is not None:
+                plain = costs["cost_of_likeliest_class"]
+                table.add_row("", f"{plain:.4f}", "per row, of deciding for the likeliest class")
+            for action, n_rows in self.costs.n_other_actions.items():
+                table.add_row(action, f"{n_rows / score.n_rows:.4f}", f"share of rows, {n_rows:,} in all")
         return table
 
     def _confusion(self, width: int) -> Any:
@@ -143,8 +106,18 @@ class Evaluation:
         columns |= dict(zip(labels, self.score.confusion.T.tolist(), strict=True))
         return pieces("Confusion", columns, width, len(labels))
 
+    def _decisions(self, width: int) -> Any:
+        from bayeswater.cli.tables import pieces
 
-def _evaluated(model: Any, names: list[str], rows: Any, costs: Costs | None) -> Evaluation:
+        if self.costs is None:
+            return []
+        table = self.costs.costs.loss.table
+        columns = {"true \\ decided": list(map(str, table.classes))}
+        columns |= dict(zip(map(str, table.actions), self.costs.decisions.T.tolist(), strict=True))
+        return pieces("Decisions of least expected cost", columns, width, len(table.classes))
+
+
+def _evaluated(model: Any, names: list[str], rows: Any, costs: CostsSoFar | None) -> Evaluation:
     import numpy as np
 
     from bayeswater.decision.scorecard import Scorecard
@@ -165,7 +138,7 @@ def _evaluated(model: Any, names: list[str], rows: Any, costs: Costs | None) -> 
         score = Scorecard.of(log_proba, codes)
         total = score if total is None else total + score
         if costs is not None:
-            costs.add(table, log_proba, model.classes_[codes].tolist(), model.predict(X).tolist())
+            costs.add(table, log_proba, codes, model.predict(X).tolist())
     if total is None:
         raise DataError(
             f"{rows.source.name}: no row is of a class that the model knows, {list(code_of)[:10]}; is {rows.target!r} "

@@ -1,5 +1,6 @@
 """``bayeswater fit``: count a file, choose families, leave one out, calibrate, save."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,7 @@ def fit(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     column: list[str] | None = None,
     ignore: list[str] | None = None,
+    like: str | None = None,
     alpha: str = "auto",
     calibrate: bool = True,
     as_json: AsJson = False,
@@ -34,9 +36,12 @@ def fit(
     output
         File for the model; .bayes is the usual ending.
     column
-        Family of a column, as age=binned: categorical, bernoulli, gaussian, lognormal, poisson, binned, text, ignored.
+        Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, text,
+        multinomial, complement, marks, ignored.
     ignore
         Column to leave out.
+    like
+        Model whose columns, families, bins and smoothing are taken over, so that both can be merged.
     alpha
         Smoothing: auto, or a number.
     calibrate
@@ -44,12 +49,19 @@ def fit(
     """
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.words import warnings_told_once
+    from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
 
     _require_folder(output)
     settings = {"columns": _families(column or []), "alpha": _number_or_auto(alpha)}
+    if like is not None and (column or ignore or alpha != "auto"):
+        raise ParameterError("--like takes over columns and smoothing; leave out --column, --ignore and --alpha")
     with reading.open_to_reread(data) as source, warnings_told_once():
-        learned = _learned(source, target, settings, ignore or [], calibrate=calibrate)
+        if like is None:
+            names = _names(source, target, ignore or [], settings["columns"] or ())
+        else:
+            settings, names = _like(like, source, target)
+        learned = _learned(source, target, settings, names, calibrate=calibrate)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
 
@@ -63,9 +75,32 @@ class Learned:
     review: Any
 
 
-def _learned(
-    source: "Source", target: str, settings: dict[str, Any], ignored: list[str], *, calibrate: bool
-) -> Learned:
+def _names(source: "Source", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
+    """Name the columns to learn from, all that a command names checked."""
+    source.require_column(target, "target column")
+    for name in [*ignored, *told]:
+        source.require_column(name)
+    return [name for name in source.schema.names if name != target and name not in ignored]
+
+
+def _like(path: str, source: "Source", target: str) -> tuple[dict[str, Any], list[str]]:
+    """Give the parameters and the columns of a model; the source is read in the types that it needs."""
+    from bayeswater.cli.models import column_names, column_types, label_type, load_model, require_columns
+    from bayeswater.errors import SchemaError
+    from bayeswater.models.column_settings import settings_like
+    from bayeswater.models.naive_bayes import NaiveBayes
+
+    model = load_model(path)
+    if not isinstance(model, NaiveBayes):
+        raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
+    source.require_column(target, "target column")
+    require_columns(source, model, path)
+    source.declare({**column_types(model), target: label_type(model)})
+    columns = settings_like(model.columns_, model.columns)
+    return {**model.get_params(), "columns": columns, "calibrate": False}, column_names(model)
+
+
+def _learned(source: "Source", target: str, settings: dict[str, Any], names: list[str], *, calibrate: bool) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.rows import LabelledRows
     from bayeswater.cli.words import say
@@ -73,10 +108,6 @@ def _learned(
     from bayeswater.models.naive_bayes import NaiveBayes
 
     source.keeps_dictionaries = True
-    source.require_column(target, "target column")
-    for name in [*ignored, *(settings["columns"] or ())]:
-        source.require_column(name)
-    names = [name for name in source.schema.names if name != target and name not in ignored]
     rows = LabelledRows(source, target, names)
     model = None
     while model is None:

@@ -40,4 +40,5 @@ def _sum(total: Any, model: Any, first: str, path: str) -> Any:
     try:
         return total + model
     except BayesError as error:
-        raise type(error)(f"cannot add {path} to {first}: {error}") from error
+        why = str(error).replace("with columns=first.columns_", f"again with --like {first}")
+        raise type(error)(f"cannot add {path} to {first}: {why}") from error

@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -22,4 +23,11 @@ ModelFile = Annotated[str, Parameter(help="File that `fit` or `save` wrote.")]
 Target = Annotated[str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row.")]
 AsJson = Annotated[
     bool, Parameter(name="--json", negative=(), show_default=False, help="Print JSON on standard output.")
+]
+LossFile = Annotated[
+    Path | None,
+    Parameter(
+        name="--loss",
+        help='File of costs: a CSV that begins with "action \\ truth,no,yes", or a TOML file.',
+    ),
 ]

@@ -1,12 +1,14 @@
 """``bayeswater predict``: classes and probabilities of the rows of a file, written as they come."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import column_names, label_type, require_explanations
-from bayeswater.cli.options import DataFile, ModelFile
+from bayeswater.cli.options import DataFile, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 from bayeswater.cli.rows import named_rows
 from bayeswater.cli.writing import OutputFormat
@@ -26,9 +28,10 @@ def predict(
     output_format: OutputFormat | None = None,
     keep: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     explain: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    loss: LossFile = None,
     reading: Reading = AS_USUAL,
 ) -> None:
-    """Give the class of each row, and the probability of every class.
+    """Give the class of each row, and the probability of every class; with costs, also what to do and its risk.
 
     Parameters
     ----------
@@ -49,12 +52,14 @@ def predict(
     from bayeswater.cli.writing import writer
 
     classifier = load_model(model)
-    answers = Answers(classifier, keep=keep, explain=explain)
+    costs = None if loss is None else Costs.read(loss, classifier)
+    answers = Answers(classifier, keep=keep, explain=explain, costs=costs)
     source = open_for(classifier, model, reading, data)
+    also = [] if costs is None else costs.further_columns(source, column_names(classifier))
     if keep:
         _keep_as_written(source, answers.names)
     to_screen = output is None and sys.stdout.isatty()
-    wanted = None if keep else column_names(classifier)
+    wanted = None if keep else [*column_names(classifier), *also]
     with warnings_told_once(), writer(output, output_format) as out:
         n_rows = 0
         for table in shown(source, "predicting", wanted, quiet=to_screen):
@@ -64,14 +69,19 @@ def predict(
             del table
         if not n_rows:
             out.write(answers.of(source.schema.empty_table()))
+    answers.say_what_was_refused(n_rows)
 
 
 class Answers:
-    """The columns that are written for some rows: class, probabilities, and on request the rows and the reasons."""
+    """The columns that are written for some rows: class, probabilities, and on request the rows and the reasons.
 
-    def __init__(self, model: Any, *, keep: bool, explain: bool) -> None:
-        self.model, self.keep, self.explain = model, keep, explain
+    With costs, `action` is the one of least expected cost, and `risk` this cost.
+    """
+
+    def __init__(self, model: Any, *, keep: bool, explain: bool, costs: Costs | None = None) -> None:
+        self.model, self.keep, self.explain, self.costs = model, keep, explain, costs
         self.columns = column_names(model)
+        self.n_other_actions: Counter[str] = Counter()
         if explain:
             require_explanations(model)
 
@@ -79,7 +89,8 @@ class Answers:
     def names(self) -> list[str]:
         """Names of the columns that are added to the data."""
         probabilities = [f"P({label})" for label in self.model.classes_.tolist()]
-        return ["prediction", *probabilities, *(["reasons"] if self.explain else [])]
+        decision = ["action", "risk"] if self.costs else []
+        return ["prediction", *decision, *probabilities, *(["reasons"] if self.explain else [])]
 
     def of(self, table: "pa.Table") -> "pa.Table":
         """Answer for the rows of a table."""
@@ -94,13 +105,34 @@ class Answers:
         # Rows are scored once: the class is read off the probabilities, by the same rule for ties as `predict` has.
         classes = self.model.classes_[best_class(proba)] if some else self.model.classes_[:0]
         columns = {"prediction": pa.array(classes.tolist(), label_type(self.model))}
-        columns |= dict(zip(self.names[1:], map(pa.array, np.ascontiguousarray(proba.T)), strict=False))
+        if self.costs is not None:
+            columns |= self._decisions(self.costs, X, table)
+        probabilities = [name for name in self.names if name.startswith("P(")]
+        columns |= dict(zip(probabilities, map(pa.array, np.ascontiguousarray(proba.T)), strict=True))
         if self.keep:
             columns |= dict(zip(table.column_names, table.columns, strict=True))
         if self.explain:
             reasons = [found.summary for found in self.model.explain(X)] if some else []
             columns["reasons"] = pa.array(reasons, pa.string())
         return pa.table(columns)
+
+    def _decisions(self, costs: Costs, X: "pa.Table", table: "pa.Table") -> "dict[str, pa.Array]":
+        """Actions and risks of some rows."""
+        import pyarrow as pa
+
+        code, risk = costs.decide(self.model.predict_log_proba(X), table) if X.num_rows else ([], [])
+        actions = [costs.loss.table.actions[i] for i in code]
+        self.n_other_actions.update(str(action) for action in actions if action in costs.other_actions)
+        kind = costs.action_type(label_type(self.model))
+        written = list(map(str, actions)) if pa.types.is_string(kind) else actions
+        return {"action": pa.array(written, kind), "risk": pa.array(risk, pa.float64())}
+
+    def say_what_was_refused(self, n_rows: int) -> None:
+        """Say how often an action was taken that is no class."""
+        from bayeswater.cli.words import say
+
+        for action in map(str, self.costs.other_actions if self.costs else []):
+            say(f"{action!r} is the action of {self.n_other_actions[action]:,} of {n_rows:,} rows")
 
 
 def _keep_as_written(source: "Source", added: list[str]) -> None:

@@ -32,6 +32,8 @@ class Reading:
         Cell that means missing, besides the empty one; by default NA, N/A, NaN and null.
     delimiter
         The character between cells of a CSV; by default a comma, a semicolon or a tab, as they fit.
+    decimal
+        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5.
     header
         Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
     quotes
@@ -44,6 +46,7 @@ class Reading:
     types: Annotated[list[str] | None, Parameter(name="--type")] = None
     missing: Annotated[list[str] | None, Parameter(allow_leading_hyphen=True)] = None
     delimiter: str | None = None
+    decimal: str = "."
     header: bool = True
     quotes: bool = True
     encoding: str = "utf-8"
@@ -61,11 +64,14 @@ class Reading:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter)
         if delimiter is not None and len(delimiter) != 1:
             raise ParameterError(f"--delimiter is {self.delimiter!r}; give one character, or tab")
+        if self.decimal not in (".", ","):
+            raise ParameterError(f"--decimal is {self.decimal!r}; give a point or a comma")
         return open_source(
             path,
             self.format,
             types={**(types or {}), **as_types(self.types or ())},
             delimiter=delimiter,
+            decimal=self.decimal,
             header=self.header,
             quotes=self.quotes,
             encoding=self.encoding,

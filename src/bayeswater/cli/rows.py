@@ -1,9 +1,11 @@
 """Rows of a file with their labels, batch by batch, as models take them in.
 
-A model speaks of row 7 of the rows it was handed; `named` says which file and which rows these were.
+A model speaks of row 7 of the rows it was handed, counted from 0; `named` says which row of which file that is, counted
+from 1 and without the header.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.data.sources.source import Source
+
+
+ROW = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\brow (?P<row>\d+)\b""")
+"""A row in a message; what stands in quotes is a name or a value, and comes first so that no row is found in it."""
 
 
 class LabelledRows:
@@ -44,7 +50,7 @@ class LabelledRows:
             self.n_unlabelled += n_seen - first + 1 - table.num_rows
             self.n_rows += table.num_rows
             if table.num_rows:
-                self._first, self._last = first, n_seen
+                self._first, self._last, self._labelled = first, n_seen, known
                 yield table.select(self.columns), table.column(self.target)
             self._first = None
             del table
@@ -65,7 +71,13 @@ class LabelledRows:
         except BayesError as error:
             if self._first is None:
                 raise
-            raise _in_rows(error, self.source.name, self._first, self._last) from error
+            raise _in_rows(error, self.source.name, self._first, self._last, self._place) from error
+
+    def _place(self, row: int) -> int:
+        """Find the place in the batch of a row that a model was handed: those without a label it never saw."""
+        import pyarrow.compute as pc
+
+        return int(pc.indices_nonzero(self._labelled)[row].as_py())
 
     def _nothing_to_read(self) -> DataError:
         if self.n_unlabelled:
@@ -82,8 +94,16 @@ def named_rows(name: str, first: int, last: int) -> Iterator[None]:
         raise _in_rows(error, name, first, last) from error
 
 
-def _in_rows(error: BayesError, name: str, first: int, last: int) -> BayesError:
-    return type(error)(f"{name}, rows {first:,} to {last:,}: {error}")
+def _in_rows(
+    error: BayesError, name: str, first: int, last: int, place: Callable[[int], int] = lambda row: row
+) -> BayesError:
+    """Put the name of the file and the numbers of its rows before an error, and into it."""
+
+    def numbered(found: re.Match[str]) -> str:
+        row = found["row"]
+        return found[0] if row is None or int(row) > last - first else f"row {first + place(int(row))}"
+
+    return type(error)(f"{name}, rows {first:,} to {last:,}: {ROW.sub(numbered, str(error))}")
 
 
 def first_rows(source: "Source", columns: Sequence[str], n_rows: int) -> "pa.Table":

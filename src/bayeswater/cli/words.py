@@ -2,15 +2,21 @@
 
 import re
 import warnings
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from bayeswater.errors import BayesWarning
+
+COLUMN_IN_PYTHON = re.compile(r"""columns=\{('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"): '(\w+)'\}""")
+OPTIONS = {"columns={...}": "--column age=binned", "decimal=','": "--decimal ,"}
+"""What messages of the library say in Python, and how the command spells it."""
 
 
 class _Findings(Console):
@@ -38,7 +44,19 @@ def say(message: str, style: str = "") -> None:
 
 def complain(message: str) -> None:
     """Say what went wrong."""
-    say(message, "bold red")
+    say(in_words_of_the_command(message), "bold red")
+
+
+def in_words_of_the_command(message: str) -> str:
+    """Turn what a message of the library tells people to write in Python into options of the command.
+
+    >>> in_words_of_the_command("to keep it, say columns={'postal code': 'categorical'}")
+    "to keep it, say --column 'postal code=categorical'"
+    """
+    message = COLUMN_IN_PYTHON.sub(lambda found: f"--column {quote(f'{literal_eval(found[1])}={found[2]}')}", message)
+    for python, option in OPTIONS.items():
+        message = message.replace(python, option)
+    return message
 
 
 @contextmanager
@@ -53,7 +71,7 @@ def warnings_told_once() -> Iterator[None]:
             return
         key = (category, re.sub(r"\d+", "#", str(message)))
         if not told[key]:
-            say(f"warning: {message}", "yellow")
+            say(f"warning: {in_words_of_the_command(str(message))}", "yellow")
         told[key] += 1
 
     with warnings.catch_warnings():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.column_kinds import require_labels
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import is_missing, narrow_codes, type_names
 from bayeswater.data.matrix import (
@@ -23,6 +24,7 @@ from bayeswater.data.matrix import (
     require_cells,
     require_width,
 )
+from bayeswater.data.missing import require_no_missing
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
@@ -188,7 +190,8 @@ def _encode_column(
     whole = bool((present == np.floor(present)).all())
     is_open = known is None or (rules.grow and known.is_undecided)
     if whole if is_open else not holds_labels:
-        _refuse_missing(missing, name, rules)
+        if rules.refuse_missing:
+            require_no_missing(missing, name, can_be_state=True)
         return _encode_codes(numbers, missing, name, known, rules)
     labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
     states = [int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()]
@@ -222,6 +225,7 @@ class _FoundLabels:
                 raise DataError(
                     f"column {source.name!r} holds {column.type}; a category must be a label or a number"
                 ) from None
+        require_labels(source.name, column.type.value_type)
         code_of: dict[Any, int] = {}
         chunks = []
         for chunk in column.chunks:
@@ -268,7 +272,7 @@ def _encode_labels(
     """Code labels by their place in the domain that is known or, in learning, in their own."""
     states = found.states
     if rules.refuse_missing:
-        _refuse_missing(found.missing, name, rules)
+        require_no_missing(found.missing, name, can_be_state=True)
     if known is not None and not rules.grow:
         place = np.array([known.code_of.get(state, known.n_states + 1) for state in states], dtype=np.int64)
         unseen = [
@@ -336,15 +340,6 @@ class _FrameColumn:
         kind = self.frame.table.column(self.name).type
         kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
         return any(is_kind(kind) for is_kind in kinds)  # True and False are the codes 1 and 0, as in an array
-
-
-def _refuse_missing(missing: Array, name: str, rules: Rules) -> None:
-    if rules.refuse_missing and missing.any():
-        raise DataError(
-            f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing "
-            f"({int(missing.sum())} missing in all); fill them, leave the rows out, or take missing='ignore' or "
-            "missing='state'"
-        )
 
 
 def _negative(column: Array, name: str, model: str) -> DataError:

@@ -17,7 +17,7 @@ category    all other strings
 neither half has the median. Strings are judged by the first `SAMPLED` cells that have a value, numbers by all.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = Literal["category", "flag", "number", "text", "date", "identifier", "empty"]
+
+NO_VALUE = "no cell has a value"
+"""Why a column is left out that may still be read when a value arrives."""
+
+BOOLEAN = "true or false"
+"""Why a column holds flags that can never be other numbers."""
 
 SAMPLED = 100_000
 """Strings of a column that are looked at, the first ones: more would take longer and hardly move a share."""
@@ -63,6 +69,9 @@ CJK = (
 
 SEVERAL_WORDS = rf"[^{BLANK}][{BLANK}]+[^{BLANK}]"
 
+DECIMAL_COMMA = r"^[-+]?\d+,\d+$"
+"""A number as most of Europe writes it."""
+
 LONG = (
     rf"[^{BLANK}](?:[{BLANK}]+[^{BLANK}]+){{{TEXT_WORDS - 2}}}[{BLANK}]+[^{BLANK}]"
     rf"|(?:[{CJK}][^{CJK}]*){{{TEXT_CJK - 1}}}[{CJK}]"
@@ -72,10 +81,11 @@ LONG = (
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What a column holds, and the reason in a few words."""
+    """What a column holds, the reason in a few words, and what may be wrong with it."""
 
     kind: Kind
     why: str
+    hint: str = field(default="", repr=False)
 
 
 def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKind:
@@ -104,6 +114,7 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKi
 
     types, kind = pa.types, column.type
     if types.is_dictionary(kind):
+        require_labels(name, kind.value_type)
         return _of_categories(column, declared)
     readable = {
         "flag": types.is_boolean(kind),
@@ -118,22 +129,33 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKi
             "one of these, or leave it out"
         )
     if column.null_count == len(column):
-        return ColumnKind("empty", "no cell has a value")
+        return ColumnKind("empty", NO_VALUE)
     if readable["string"]:
         return _of_strings(_sample(column))
     if readable["date"]:
         return ColumnKind("date", f"values of type {kind}")
     if readable["flag"]:
-        return ColumnKind("flag", "true or false")
+        return ColumnKind("flag", BOOLEAN)
     if readable["seconds"]:
         return _of_numbers(seconds_of(column), f"{'times of day' if types.is_time(kind) else 'durations'} in seconds")
     return _of_numbers(np.asarray((column.cast(pa.float64()) if types.is_decimal(kind) else column).to_numpy()))
 
 
+def require_labels(name: str, kind: "pa.DataType") -> None:
+    """Refuse categories that are no labels: lists, structures and types that only one library knows."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+        raise DataError(
+            f"column {name!r} has categories of type {kind}, which are no labels; make text of them, in pandas with "
+            ".cat.rename_categories(str)"
+        )
+
+
 def _of_categories(column: "pa.ChunkedArray", declared: bool) -> ColumnKind:
     states = {label for chunk in column.chunks for label in chunk.dictionary.to_pylist() if not is_missing(label)}
     if column.null_count == len(column) and not (declared and states):
-        return ColumnKind("empty", "no cell has a value")
+        return ColumnKind("empty", NO_VALUE)
     return ColumnKind("category", f"{len(states)} declared" if declared else "categories by type")
 
 
@@ -142,7 +164,7 @@ def _of_numbers(numbers: Array, unit: str | None = None) -> ColumnKind:
     if numbers.dtype.kind == "f":
         numbers = numbers[~np.isnan(numbers)]
     if not len(numbers):
-        return ColumnKind("empty", "no cell has a value")
+        return ColumnKind("empty", NO_VALUE)
     low, high = numbers.min(), numbers.max()
     whole = numbers.dtype.kind != "f" or bool((numbers == np.floor(numbers)).all())
     if whole and low >= 0 and high <= 1 and unit is None:
@@ -162,10 +184,15 @@ def _of_strings(strings: "pa.Array") -> ColumnKind:
         share = _percent(n_long, n_strings)
         return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
     n_distinct = pc.count_distinct(strings).as_py()
+    n_commas = _n_matching(strings, DECIMAL_COMMA)
+    hint = ""
+    if 2 * n_commas > n_strings:
+        hint = f"{_percent(n_commas, n_strings)} look like numbers with a decimal comma: read the file with decimal=','"
     name_rows = n_strings >= IDENTIFIED and 100 * n_distinct > DISTINCT * n_strings
     if name_rows and _n_matching(strings, SEVERAL_WORDS) == 0:
-        return ColumnKind("identifier", f"{_percent(n_distinct, n_strings)} of {them} are distinct, without blanks")
-    return ColumnKind("category", f"{n_distinct} distinct among {them}")
+        share = _percent(n_distinct, n_strings)
+        return ColumnKind("identifier", f"{share} of {them} are distinct, without blanks", hint)
+    return ColumnKind("category", f"{n_distinct} distinct among {them}", hint)
 
 
 def _n_matching(strings: "pa.Array", pattern: str) -> int:

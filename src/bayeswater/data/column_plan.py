@@ -9,14 +9,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
-from bayeswater.data.display_width import display_width, padded
+from bayeswater.data.column_kinds import NO_VALUE
+from bayeswater.data.dates import is_date
+from bayeswater.data.display_width import display_width, on_one_line, padded
+from bayeswater.data.original_types import arrow_type
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import SchemaError
 
 IGNORED = "ignored"
-AUTO = "auto"
-TEXT = "text"
-"""Families of columns that have none: left out, and (until the rows have been seen) still to be chosen."""
+"""Family of columns that are left out."""
+
+AUTO, TEXT = "auto", "text"
+"""Families of numbers and of words until the rows have been summed and one is chosen."""
+
+BITS = "bits"
+"""Family of numbers of which only 0 and 1 have been seen, until the rows have been summed: flags, if no other comes."""
 
 NUMERIC = ("gaussian", "lognormal", "poisson", "binned")
 """Families of numbers."""
@@ -42,6 +49,7 @@ class Column:
     dtype : type of the source as its library names it, so that samples can have it
     cuts : limits of the bins of a binned column, in rising order
     analyser : how text becomes words
+    spans : least and largest value of each bin when the bins were made, so that samples have values that can be
     """
 
     name: str
@@ -52,6 +60,7 @@ class Column:
     dtype: str | None = field(default=None, compare=False)
     cuts: tuple[float, ...] | None = None
     analyser: TextAnalyser | None = None
+    spans: tuple[tuple[float, float], ...] | None = field(default=None, compare=False)
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -107,6 +116,11 @@ class ColumnPlan:
         """Columns that are not left out."""
         return tuple(column for column in self.columns if column.family != IGNORED)
 
+    @cached_property
+    def open(self) -> tuple[Column, ...]:
+        """Columns that are left out only because no cell has had a value so far."""
+        return tuple(column for column in self.columns if column.family == IGNORED and column.why == NO_VALUE)
+
     def of_families(self, *families: str) -> tuple[Column, ...]:
         """Columns of the given families."""
         return tuple(column for column in self.columns if column.family in families)
@@ -125,6 +139,12 @@ class ColumnPlan:
                 else "the models know the same columns in another order"
             )
         for mine, theirs in zip(self.columns, other.columns, strict=False):
+            zones = _zone(mine), _zone(theirs)
+            if mine.part == theirs.part == "days" and None not in zones and zones[0] != zones[1]:
+                raise SchemaError(
+                    f"column {mine.name!r} has {zones[0]} here and {zones[1]} there, where the days begin at other "
+                    "times; convert the rows of the second model to the zone of the first, and fit it again"
+                )
             if mine.reading != theirs.reading:
                 raise SchemaError(
                     f"column {mine.name!r} is read as {_reading(mine)} here and as {_reading(theirs)} there; fit the "
@@ -134,10 +154,19 @@ class ColumnPlan:
             raise SchemaError(f"{len(self)} columns here, {len(other)} there: they cannot be combined")
 
     def __str__(self) -> str:
-        rows = [("column", "family", "why"), *((c.name, c.family, c.why) for c in self.columns)]
+        rows = [("column", "family", "why"), *((on_one_line(c.name), c.family, c.why) for c in self.columns)]
         widths = [max(display_width(row[i]) for row in rows) for i in range(2)]
         lines = ("  ".join([*map(padded, row, widths), row[2]]) for row in rows)
         return "\n".join(map(str.rstrip, lines))
+
+
+def _zone(column: Column) -> str | None:
+    """Say the time zone of a date, where its type is known."""
+    kind = arrow_type(column.dtype or "")
+    if kind is None or not is_date(kind):
+        return None
+    zone = getattr(kind, "tz", None)
+    return f"the time zone {zone!r}" if zone else "no time zone"
 
 
 def _reading(column: Column) -> str:

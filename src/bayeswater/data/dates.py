@@ -53,7 +53,7 @@ def date_columns(name: str, column: "pa.ChunkedArray") -> "dict[str, pa.Array]":
 
     if pa.types.is_null(column.type):
         column = column.cast(pa.date32())
-    if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
+    if not is_date(column.type):
         raise DataError(
             f"column {name!r} holds {column.type}, and is read as dates; convert it to dates or time stamps"
         )
@@ -67,6 +67,43 @@ def date_columns(name: str, column: "pa.ChunkedArray") -> "dict[str, pa.Array]":
         f"{name} (weekday)": _declared((day + WEEKDAY_OF_DAY_ZERO) % len(WEEKDAYS), missing, WEEKDAYS),
         f"{name} (month)": _declared(month, missing, MONTHS),
     }
+
+
+def in_zone_of(name: str, column: "pa.ChunkedArray", fitted: "pa.DataType | None") -> "pa.ChunkedArray":
+    """Give time stamps in the time zone of those that a model was fitted on: the same instants, by the clock there.
+
+    Where one of both has no zone it is not known which instants are meant, and they are refused.
+
+    >>> import datetime, pyarrow
+    >>> instants = pyarrow.chunked_array([[datetime.datetime(2024, 1, 5, 20, tzinfo=datetime.timezone.utc)]])
+    >>> in_zone_of("paid", instants, pyarrow.timestamp("s", "Asia/Shanghai")).type
+    TimestampType(timestamp[us, tz=Asia/Shanghai])
+    """
+    import pyarrow as pa
+
+    if fitted is None or not (is_date(fitted) and is_date(column.type)):
+        return column
+    here, there = getattr(column.type, "tz", None), getattr(fitted, "tz", None)
+    if here == there:
+        return column
+    if here is None:
+        raise DataError(
+            f"column {name!r} holds {column.type}, without a time zone, but the model was fitted on time stamps of the "
+            f"zone {there!r}; say which zone these are in, in pandas with .dt.tz_localize({there!r})"
+        )
+    if there is None:
+        raise DataError(
+            f"column {name!r} holds time stamps of the zone {here!r}, but the model was fitted on {fitted}, without a "
+            "zone; take the zone off, in pandas with .dt.tz_localize(None), or fit again on time stamps with a zone"
+        )
+    return column.cast(pa.timestamp(column.type.unit, there))
+
+
+def is_date(kind: "pa.DataType") -> bool:
+    """Tell dates and time stamps from all else."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def date_of(days: Array, kind: "pa.DataType") -> "pa.Array":

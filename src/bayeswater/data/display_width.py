@@ -9,6 +9,9 @@ from unicodedata import category, east_asian_width
 NO_WIDTH = ("Mn", "Me", "Cf")
 """Categories of characters that take no column: marks that do not space, and characters that only format."""
 
+MOVING = ("Cc", "Zl", "Zp")
+"""Categories of characters that move the cursor: controls, and separators of lines and paragraphs."""
+
 
 def display_width(text: str) -> int:
     """Columns that a text takes on a terminal.
@@ -26,6 +29,15 @@ def padded(text: str, width: int) -> str:
     '收入  |'
     """
     return text + " " * (width - display_width(text))
+
+
+def on_one_line(text: str) -> str:
+    r"""Write line breaks, and other characters that move the cursor, by their escapes.
+
+    >>> on_one_line("two\nlines"), on_one_line("收入")
+    ('two\\nlines', '收入')
+    """
+    return "".join(repr(c)[1:-1] if category(c) in MOVING else c for c in text)
 
 
 def shortened(text: str, width: int) -> str:

@@ -74,7 +74,7 @@ def read_frame(X: Any) -> Frame:
         library = "pandas"
         require_own_names(X.columns)
         try:
-            table = pa.Table.from_pandas(X, preserve_index=False)
+            table = pa.Table.from_pandas(_with_spelled_categories(X), preserve_index=False)
         except (pa.ArrowInvalid, TypeError, pa.ArrowNotImplementedError) as error:
             raise _mixed_column(X, error) from None
         declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
@@ -89,6 +89,21 @@ def read_frame(X: Any) -> Frame:
     require_own_names(table.column_names)
     stored = frozenset(field.name for field in table.schema if field.metadata == STORED)
     return Frame(table, library, declared - stored, stored)
+
+
+def _with_spelled_categories(X: Any) -> Any:
+    """Put the text of categories of pandas that Arrow has no labels for, intervals and periods, in their place."""
+    pandas = sys.modules["pandas"]
+    unknown = (pandas.IntervalDtype, pandas.PeriodDtype)
+    named = [
+        name for name, kind in X.dtypes.items() if kind == "category" and isinstance(kind.categories.dtype, unknown)
+    ]
+    if not named:
+        return X
+    X = X.copy(deep=False)
+    for name in named:
+        X[name] = X[name].cat.rename_categories(str)
+    return X
 
 
 def require_own_names(names: Iterable[Any]) -> None:

@@ -7,11 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from bayeswater.data.coded_table import CodedTable
+from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import narrow_codes
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.typing import Array
+
+MINUTES_PER_DAY = 24 * 60
 
 
 @dataclass(frozen=True)
@@ -74,3 +77,23 @@ def interval_labels(cuts: tuple[float, ...], write: Callable[[float], str] = "{:
         return ["all"]
     between = [f"{write(low)} to {write(high)}" for low, high in pairwise(cuts)]
     return [f"under {write(cuts[0])}", *between, f"from {write(cuts[-1])} on"]
+
+
+def bin_labels(column: Column) -> list[str]:
+    """Name the bins of a column; those of dates by dates.
+
+    >>> bin_labels(Column("signed", "signed", "binned", part="days", cuts=(19723.0, 19850.5)))
+    ['under 2024-01-01', '2024-01-01 to 2024-05-07 12:00', 'from 2024-05-07 12:00 on']
+    """
+    cuts = column.cuts or ()
+    return interval_labels(cuts, moment) if column.part == "days" else interval_labels(cuts)
+
+
+def moment(days: float) -> str:
+    """Write days since 1970-01-01 as a date, with the time of day where it is not midnight.
+
+    >>> moment(19723.0), moment(19850.5)
+    ('2024-01-01', '2024-05-07 12:00')
+    """
+    day, minute = divmod(round(days * MINUTES_PER_DAY), MINUTES_PER_DAY)
+    return f"{np.datetime64(day, 'D')}{f' {minute // 60:02d}:{minute % 60:02d}' if minute else ''}"

@@ -27,8 +27,16 @@ NO_ROOM_FOR_MISSING = re.compile(r"u?int\d+|bool")
 def pandas_types(X: Any, columns: "Mapping[str, pa.ChunkedArray]") -> dict[str, str]:
     """Name the types of a frame of pandas whose columns were read as Arrow; of categories, Arrow's name says more."""
     named = zip(columns.items(), map(str, X.dtypes), strict=True)
-    types = {name: f"object[{column.type}]" if dtype == "object" else dtype for (name, column), dtype in named}
+    types = {name: _type_in_pandas(column.type, dtype) for (name, column), dtype in named}
     return {name: dtype for name, dtype in types.items() if dtype != "category"}
+
+
+def _type_in_pandas(kind: "pa.DataType", dtype: str) -> str:
+    """Name a type as pandas does, and a time zone that has many names there ("UTC+08:00") as Arrow does."""
+    if dtype == "object":
+        return f"object[{kind}]"
+    zoned = TIMESTAMP.fullmatch(dtype) if dtype.startswith("datetime64") else None
+    return str(kind) if zoned and zoned[2] and zoned[2] != kind.tz else dtype
 
 
 def with_type(cells: Any, dtype: str | None) -> "pa.Array":
@@ -90,6 +98,8 @@ def _in_pandas(frame: Any, dtypes: Mapping[str, str | None]) -> Any:
     for name in frame.columns:
         dtype = dtypes.get(name)
         if dtype is None or DICTIONARY.fullmatch(dtype):
+            continue
+        if dtype.startswith("timestamp[") and not dtype.endswith("[pyarrow]"):  # as Arrow has made it already
             continue
         if NO_ROOM_FOR_MISSING.fullmatch(dtype) and frame[name].isna().any():
             continue

@@ -6,7 +6,7 @@ column itself, or the three columns of a date.
 """
 
 from itertools import groupby, pairwise
-from math import isfinite
+from math import inf, isfinite
 
 from bayeswater.data.column_plan import FAMILIES, IGNORED, NUMERIC, OF_TEXT, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
@@ -46,6 +46,14 @@ def _require_family(column: Column) -> None:
         all(map(isfinite, cuts)) and all(a < b for a, b in pairwise(cuts)),
         f"the cuts of column {name!r} are {cuts!r:.200}, and not finite numbers in rising order",
     )
+    if column.spans is not None:
+        bins = pairwise((-inf, *cuts, inf))
+        _require(
+            family == "binned"
+            and len(column.spans) == len(cuts) + 1
+            and all(low <= a <= b < high for (low, high), (a, b) in zip(bins, column.spans, strict=True)),
+            f"the spans of column {name!r} are {column.spans!r:.200}, and not values in each of its bins",
+        )
     is_text = family in OF_TEXT
     _require(is_text or column.analyser is None, f"column {name!r} has family {family!r}, but words are read from it")
     _require(not is_text or column.analyser is not None or is_block(column), f"column {name!r} does not say its words")

@@ -12,10 +12,10 @@ import numpy as np
 
 from bayeswater.data.coded_table import as_arrow
 from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.dates import date_columns, seconds_of
+from bayeswater.data.dates import date_columns, in_zone_of, seconds_of
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame, sparse_columns
 from bayeswater.data.matrix import SparseMatrix, column_name, names_of, read_matrix, require_cells
-from bayeswater.data.original_types import pandas_types
+from bayeswater.data.original_types import arrow_type, pandas_types
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
 
@@ -25,7 +25,7 @@ COUNTS = "(counts)"
 
 @dataclass(frozen=True)
 class RawTable:
-    """Columns by name; `declared` are those whose type declares its categories, `stored` strings read as a dictionary."""
+    """Columns by name; `declared` are those whose type declares categories, `stored` strings kept as a dictionary."""
 
     columns: dict[str, Any]
     n_rows: int
@@ -111,13 +111,14 @@ class RawTable:
         return pa.array(numbers, mask=missing).dictionary_encode()
 
     def with_dates(self, plan: ColumnPlan) -> "RawTable":
-        """Spread the columns of dates over days, weekday and month, as the plan has them."""
+        """Spread the columns of dates over days, weekday and month, as the plan has them, in its time zone."""
         dates = [column.source for column in plan if column.part == "days"]
         if not dates:
             return self
         columns: dict[str, Any] = dict(self.columns)
         for name in dates:
-            columns |= date_columns(name, self.cells(name))
+            fitted = arrow_type(plan[name].dtype or "")
+            columns |= date_columns(name, in_zone_of(name, self.cells(name), fitted))
         declared = self.declared | frozenset(column.name for column in plan if column.part in ("weekday", "month"))
         return replace(self, columns=columns, declared=declared)
 

@@ -87,10 +87,12 @@ def take_rows(X: Any, keep: Array) -> Any:
     return X.filter(keep) if is_frame(X) else [row for row, kept in zip(X, keep, strict=True) if kept]
 
 
-def first_rows(X: Any, n_rows: int) -> Any:
-    """Take the first rows of a table of any kind."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[:n_rows]
-    if library_of(X) == "pandas":
-        return X.iloc[:n_rows]
-    return X[:n_rows]
+def evenly_spaced(n_rows: int, most: int) -> Array:
+    """Mark up to `most` of some rows, as far from each other as can be.
+
+    >>> evenly_spaced(5, 3)
+    array([ True, False,  True, False,  True])
+    """
+    marked = np.zeros(n_rows, dtype=bool)
+    marked[np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64)] = True
+    return marked

@@ -65,19 +65,24 @@ class CalibrationReport:
 
     def __str__(self) -> str:
         stale = " (stale: rows were learned or forgotten since)" if self.is_stale else ""
-        lines = [f"Calibration: {self.map}{stale}", f"  learned from {self.n_used} rows, scored by {self.scored_by}"]
+        lines = [f"Calibration: {self.map}{stale}", f"  learned from {_rows(self.n_used)}, scored by {self.scored_by}"]
         if self.n_left_out:
-            lines.append(f"  left out: {self.n_left_out} rows that would leave no row of their class to learn from")
+            whose = "its" if self.n_left_out == 1 else "their"
+            lines.append(f"  left out: {_rows(self.n_left_out)} that would leave no row of {whose} class to learn from")
         if self.n_impossible:
             lines.append(
-                f"  {self.n_impossible} rows are of a class called impossible: "
+                f"  {_rows(self.n_impossible)} of a class called impossible: "
                 f"impossible classes now share {self.doubt.probability:.3g}"
             )
         if self.before and self.after:
             lines.append("  on held-out rows    before     after")
             lines.append(f"    log-loss        {self.before.log_loss:10.4f}{self.after.log_loss:10.4f}")
             lines.append(f"    ECE             {self.before.ece:10.4f}{self.after.ece:10.4f}")
-        if self.candidates:
-            tried = ", ".join(f"{name} {loss:.4f}" for name, loss in self.candidates.items())
-            lines.append(f"  log-loss of each map: {tried}")
+        tried = [f"{name} {loss:.4f}" for name, loss in self.candidates.items() if not np.isnan(loss)]
+        if tried:  # none could be, where every row is alone in its class
+            lines.append(f"  log-loss of each map: {', '.join(tried)}")
         return "\n".join(lines)
+
+
+def _rows(n: int) -> str:
+    return f"{n} row{'' if n == 1 else 's'}"

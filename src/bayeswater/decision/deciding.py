@@ -39,7 +39,7 @@ class Evidence:
         """Take the action of least risk in every row: (n_rows,), or `Decisions` with the risks."""
         table, evidence, found = self._settled(loss, prior)
         if not return_risk:
-            return table.action_labels[risk.best_action(table, evidence.posterior)]
+            return risk.best_action(table, evidence.posterior, table.action_labels)
         code, risks = risk.best_action_and_risk(table, evidence.posterior)
         decisions = Decisions(table.action_labels[code], risks)
         decisions.prior = found

@@ -120,8 +120,7 @@ class Loss:
     ) -> Array:
         """Action of least risk (n_rows,), the first one among equals; its place in `actions` with `return_index`."""
         posterior, table = self._facing(proba, log_proba, X)
-        code = risk.best_action(table, posterior)
-        return code if return_index else np.take(table.action_labels, code)
+        return risk.best_action(table, posterior, None if return_index else table.action_labels)
 
     def expected_loss(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
         """Expected cost of the best action, or of those given: (n_rows,)."""

@@ -67,21 +67,31 @@ class Probabilities:
         """Number of rows."""
         return len(self.values)
 
-    def blocks(self, function: Callable[[slice, Block], tuple[Array, ...]], *, check: bool = True) -> tuple[Array, ...]:
+    def blocks(
+        self,
+        function: Callable[[slice, Block], tuple[Array, ...]],
+        *,
+        block_rows: int = BLOCK_ROWS,
+        check: bool = True,
+    ) -> tuple[Array, ...]:
         """Apply a function to every block of rows, on our threads, and put its arrays together.
 
-        Rows are checked to be probabilities, unless the function does it (`require_sums`).
+        Rows are checked to be probabilities, unless the function does it (and calls `refuse`).
         """
         use_loop = worth_compiling(self.values.size)
-        results: tuple[Array, ...] = ()
+        first, *others = row_blocks(self.n_rows, block_rows)
+        parts = function(first, self._block(first, use_loop, check))
+        if not others:
+            return parts
+        results = tuple(np.empty((self.n_rows, *part.shape[1:]), part.dtype) for part in parts)
 
-        def parts_of(rows: slice) -> tuple[slice, tuple[Array, ...]]:
-            return rows, function(rows, self._block(rows, use_loop, check))
-
-        for rows, parts in ordered_map(parts_of, row_blocks(self.n_rows, BLOCK_ROWS)):
-            results = results or tuple(np.empty((self.n_rows, *part.shape[1:]), part.dtype) for part in parts)
+        def put(rows: slice, parts: tuple[Array, ...]) -> None:
             for result, part in zip(results, parts, strict=True):
                 result[rows] = part
+
+        put(first, parts)
+        for _ in ordered_map(lambda rows: put(rows, function(rows, self._block(rows, use_loop, check))), others):
+            pass  # an error in a block is raised here
         return results
 
     def _block(self, rows: slice, use_loop: bool, check: bool) -> Block:
@@ -89,7 +99,7 @@ class Probabilities:
         rounding: Array | float = ROUNDING
         if self.kind == "proba":
             if check:
-                self.require_sums(rows, values, row_totals(values, use_loop=use_loop))
+                self._require_sums(rows, row_totals(values, use_loop=use_loop))
             return Block(values, None, rounding, use_loop)
         if self.kind == "log_joint":
             rounding = ROUNDING * np.maximum(1.0, np.abs(values.max(axis=1)))
@@ -97,26 +107,33 @@ class Probabilities:
         with np.errstate(over="ignore"):
             proba = np.exp(values)
         if check and self.kind == "log_proba":
-            self.require_sums(rows, proba, row_totals(proba, use_loop=use_loop))
+            self._require_sums(rows, row_totals(proba, use_loop=use_loop))
         return Block(proba, values, rounding, use_loop)
 
-    def require_sums(self, rows: slice, proba: Array, total: Array) -> None:
+    @property
+    def tolerance(self) -> float:
+        """How far from one a row may sum to."""
+        return SUM_TOLERANCE if self.values.dtype.itemsize >= 8 else SINGLE_SUM_TOLERANCE
+
+    def _require_sums(self, rows: slice, total: Array) -> None:
         """Refuse rows that are no probabilities, by their `row_totals`."""
-        tolerance = SUM_TOLERANCE if self.values.dtype.itemsize >= 8 else SINGLE_SUM_TOLERANCE
-        off = total - 1
-        np.abs(off, out=off)
-        if off.max() <= tolerance:  # not so if one of them is NaN
-            return
-        i = int((~(off <= tolerance)).argmax())
-        given = np.asarray(self.values[rows.start + i], dtype=np.float64)
-        where = f"row {rows.start + i} of {self.kind}"
+        off = np.abs(total - 1)
+        if not off.max() <= self.tolerance:  # it is NaN if one of them is
+            self.refuse(rows.start + int((~(off <= self.tolerance)).argmax()))
+
+    def refuse(self, row: int) -> None:
+        """Say why a row is no probabilities."""
+        given = np.asarray(self.values[row], dtype=np.float64)
+        with np.errstate(over="ignore"):
+            proba = given if self.kind == "proba" else np.exp(given)
+        where = f"row {row} of {self.kind}"
         if np.isnan(given).any():
             raise DataError(f"{where} contains NaN: {given.tolist()}; leave the row out, or predict it again")
-        if (proba[i] < 0).any():
+        if (proba < 0).any():
             raise DataError(f"{where} has a negative probability: {given.tolist()}; give values from 0 to 1")
         raise DataError(
-            f"{where} does not sum to one: {given.tolist()} make {proba[i].sum():.10g}, off by more than "
-            f"{tolerance:g}; divide each row by its sum"
+            f"{where} does not sum to one: {given.tolist()} make {proba.sum():.10g}, off by more than "
+            f"{self.tolerance:g}; divide each row by its sum"
         )
 
 

@@ -21,6 +21,9 @@ from bayeswater.typing import Array
 SMALL_PRODUCT = 1024
 """Costs (actions times classes) up to which one loop over the rows beats a matrix product that is then searched."""
 
+AT_ONCE_ROWS = 65_536
+"""Rows of a block of which nothing but the choices is held in memory."""
+
 FAINT = 1e-290
 """Risks below this may have lost digits to underflow; where two are so small, their logarithms decide."""
 
@@ -43,13 +46,17 @@ def regrets(table: CostTable, posterior: Probabilities) -> Array:
     return regret
 
 
-def best_action(table: CostTable, posterior: Probabilities) -> Array:
-    """Code of the action of least risk: (n_rows,)."""
+def best_action(table: CostTable, posterior: Probabilities, labels: Array | None = None) -> Array:
+    """Code of the action of least risk, or what `labels` has in its place: (n_rows,)."""
     if posterior.kind == "proba" and not table.row_columns and table.cost.size <= SMALL_PRODUCT:
-        (code,) = posterior.blocks(lambda rows, block: (_choose_at_once(table, posterior, block, rows),), check=False)
+        (chosen,) = posterior.blocks(
+            lambda rows, block: (_labelled(_choose_at_once(table, posterior, block, rows), labels),),
+            block_rows=AT_ONCE_ROWS,
+            check=False,
+        )
     else:
-        (code,) = _by_blocks(table, posterior, lambda rows, block: (_choose(table, block, rows),))
-    return code
+        (chosen,) = _by_blocks(table, posterior, lambda rows, block: (_labelled(_choose(table, block, rows), labels),))
+    return chosen
 
 
 def best_action_and_risk(table: CostTable, posterior: Probabilities) -> tuple[Array, Array]:
@@ -97,9 +104,15 @@ def _column_regret(table: CostTable, j: int, rows: slice | Array) -> Array:
 
 def _choose_at_once(table: CostTable, posterior: Probabilities, block: Block, rows: slice) -> Array:
     """Check, multiply and choose in one reading of the probabilities."""
-    code, total = first_of_least_product(block.proba, table.regret, _tie(table, block), use_loop=block.use_loop)
-    posterior.require_sums(rows, block.proba, total)
+    tie, regret = _tie(table, block), table.regret
+    code, wrong = first_of_least_product(block.proba, regret, tie, posterior.tolerance, use_loop=block.use_loop)
+    if wrong >= 0:
+        posterior.refuse(rows.start + wrong)
     return code
+
+
+def _labelled(code: Array, labels: Array | None) -> Array:
+    return code.astype(np.intp, copy=False) if labels is None else labels[code]
 
 
 def _tie(table: CostTable, block: Block) -> Any:

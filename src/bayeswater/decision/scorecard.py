@@ -37,8 +37,8 @@ class Scorecard:
     correct: Array
 
     @classmethod
-    def of(cls, log_proba: Array, codes: Array) -> Self:
-        """Sum up rows with log-probabilities (n_rows, n_classes) and the codes of their true classes (n_rows,).
+    def of(cls, log_proba: Array, codes: Array, weight: Array | None = None) -> Self:
+        """Sum up rows: log-probabilities (n_rows, n_classes), codes of true classes (n_rows,), weights (n_rows,).
 
         >>> card = Scorecard.of(np.log([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]))
         >>> card.accuracy, round(card.brier, 3)
@@ -51,12 +51,14 @@ class Scorecard:
         place = equal_width(proba[rows, predicted], N_BINS)
         outcome = np.zeros_like(proba)
         outcome[rows, codes] = 1.0
+        w = np.ones(n_rows) if weight is None else weight
+        cell = codes.astype(np.int64) * n_classes + predicted
         return cls(
-            np.bincount(codes * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes),
-            float(-log_proba[rows, codes].sum()),
-            float(((proba - outcome) ** 2).sum()),
-            np.bincount(place, weights=proba[rows, predicted], minlength=N_BINS),
-            np.bincount(place, weights=predicted == codes, minlength=N_BINS),
+            np.bincount(cell, weights=weight, minlength=n_classes**2).reshape(n_classes, n_classes),
+            float(-(log_proba[rows, codes] @ w)),
+            float(((proba - outcome) ** 2).sum(axis=1) @ w),
+            np.bincount(place, weights=w * proba[rows, predicted], minlength=N_BINS),
+            np.bincount(place, weights=w * (predicted == codes), minlength=N_BINS),
         )
 
     def __add__(self, other: "Scorecard") -> "Scorecard":
@@ -69,9 +71,9 @@ class Scorecard:
         )
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.confusion.sum())
+    def n_rows(self) -> float:
+        """Number of rows; with weights, their sum."""
+        return self.confusion.sum().item()
 
     @property
     def accuracy(self) -> float:

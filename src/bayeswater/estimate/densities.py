@@ -61,10 +61,15 @@ class Densities:
         measure = self.blend.yardstick
         return (measure.directions.basis / measure.scale[:, None]) @ self.class_axes(k)
 
+    def scaled_root(self, k: int) -> Array:
+        """A root R of the covariance C = R R' of class k, of scaled columns: (n_columns, n_directions)."""
+        back = np.linalg.inv(self.class_axes(k)) if self.n_lifted[k] else self.class_axes(k).T
+        return self.blend.yardstick.directions.step @ (back.T * np.sqrt(self.variance[k]))
+
     def scaled_covariance(self, k: int) -> Array:
         """Covariance of class k (of a Student-t, its scale matrix), of scaled columns."""
-        back = np.linalg.inv(self.class_axes(k)) if self.n_lifted[k] else self.class_axes(k).T
-        return self.blend.yardstick.directions.outward((back.T * self.variance[k]) @ back)
+        root = self.scaled_root(k)
+        return root @ root.T
 
     def covariance(self, k: int) -> Array:
         """Covariance of class k (of a Student-t, its scale matrix), in the units of the columns."""

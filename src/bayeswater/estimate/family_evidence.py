@@ -82,8 +82,8 @@ class ColumnEvidence:
         """Say why no family is better than another, if none is."""
         if not self.n.any():
             return "no values"
-        if len(self.occupied.first) == 1 and self.values.pooled_scatter == 0:
-            return f"one value only, {self.values.pooled_mean:.6g}"
+        if len(self.occupied.first) == 1 and self.occupied.are_values:
+            return f"one value only, {self.occupied.first[0]:.6g}"
         return None
 
     @property
@@ -95,10 +95,10 @@ class ColumnEvidence:
 
     def why_not(self, family: str) -> str | None:
         """Say why the values cannot have a family, if they cannot."""
-        is_negative = bool((self.histogram.bucket < 0).any())
+        is_negative = bool((self.occupied.first < 0).any())
         if family == "poisson" and not self.occupied.is_whole:
             return "negative numbers" if is_negative else "fractions"
-        if family == "lognormal" and (self.histogram.bucket <= 0).any():
+        if family == "lognormal" and (self.occupied.first <= 0).any():
             return "negative numbers" if is_negative else "zeros"
         return None
 

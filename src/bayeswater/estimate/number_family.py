@@ -50,7 +50,7 @@ def choose_family(
         bin_counts = BIN_COUNTS[:1]  # as told, though they are few rows for it
     elif not bin_counts and "binned" in families:
         refused["binned"] = "too few rows"
-    different = len(column.occupied.first) if column.occupied.is_whole else 0
+    different = len(column.occupied.first) if column.occupied.is_whole and column.occupied.are_values else 0
     if "binned" in families and 2 <= different <= min(FEW_VALUES, column.n.sum() / ROWS_A_VALUE):
         refused |= {family: "few values" for family in DENSITIES if family in families and family not in refused}
     allowed = [family for family in NAMES if family in families and family not in refused]

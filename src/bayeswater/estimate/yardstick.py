@@ -142,7 +142,7 @@ def _ground(scatter: Scatter, scale: Array, center: Array) -> tuple[Array, float
     n = scatter.weight[:, 0, 0].astype(np.float64)
     apart = np.where(n[:, None] > 0, (scatter.means - center) / scale, 0.0)
     within = scatter.scatter / scale / scale[:, None] / np.where(n > 0, n, 1.0)[:, None, None]
-    parts = [*within, (apart.T * (n / max(n.sum(), 1.0))) @ apart]
+    parts = [*within, (apart.T * (n / n.sum() if n.any() else n)) @ apart]
     sizes = np.array([np.trace(part) for part in parts])
     used = np.flatnonzero(sizes > NOTHING * sizes.sum())
     ground = sum((parts[i] / sizes[i] for i in used), np.zeros_like(parts[0]))

@@ -14,7 +14,6 @@ import numpy as np
 from bayeswater.data.column_plan import Column
 from bayeswater.data.frames import write_frame
 from bayeswater.data.mixed_table import MixedTable
-from bayeswater.errors import ParameterError
 from bayeswater.explain.parameter_draws import NormalDraws, ParameterDraws, PoissonDraws, Stage, StateDraws
 from bayeswater.explain.random_streams import CLASSES, log_gamma, stream
 from bayeswater.explain.word_draws import CountedWordDraws, MarkedWordDraws
@@ -89,7 +88,10 @@ class CredibleIntervals:
 def parameter_draws(
     joint: MixedJoint, columns: Sequence[Column], groups: Mapping[str, tuple[Column, ...]], stage: Stage
 ) -> dict[str, ParameterDraws]:
-    """Draw the parameters of all groups; each column has the stream of its place among all `columns`."""
+    """Draw the parameters of all groups; each column has the stream of its place among all `columns`.
+
+    The log-joint must be that of a distribution of rows: complement counts have no posterior.
+    """
     place = {column.name: j + 1 for j, column in enumerate(columns)}
     found: dict[str, ParameterDraws] = {}
     for key, group in joint.groups.items():
@@ -102,19 +104,15 @@ def parameter_draws(
             found[key] = PoissonDraws(group, places, stage)
         else:
             assert isinstance(group, WordColumns)
-            found[key] = _word_draws(group, groups[key][0], places[0], stage)
+            found[key] = _word_draws(group, places[0], stage)
     return found
 
 
-def _word_draws(words: WordColumns, column: Column, place: int, stage: Stage) -> ParameterDraws:
-    if isinstance(words.reading, MultinomialColumns):
-        return CountedWordDraws(words.reading, words.word_weight, place, stage)
+def _word_draws(words: WordColumns, place: int, stage: Stage) -> ParameterDraws:
     if isinstance(words.reading, BernoulliColumns):
         return MarkedWordDraws(words.reading, place, stage)
-    raise ParameterError(
-        f"column {column.name!r} is read by complement counts, which are no probabilities and so have no posterior; "
-        f"fit again with columns={{{column.name!r}: 'multinomial'}} (or 'marks')"
-    )
+    assert isinstance(words.reading, MultinomialColumns)
+    return CountedWordDraws(words.reading, words.word_weight, place, stage)
 
 
 def intervals(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayeswater.data.display_width import display_width, padded
+from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.explain.turning import Turn
 from bayeswater.explain.word_view import SHOWN_WORDS, Word
 from bayeswater.explain.wording import ALIKE, how_many, odds, probability, quoted, shown, times_as_likely
@@ -47,6 +47,8 @@ class Explanation:
     missing : columns that are left out, since the row has no value there
     unseen : columns that are left out, since their value was never seen
     words : for each column of text, its words and what they add to the log-odds, the largest first
+    absent_words : for each column of text, what the words add that it does not have: 0 unless words are marked; with
+        `words` they sum to the contribution of the column
     reasons : the largest contributions in words
     turns : single changes after which another class wins, the most plausible first, at most three
     summary : one line
@@ -66,6 +68,7 @@ class Explanation:
     missing: list[str]
     unseen: list[str]
     words: dict[str, list[Word]]
+    absent_words: dict[str, float]
     is_impossible: bool
     _readings: dict[str, str] = field(compare=False)
     _scores: frozenset[str] = field(compare=False)  # columns whose contributions are scores
@@ -102,14 +105,15 @@ class Explanation:
 
     def _named(self, one: Contribution) -> str:
         """Name a column by its value, a text by the words that speak as it does."""
+        name = on_one_line(one.column)
         if one.column not in self.words:
-            return f"{one.column} = {_value(one.value)}"
+            return f"{name} = {_value(one.value)}"
         words = [f"'{word}'" for word, part in self.words[one.column] if part * one.contribution > 0]
-        return f"{one.column} ({', '.join(words[:SHOWN_WORDS])})" if words else one.column
+        return f"{name} ({', '.join(words[:SHOWN_WORDS])})" if words else name
 
     def _what(self, one: Contribution) -> str:
         reading = self._readings[one.column]
-        return f"{one.column} = {_value(one.value)}{f' ({reading})' if reading else ''}"
+        return f"{on_one_line(one.column)} = {_value(one.value)}{f' ({reading})' if reading else ''}"
 
     def _how(self, one: Contribution) -> str:
         is_score = one.column in self._scores
@@ -142,11 +146,12 @@ class Explanation:
         if self.is_impossible:
             notes.append("the row is impossible in both classes: the class frequencies decide")
         if self.missing:
-            notes.append(f"missing, left out: {', '.join(self.missing)}")
+            notes.append(f"missing, left out: {', '.join(map(on_one_line, self.missing))}")
         if self.unseen:
             value_of = {one.column: one.value for one in self.contributions}
-            notes.append(f"never seen, left out: {', '.join(f'{c} = {_value(value_of[c])}' for c in self.unseen)}")
-        turns = [f"{turn.column} {turn.change}{self._toward(turn)}" for turn in self.turns]
+            cells = [f"{on_one_line(column)} = {_value(value_of[column])}" for column in self.unseen]
+            notes.append(f"never seen, left out: {', '.join(cells)}")
+        turns = [f"{on_one_line(turn.column)} {turn.change}{self._toward(turn)}" for turn in self.turns]
         notes.append(f"would turn it: {'; '.join(turns)}" if turns else "no single column turns it")
         return [f"  {note}" for note in notes]
 
@@ -171,6 +176,7 @@ class Explanation:
                 column: [{"word": str(one.word), "contribution": _plain(one.contribution)} for one in words]
                 for column, words in self.words.items()
             },
+            "absent_words": {column: _plain(part) for column, part in self.absent_words.items()},
             "missing": list(self.missing),
             "unseen": list(self.unseen),
             "reasons": list(self.reasons),

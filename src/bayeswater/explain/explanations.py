@@ -122,6 +122,7 @@ class Explanations(Sequence[Explanation]):
         chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
         order = np.argsort(-np.abs(self.contributions[i]), kind="stable")
         cells = {view.column.name: view.cell(i) for view in self._views}
+        texts = [v for v in self._views if isinstance(v, WordView) and cells[v.column.name] == Cell.READ]
         calibrated = self._verdicts.calibrated
         calibrated_odds = None if calibrated is None else log_ratio(calibrated[i, chosen], calibrated[i, against])
         return Explanation(
@@ -137,11 +138,8 @@ class Explanations(Sequence[Explanation]):
             calibrated_log_odds=None if calibrated_odds is None else float(calibrated_odds),
             missing=[name for name, cell in cells.items() if cell == Cell.MISSING],
             unseen=[name for name, cell in cells.items() if cell == Cell.UNSEEN],
-            words={
-                view.column.name: view.words(i, chosen, against)
-                for view in self._views
-                if isinstance(view, WordView) and cells[view.column.name] == Cell.READ
-            },
+            words={view.column.name: view.words(i, chosen, against) for view in texts},
+            absent_words={view.column.name: view.absent_words(i, chosen, against) for view in texts},
             is_impossible=bool(self._is_impossible[i]),
             _readings={view.column.name: view.reading(i, chosen, against) for view in self._views},
             _scores=frozenset(view.column.name for view in self._views if view.is_score),

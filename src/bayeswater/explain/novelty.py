@@ -3,7 +3,8 @@
     novelty = (1 + number of drawn rows with log P(drawn) <= log P(row)) / (1 + n_draws)
 
 Rows like those of the model have novelties spread evenly over 0 to 1, rows unlike them near 0. A row is compared with
-drawn rows that have the same cells missing, and the same number of words in their texts.
+drawn rows that have the same cells missing, and the same number of words in their texts. A cell of a kind that was
+never seen is a new state, less probable than all that are drawn (see `unseen`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.text import TextTable
 from bayeswater.explain.random_streams import CLASSES, stream
 from bayeswater.explain.simulation import DrawnTexts, draw_counts, draw_marks, draw_normal, draw_states
+from bayeswater.explain.unseen import is_new, log_new_state
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.feature_columns import BernoulliColumns
 from bayeswater.inference.log_space import log_evidence, posterior
@@ -65,7 +67,8 @@ def novelty(
     joint: MixedJoint, table: MixedTable, groups: Mapping[str, tuple[Column, ...]], n_draws: int, seed: int
 ) -> Array:
     """Novelty of each row: (n_rows,). The log-joint must be that of a distribution of rows."""
-    own = log_evidence(score(joint, table))
+    log_joint = score(joint, table)
+    new_state = {key: log_new_state(g) for key, g in joint.groups.items() if isinstance(g, CategoryColumns)}
     place = {column.name: j for j, column in enumerate(table.plan.used)}
     places = {key: [place[column.name] for column in columns] for key, columns in groups.items()}
     drawn = _drawn_rows(joint, table, places, n_draws, seed)
@@ -76,13 +79,22 @@ def novelty(
 
     result = np.empty(table.n_rows)
     for block in row_blocks(table.n_rows, BLOCK_ROWS):
-        patterns = _patterns(joint, table.block(block), places, len(place))
-        for pattern, rows in _rows_by_pattern(patterns):
-            found = own[block][rows]
+        cells = table.block(block)
+        for key, log_probability in new_state.items():
+            _add_new_states(log_joint[block], joint.groups[key], cells[key], log_probability)
+        own = log_evidence(log_joint[block])
+        for pattern, rows in _rows_by_pattern(_patterns(joint, cells, places, len(place))):
+            found = own[rows]
             slack = SAME * np.maximum(1.0, np.where(np.isfinite(found), np.abs(found), 1.0))
             less = np.searchsorted(evidence(pattern), found + slack, side="right")
             result[block][rows] = (1 + less) / (1 + n_draws)
     return result
+
+
+def _add_new_states(log_joint: Array, group: Any, codes: Array, log_probability: Array) -> None:
+    """Add what the cells that no row had say to the log-joints of some rows."""
+    row, column = np.nonzero(is_new(group, codes))
+    np.add.at(log_joint, row, log_probability[column])
 
 
 def _rows_by_pattern(patterns: Array) -> Iterator[tuple[bytes, Array]]:
@@ -101,7 +113,8 @@ def _patterns(joint: MixedJoint, blocks: Mapping[str, Any], places: Mapping[str,
     for key, block in blocks.items():
         group = joint.groups[key]
         if isinstance(group, CategoryColumns):
-            parts[key] = np.where(block >= group.counts.n_states + group.missing_is_state, ABSENT, 0)
+            is_read = (block < group.counts.n_states + group.missing_is_state) | is_new(group, block)
+            parts[key] = np.where(is_read, 0, ABSENT)
         elif isinstance(group, WordColumns):
             parts[key] = np.where(block.missing, ABSENT, _n_words(group, block))[:, None]
         else:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.number_table import interval_labels
+from bayeswater.data.number_table import bin_labels
 from bayeswater.explain.view import Cell, Change, ColumnView, Rest
 from bayeswater.explain.wording import shown
 from bayeswater.inference.category_columns import CategoryColumns
@@ -27,8 +27,7 @@ class StateView(ColumnView):
         """Names of the states."""
         if not self.is_binned:
             return list(self.terms.counts.schema[self.j].states)
-        cuts = self.column.cuts or ()
-        return interval_labels(cuts, day) if self.column.part == "days" else interval_labels(cuts)
+        return list(bin_labels(self.column))
 
     @cached_property
     def log_probability(self) -> Array:

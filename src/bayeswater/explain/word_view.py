@@ -43,6 +43,11 @@ class WordView(ColumnView):
         order = np.argsort(-np.abs(differences), kind="stable")
         return [Word(self.name_of(int(codes[i])), float(differences[i])) for i in order]
 
+    def absent_words(self, row: int, chosen: int, against: int) -> float:
+        """What the words add to the log-odds that a text does not have: something only where words are marked."""
+        _, _, rest = self.terms.word_scores(self.table.counts, row)
+        return float(_difference(rest[chosen], rest[against]))
+
     def name_of(self, code: int) -> Any:
         """Name a word; a hashed one, or the column of a block without names, by its number."""
         if not self.table.vocabulary.is_coded:
@@ -54,16 +59,17 @@ class WordView(ColumnView):
 
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Name the words that weigh most, and how much each speaks for the chosen class or (1 / ...) against it."""
-        words = self.words(row, chosen, against)[:SHOWN_WORDS]
-        if not words:
-            return "no known word"
-        return ", ".join(f"'{word}' {_factor(contribution)}" for word, contribution in words)
+        words = [f"'{word}' {_factor(part)}" for word, part in self.words(row, chosen, against)[:SHOWN_WORDS]]
+        absent = self.absent_words(row, chosen, against)
+        if absent and not self.table.missing[row]:
+            return ", ".join([*(words or ["no known word"]), f"absent words {_factor(absent)}"])
+        return ", ".join(words) or "no known word"
 
     def change(self, row: int, rest: Rest) -> Change | None:
         """Find the word without which the decision turns: the strongest one."""
         if self.table.missing[row]:
             return None
-        codes, scores, _ = self.terms.word_scores(self.table.counts, row)
+        codes, scores = self.terms.word_gains(self.table.counts, row)
         if not len(codes) or not np.isfinite(scores).all():
             return None
         terms = self.own_terms(row) - scores  # (n_words, n_classes): without each word
@@ -82,4 +88,5 @@ def _difference(a: Any, b: Any) -> Any:
 
 
 def _factor(contribution: float) -> str:
-    return f"x {ratio(contribution)}" if contribution >= 0 else f"x 1/{ratio(-contribution)}"
+    times = ratio(abs(contribution))
+    return f"x {times}" if contribution >= 0 or times == "1" else f"x 1/{times}"

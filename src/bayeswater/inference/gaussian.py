@@ -65,7 +65,7 @@ def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> Gaussian
         log_normaliser,
         np.where(parameters.seen, log_prior + log_normaliser.sum(axis=1), -np.inf),
         spike if spike.any() else None,
-        np.flatnonzero(np.isfinite(parameters.degrees).all(axis=0)),
+        np.flatnonzero(np.isfinite(parameters.degrees).all(axis=0) & parameters.has_factor),
     )
 
 

@@ -4,7 +4,8 @@
 
 W is made once for each class; the rows of a block then cost one matrix product. A row with missing cells has the
 density of the cells that are there: their part of mean and covariance. Rows are gathered by which cells they have, so
-that each such pattern is factored once.
+that each such pattern is factored once. With C = R R' the part of C that belongs to some columns is that of their rows
+of R, and their triangular root is read off R by QR: the squares, in which small variances drown, are never summed.
 """
 
 from collections.abc import Iterator
@@ -121,21 +122,23 @@ class FullJoint:
             log_volume, basis = float(np.log(measure.scale[seen]).sum()), np.eye(len(seen))
         else:
             seen = np.flatnonzero(there)
-            found = directions(measure.ground[np.ix_(seen, seen)], only_columns=False)
+            # Of the directions of all columns: what they leave out no density has any extent in.
+            ground = measure.directions.outward(measure.directions.inward(measure.ground))
+            found = directions(ground[np.ix_(seen, seen)], only_columns=False)
             log_volume, basis = found.log_volume, found.basis
         d = basis.shape[1]
         whitening, constant = np.zeros((p.n_classes, len(seen), d)), np.full(p.n_classes, -np.inf)
         for k in np.flatnonzero(p.blend.has_density):
-            root = np.linalg.cholesky(basis.T @ self._scaled_covariances[k][np.ix_(seen, seen)] @ basis)
-            inverse = solve_triangular(root, np.eye(d), lower=True, check_finite=False)
-            whitening[k] = (basis / measure.scale[seen, None]) @ inverse.T
-            log_determinant = 2 * np.log(np.diagonal(root)).sum()
+            upper = np.linalg.qr((basis.T @ self._scaled_roots[k][seen]).T, mode="r")
+            inverse = solve_triangular(upper, np.eye(d), check_finite=False)
+            whitening[k] = (basis / measure.scale[seen, None]) @ inverse
+            log_determinant = 2 * np.log(np.abs(np.diagonal(upper))).sum()
             constant[k] = log_density(0.0, log_determinant, p.degrees[k], d) - log_volume
         return Marginal(seen, whitening, constant)
 
     @cached_property
-    def _scaled_covariances(self) -> list[Array]:
-        return [self.densities.scaled_covariance(k) for k in range(self.densities.n_classes)]
+    def _scaled_roots(self) -> list[Array]:
+        return [self.densities.scaled_root(k) for k in range(self.densities.n_classes)]
 
 
 @dataclass(frozen=True)

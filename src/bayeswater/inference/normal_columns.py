@@ -17,7 +17,9 @@ from bayeswater.estimate.gaussian import GaussianParameters, NormalInverseGamma,
 from bayeswater.inference.gaussian import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
 from bayeswater.inference.gaussian_leave_one_out import take_out, warn_of_lost_digits
 from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.kernels.normal_without import own_densities_without
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
+from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 
 CLEAR_OF_FLOOR = 4.0
@@ -91,7 +93,7 @@ class NormalColumns:
             block, y, r = table.block(rows), labels.codes[rows], removed[rows]
             scores, lost = joint.of(block, use_loop), np.zeros(len(y), dtype=bool)
             if regular.any():
-                own, lost = self._own_without(block[:, regular], y, r, regular)
+                own, lost = self._own_without(block[:, regular], y, r, regular, use_loop)
                 leave_out_own_class(scores, own, y)
             for j in np.flatnonzero(~regular):
                 terms, lost_here = self._column_without(block[:, j], y, r, int(j))
@@ -106,24 +108,58 @@ class NormalColumns:
 
         return likelihood
 
-    def _own_without(self, x: Array, y: Array, removed: Array, columns: Array) -> tuple[Array, Array]:
+    def _own_without(self, x: Array, y: Array, removed: Array, columns: Array, use_loop: bool) -> tuple[Array, Array]:
         """Log-likelihood of regular columns in each row's own class, and which rows lost digits in that: (n_rows,)."""
+        if not use_loop:
+            return self._own_without_numpy(x, y, removed, columns)
+        moments = self.moments.take(np.flatnonzero(columns).tolist())
+        n = np.broadcast_to(moments.weight, moments.mean.shape).astype(np.float64)
+        own, lost, near = own_densities_without(
+            *(x, y, removed, n, moments.mean, moments.scatter),
+            *(self._highest_floor[columns], ROUNDING, DIGITS_KEPT),
+        )
+        if near.any():
+            own[near], lost[near] = self._own_without_numpy(x[near], y[near], removed[near], columns)
+        return own, lost
+
+    @cached_property
+    def _highest_floor(self) -> Array:
+        """Floor of the variance of each column whichever row is taken out: (n_columns,)."""
+        n_all, _, scatter_all = self.moments.pooled()
+        return self.variance_floor * scatter_all / np.maximum(n_all - 1.0, 1.0)
+
+    def _own_without_numpy(self, x: Array, y: Array, removed: Array, columns: Array) -> tuple[Array, Array]:
+        """Do the same in NumPy, also where a variance is near its floor."""
         missing = np.isnan(x)
         some_missing = bool(missing.any())
         r = removed[:, None] * ~missing if some_missing else removed[:, None]
-        x = np.where(missing, 0.0, x) if some_missing else x
-        weight = np.broadcast_to(self.moments.weight, self.moments.mean.shape)[:, columns].astype(np.float64)
+        weight = self.moments.weight if self.moments.weight.shape[1] == 1 else self.moments.weight[:, columns]
+        n = weight[y].astype(np.float64)  # (n_rows, 1) while no cell has been missing
+        left = n - r  # over 0: the column is regular
         before = self.moments.scatter[:, columns][y]
-        n, mean, scatter = take_out(weight[y], self.moments.mean[:, columns][y], before, x, r)
-        n_all, mean_all, scatter_all = (part[columns] for part in self.moments.pooled())
-        n_rest, _, scatter_rest = take_out(n_all, mean_all, scatter_all, x, r)
-        floor = self.variance_floor * (scatter_rest / n_rest)
-        variance = np.maximum(scatter / n, floor)
-        lost = (scatter < DIGITS_KEPT * before) & (variance > floor)
+        away = x - self.moments.mean[:, columns][y]
+        if some_missing:
+            away[missing] = 0.0
+        stretch = n / left
         with np.errstate(over="ignore"):
-            terms = LOG_TWO_PI + np.log(variance) + ((x - mean) / np.sqrt(variance)) ** 2
+            scatter = remainder(before, away**2 * (r * stretch))
+            variance = scatter / left
+            lost = scatter < DIGITS_KEPT * before
+            self._raise_to_floor(variance, lost, x, r, columns)
+            terms = LOG_TWO_PI + np.log(variance) + (away * stretch / np.sqrt(variance)) ** 2  # x - mean' = away n / n'
         terms = np.where(missing, 0.0, terms) if some_missing else terms
         return -0.5 * terms.sum(axis=1), np.asarray(lost.any(axis=1))
+
+    def _raise_to_floor(self, variance: Array, lost: Array, x: Array, r: Array, columns: Array) -> None:
+        """Put the floor, which each row moves, under variances that may be below it; what it hides is not lost."""
+        n_all, mean_all, scatter_all = (part[columns] for part in self.moments.pooled())
+        rows = np.flatnonzero((variance < self._highest_floor[columns]).any(axis=1))
+        if len(rows):
+            cells = np.where(np.isnan(x[rows]), 0.0, x[rows])
+            n_rest, _, scatter_rest = take_out(n_all, mean_all, scatter_all, cells, r[rows])
+            floor = self.variance_floor * (scatter_rest / n_rest)
+            lost[rows] &= variance[rows] > floor
+            variance[rows] = np.maximum(variance[rows], floor)
 
     def _column_without(self, x: Array, y: Array, removed: Array, j: int) -> tuple[Array, Array]:
         """Log-likelihood of one column in every class, in any case, and which rows lost digits in that."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,21 +52,45 @@ class WordColumns:
     def word_scores(self, counts: SparseMatrix, row: int) -> tuple[Array, Array, Array]:
         """Take the score of one row apart: the codes of its words, what each adds (n_words, n_classes), and the rest.
 
-        The rest (n_classes,) is what the words say that the row does not have, in marks.
+        In marks a word adds log P(present | class). The rest (n_classes,) is what the words add that the row does not
+        have: the sum of log P(absent | class) in marks, and nothing otherwise.
         """
+        codes, values = self._words_of(counts, row)
+        if not isinstance(self.reading, BernoulliColumns):
+            return codes, values[:, None] * self._word_weights(codes), self.reading.joint.intercept
+        log_present, log_absent = self._log_marks
+        joint, own = self.reading.joint, log_absent[codes]
+        never_absent = np.isneginf(own)
+        rest = joint.intercept - np.where(never_absent, 0.0, own).sum(axis=0)
+        is_possible = joint.infinite_intercept == never_absent.sum(axis=0)  # all that is never absent is there
+        return codes, log_present[codes], np.where(is_possible, rest, -np.inf)
+
+    def word_gains(self, counts: SparseMatrix, row: int) -> tuple[Array, Array]:
+        """Codes of the words of one row, and what its score would lose without each of them: (n_words, n_classes)."""
+        codes, values = self._words_of(counts, row)
+        if isinstance(self.reading, BernoulliColumns):
+            values = np.ones(len(values))
+        return codes, values[:, None] * self._word_weights(codes)
+
+    def _words_of(self, counts: SparseMatrix, row: int) -> tuple[Array, Array]:
         cells = slice(counts.indptr[row], counts.indptr[row + 1])
         codes, values = counts.indices[cells], counts.data[cells].astype(np.float64)
         codes, values = codes[values != 0], values[values != 0]  # a sparse block may store zeros
+        return codes, values if self.word_weight is None else values * self.word_weight[codes]
+
+    def _word_weights(self, codes: Array) -> Array:
+        """What each word adds to the score, once: (n_words, n_classes)."""
         joint = self.reading.joint
-        if isinstance(self.reading, BernoulliColumns):
-            values = np.ones(len(values))
-        elif self.word_weight is not None:
-            values = values * self.word_weight[codes]
-        weight = joint.weight[codes]
-        if joint.infinite_weight is not None:
-            sign = np.inf if joint.certain else -np.inf
-            weight = np.where(joint.infinite_weight[codes] > 0, sign, weight)
-        return codes, values[:, None] * weight, joint.intercept
+        if joint.infinite_weight is None:
+            return joint.weight[codes]
+        return np.where(joint.infinite_weight[codes] > 0, np.inf if joint.certain else -np.inf, joint.weight[codes])
+
+    @cached_property
+    def _log_marks(self) -> tuple[Array, Array]:
+        """Logarithms of P(present | class) and P(absent | class): (n_words, n_classes) each."""
+        assert isinstance(self.reading, BernoulliColumns)
+        present, absent = self.reading.log_probability()
+        return present.T, absent.T
 
     def generative(self) -> "WordColumns":
         """Read the same sums as a distribution of words: the scores of complement counts are none."""

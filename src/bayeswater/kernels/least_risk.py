@@ -37,18 +37,22 @@ def first_of_least(risk: Array, tie: Array | float, *, use_loop: bool) -> Array:
     return best
 
 
-def first_of_least_product(proba: Array, cost: Array, tie: float, *, use_loop: bool) -> tuple[Array, Array]:
+def first_of_least_product(
+    proba: Array, cost: Array, tie: float, tolerance: float, *, use_loop: bool
+) -> tuple[Array, int]:
     """Find the first action of least risk for the risks ``cost @ proba.T`` of costs (n_actions, n_classes).
 
-    Gives also the `row_totals`: the probabilities are read but once.
+    Gives also the first row whose total is not 1 within the tolerance, -1 if there is none: the probabilities are read
+    but once.
     """
-    if not use_loop:
-        with np.errstate(invalid="ignore"):
-            risk = cost @ proba.T
-        return first_of_least(risk, tie, use_loop=False), row_totals(proba, use_loop=False)
-    best, total = np.empty(len(proba), dtype=np.intp), np.empty(len(proba))
-    _first_of_least_product_loop(proba, cost, tie, TILE_ROWS, best, total)
-    return best, total
+    if use_loop:
+        best = np.empty(len(proba), dtype=np.uint16)
+        wrong = _first_of_least_product_loop(proba, cost, tie, tolerance, TILE_ROWS, best)
+        return best, int(wrong)
+    with np.errstate(invalid="ignore"):
+        risk = cost @ proba.T
+        right = np.abs(row_totals(proba, use_loop=False) - 1) <= tolerance
+    return first_of_least(risk, tie, use_loop=False).astype(np.uint16), -1 if right.all() else int(right.argmin())
 
 
 @compiled
@@ -74,36 +78,38 @@ def _first_at_most_loop(risk, most, best):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _first_of_least_product_loop(proba, cost, tie, tile_rows, best, total):  # type: ignore[no-untyped-def]
+def _first_of_least_product_loop(proba, cost, tie, tolerance, tile_rows, best):  # type: ignore[no-untyped-def]
     # A tile of rows is turned, so that every inner loop runs along rows, several at a time.
     n_rows, n_classes = proba.shape
-    n_actions = len(cost)
+    n_actions, odd = len(cost), n_classes % 2
     turned, risk = np.empty((n_classes, tile_rows)), np.empty((n_actions, tile_rows))
-    most, lowest = np.empty(tile_rows), np.empty(tile_rows)
+    most, lowest, total = np.empty(tile_rows), np.empty(tile_rows), np.empty(tile_rows)
     for start in range(0, n_rows, tile_rows):
         n = min(tile_rows, n_rows - start)
         for i in range(n):
             for k in range(n_classes):
                 turned[k, i] = proba[start + i, k]
         for i in range(n):
-            most[i], lowest[i], total[start + i] = np.inf, 0.0, 0.0
+            most[i], lowest[i], total[i] = np.inf, 0.0, 0.0
         for k in range(n_classes):
             for i in range(n):
-                total[start + i] += turned[k, i]
+                total[i] += turned[k, i]
                 lowest[i] = min(lowest[i], turned[k, i])
+        for i in range(n):
+            if lowest[i] < 0 or not abs(total[i] - 1) <= tolerance:  # NaN is not
+                return start + i
         for a in range(n_actions):
             for i in range(n):
-                risk[a, i] = cost[a, 0] * turned[0, i]
-            for k in range(1, n_classes):
+                risk[a, i] = cost[a, 0] * turned[0, i] if odd else 0.0
+            for k in range(odd, n_classes, 2):  # two classes go together: a sum is stored once for both
                 for i in range(n):
-                    risk[a, i] += cost[a, k] * turned[k, i]
+                    risk[a, i] += cost[a, k] * turned[k, i] + cost[a, k + 1] * turned[k + 1, i]
             for i in range(n):
                 most[i] = min(most[i], risk[a, i])
         for i in range(n):
             most[i] *= 1 + tie
             a = 0
-            while risk[a, i] > most[i]:  # ends at once where a NaN is in the row
+            while risk[a, i] > most[i]:
                 a += 1
             best[start + i] = a
-            if lowest[i] < 0:
-                total[start + i] = np.nan
+    return -1

@@ -4,7 +4,7 @@ Every row is scored against the sums without it. From these scores a temperature
 learned; it is applied to whatever is predicted afterwards, until the next fit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,13 +13,13 @@ import numpy as np
 from bayeswater.data.frames import held
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.decision.calibration_choice import choose_few_parameters, thinned, trial, with_doubt
 from bayeswater.decision.calibration_report import CalibrationReport, Quality
 from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.probabilities import Probabilities
+from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
 from bayeswater.decision.softmax_maps import ShiftedTemperature
 from bayeswater.errors import DataError
@@ -30,8 +30,8 @@ from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
-REVIEWED_ROWS = 2**17
-"""Rows whose leave-one-out scores are kept, at most; of more, every second, fourth, ... one."""
+REVIEWED_ROWS = 2**15
+"""Rows whose leave-one-out scores are kept to calibrate by, at most; of more, every second, fourth, ... one."""
 
 
 FOLDS = 2
@@ -81,6 +81,10 @@ class CalibratingClassifier(CountingClassifier):
     def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
         """Score rows that were counted, each against the sums without it.
 
+        What decides how rows are read is held fixed, as all rows decided it: classes, domains, families, cuts,
+        vocabulary, and smoothing that was chosen automatically (see `loo_predict_log_proba`). They were chosen by the
+        very rows that are scored, so the figures may be a little better than those of new rows.
+
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
@@ -88,23 +92,23 @@ class CalibratingClassifier(CountingClassifier):
         """
         self._require_fitted()
         parts: list[Scores] = []
+        card: Scorecard | None = None
         stride, n_rows, n_left_out = 1, 0, 0
         for batch in batches:
             scores, left_out = self._scores_of(*batch)
+            new = Scorecard.of(scores.log_proba, scores.codes, scores.weight)
+            card = new if card is None else card + new
             parts.append(scores.take(slice(-n_rows % stride, None, stride)))
             n_rows, n_left_out = n_rows + len(scores), n_left_out + left_out
-            if sum(map(len, parts)) > REVIEWED_ROWS:
-                stride, parts = 2 * stride, [part.take(slice(None, None, 2)) for part in parts]
-        if not parts:
+            while sum(map(len, parts)) > REVIEWED_ROWS:
+                stride, parts = 2 * stride, [_joined(parts).take(slice(None, None, 2))]
+        if card is None:
             raise DataError("there are no rows to review: the batches are empty")
-        joined = Scores(
-            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("log_proba", "codes", "weight"))
-        )
-        return LeaveOneOut(joined, Quality.of(joined) if len(joined) else None, n_rows, n_left_out)
+        quality = Quality(card.log_loss, card.ece, card.accuracy) if n_rows else None
+        return LeaveOneOut(_joined(parts), quality, n_rows, n_left_out)
 
     def _scores_of(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Scores, int]:
-        flat = self._checked_labels(y)
-        X, flat, weight = without_zero_rows(held(X), flat, checked_weight(sample_weight, len(flat)))
+        X, flat, weight = self._rows_that_count(X, y, sample_weight)
         labels = encode_labels(flat, self.statistics_.classes, counted=True)
         removed = removed_weight(weight, len(flat))
         alone = self.statistics_.class_count.count[labels.codes] <= removed
@@ -175,6 +179,11 @@ class CalibratingClassifier(CountingClassifier):
         X = held(X)
         log_proba = Probabilities(self.predict_log_proba(X), "log_joint")
         return Evidence(log_proba, self.classes_, self._scored_prior(), X)
+
+
+def _joined(parts: Sequence[Scores]) -> Scores:
+    names = ("log_proba", "codes", "weight")
+    return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def _stale(report: CalibrationReport, old: Variable, new: Variable) -> CalibrationReport:

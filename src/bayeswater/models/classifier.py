@@ -170,6 +170,11 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         labels = encode_labels(flat, classes, counted=counted)
         return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
 
+    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, CheckedLabels, Array | None]:
+        """Check labels and weights, and take the rows of weight zero out."""
+        flat = self._checked_labels(y)
+        return without_zero_rows(held(X), flat, checked_weight(sample_weight, len(flat)))
+
     def _checked_labels(self, y: Any) -> CheckedLabels:
         if y is None:
             raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -264,8 +269,10 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row, with classes and domains held fixed, at about the price of one
-        prediction. A row of weight w stands for w equal ones: one of them is left out.
+        Equals n refits, each without one row, at about the price of one prediction. A row of weight w stands for w
+        equal ones: one of them is left out. What decides how rows are read is held fixed, as all rows decided it:
+        classes, domains of categories, families of columns, cuts of bins, vocabulary and weights of words, and
+        smoothing that was chosen automatically. So are parameters that were given, a class prior among them.
         """
         self._require_fitted()
         labels = encode_labels(self._checked_labels(y), self.statistics_.classes, counted=True)

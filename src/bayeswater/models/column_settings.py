@@ -1,7 +1,7 @@
 """What a user says about columns: ``columns={name: family or settings}``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -55,6 +55,15 @@ def column_settings(columns: Any) -> dict[str, ColumnSettings]:
     return {name: _settings(name, said) for name, said in named.items()}
 
 
+def settings_like(plan: ColumnPlan, columns: Any) -> dict[str, ColumnSettings]:
+    """Give the settings by which a table is read as a plan has it, with the priors and smoothing of `columns`."""
+    given = column_settings(columns)
+    return {
+        name: replace(said, prior=given.get(name, NOTHING).prior, alpha=given.get(name, NOTHING).alpha)
+        for name, said in column_settings(plan).items()
+    }
+
+
 def is_smoothing(alpha: Any) -> bool:
     """Tell a pseudo-count, or the word for the best one, from anything else."""
     return alpha == AUTO if isinstance(alpha, str) else is_number(alpha) and alpha >= 0
@@ -83,6 +92,8 @@ def _settings(name: str, said: Any) -> ColumnSettings:
         raise ParameterError(
             f"the prior of column {name!r} is {prior!r}; it must be a Dirichlet, a Beta or a NormalInverseGamma"
         )
+    if isinstance(prior, NormalInverseGamma):
+        settings.setdefault("family", "gaussian")
     alpha = settings.get("alpha")
     if alpha is not None and not is_smoothing(alpha):
         raise ParameterError(f"the alpha of column {name!r} is {alpha!r}; it must be 'auto' or a number, 0 or more")
@@ -91,9 +102,11 @@ def _settings(name: str, said: Any) -> ColumnSettings:
         raise ParameterError(f"column {name!r} is to have {bins!r} bins; give a whole number, 2 or more")
     if settings.get("cuts") is not None:
         settings["cuts"] = _rising(name, settings["cuts"])
-    if bins is not None or settings.get("cuts") is not None:
-        if settings.setdefault("family", "binned") not in ("binned", AUTO):
-            raise ParameterError(f"columns[{name!r}] gives bins to a {family} column; leave them out, or say 'binned'")
+        if family == AUTO:
+            settings["family"] = "binned"  # with cuts, nothing is left to choose
+    has_bins = bins is not None or settings.get("cuts") is not None
+    if has_bins and settings.setdefault("family", "binned") not in ("binned", AUTO):
+        raise ParameterError(f"columns[{name!r}] gives bins to a {family} column; leave them out, or say 'binned'")
     analyser = settings.get("analyser")
     if analyser is not None:
         if not isinstance(analyser, TextAnalyser):

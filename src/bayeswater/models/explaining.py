@@ -16,6 +16,7 @@ from bayeswater.explain.parameter_draws import Stage
 from bayeswater.explain.random_streams import checked_draws, checked_seed
 from bayeswater.explain.support import support as row_support
 from bayeswater.explain.terms import Terms
+from bayeswater.explain.unseen import with_new_bins
 from bayeswater.explain.views import views_of
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.mixed import MixedJoint
@@ -75,6 +76,10 @@ class ExplainingClassifier(ComparingClassifier):
         calibrated model each draw is calibrated by the same map, so that the interval is one of what
         `predict_proba` gives.
 
+        A text that is read by complement counts, which have no posterior, is taken here as its words are counted: the
+        same sums read as a multinomial. Then the interval tells how well the words of the row are known, and what is
+        predicted from them by complement counts may lie beside it.
+
         Parameters
         ----------
         X : rows
@@ -87,17 +92,12 @@ class ExplainingClassifier(ComparingClassifier):
         CredibleIntervals
             ``probability``, ``low`` and ``high`` (n_rows, n_classes), and ``support`` (n_rows,): how many rows of the
             predicted class have the row's rarest cell.
-
-        Raises
-        ------
-        ParameterError
-            If a text is read by complement counts, which have no posterior.
         """
         if not (is_number(level) and 0 < level < 1):
             raise ParameterError(f"level is {level!r}; give a number between 0 and 1")
         joint, sums = self._mixed_joint(), self.statistics_
         stage = Stage(checked_seed(random_state), checked_draws(n_draws), len(self.classes_))
-        draws = parameter_draws(joint, sums.columns.plan.used, self._columns_of_groups(), stage)
+        draws = parameter_draws(joint.generative(), sums.columns.plan.used, self._columns_of_groups(), stage)
         table = self._table(X)
         decided = self._decided(joint, table)
         class_shape = sums.class_count.count + self._class_alpha if self._prior_is_counted else None
@@ -113,7 +113,8 @@ class ExplainingClassifier(ComparingClassifier):
 
         It is the share of rows drawn from the model that are no more probable than this one: `log_evidence` turned into
         a tail probability. Rows of the model have novelties spread evenly over 0 to 1. A row is compared with drawn
-        rows that have the same cells missing, and texts of as many words.
+        rows that have the same cells missing, and texts of as many words. A category that was never seen, or a number
+        beyond the bins of its column, is a state that the drawn rows never have, less probable than all that they have.
 
         Parameters
         ----------
@@ -122,8 +123,10 @@ class ExplainingClassifier(ComparingClassifier):
         random_state : seed of the draws; the novelty of a row does not depend on the other rows of X
         """
         draws, seed = checked_draws(n_draws), checked_seed(random_state)
-        joint = self._mixed_joint().generative()
-        return row_novelty(joint, self._table(X), self._columns_of_groups(), draws, seed)
+        X = held(X)
+        joint, table, groups = self._mixed_joint().generative(), self._table(X), self._columns_of_groups()
+        raw = read_raw(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
+        return row_novelty(joint, with_new_bins(table, raw.with_dates(table.plan), groups), groups, draws, seed)
 
     def log_evidence(self, X: Any) -> Array:
         """Logarithm of P(row), the sum over all classes: (n_rows,).

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.errors import ParameterError
+from bayeswater.errors import DataError, ParameterError
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.typing import Array
 
@@ -88,7 +88,22 @@ class LinearForm:
             return regression
         if y is None:
             raise ParameterError("y is None; give the labels of the rows that the regression is to be fitted on")
+        self._require_same_classes(y)
         return regression.fit(self.design(X), y)
+
+    def _require_same_classes(self, y: Any) -> None:
+        """Compare labels with the classes that the search begins with weights of."""
+        known, found = self.classes.tolist(), np.asarray(y).ravel().tolist()
+        labels = set(found)
+        absent = [label for label in known if label not in labels]
+        if absent:
+            raise DataError(
+                f"y has no row of class {absent[0]!r}, and a regression has weights for the classes of its rows alone; "
+                f"give rows of every class of the model ({known!r}), or fit the model without that class"
+            )
+        if len(labels) > len(known):
+            row = next(row for row, label in enumerate(found) if label not in known)
+            raise DataError(f"row {row} of y has the label {found[row]!r}, but the classes of the model are {known!r}")
 
 
 @dataclass(frozen=True)
@@ -104,6 +119,7 @@ class QuadraticForm:
     quadratic : array of shape (n_classes, n_columns, n_columns)
     weights : array of shape (n_classes, n_columns)
     intercepts : array of shape (n_classes,)
+    design : function that reads rows, as the model takes them, as a matrix of numbers
     """
 
     classes: Array
@@ -111,16 +127,21 @@ class QuadraticForm:
     quadratic: Array
     weights: Array
     intercepts: Array
+    design: Callable[[Any], Array] = field(repr=False)
 
     def scores(self, X: Any) -> Array:
         """Logarithm of P(class, row): (n_rows, n_classes)."""
-        u = np.asarray(X, dtype=np.float64) - self.center
+        u = self.design(X) - self.center
         squares = np.stack([np.einsum("ij,ij->i", u @ matrix, u) for matrix in self.quadratic], axis=1)
         return squares + u @ self.weights.T + self.intercepts
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the posterior: (n_rows, n_classes)."""
         return log_posterior(self.scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Give the posterior: (n_rows, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> Array:
         """Class of largest score; the first one among equals."""

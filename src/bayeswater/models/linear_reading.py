@@ -75,7 +75,10 @@ def quadratic_form(model: Any) -> QuadraticForm:
     away = read.mean - center
     weights = np.einsum("kij,kj->ki", precision, away)
     intercepts = joint.log_prior + whitening.constant - 0.5 * np.einsum("kj,kj->k", weights, away)
-    return QuadraticForm(model.classes_.copy(), center.copy(), -0.5 * precision, weights, intercepts)
+    return QuadraticForm(
+        *(model.classes_.copy(), center.copy(), -0.5 * precision, weights, intercepts),
+        design=lambda X: _whole_numbers(model._table(X), type(model).__name__),
+    )
 
 
 def _calibration(model: Any) -> tuple[float, Array]:
@@ -174,12 +177,14 @@ def _shared_normal(read: Densities, names: list[str], model: str) -> Piece:
     weights = (away @ whitening[0]) @ whitening[0].T  # (n_classes, n_columns)
     intercepts = form.constant - form.constant[seen[0]] - 0.5 * (weights * away).sum(axis=1) - weights @ center
 
-    def design(table: Any) -> Array:
-        block = table.block(slice(0, table.shape[0]))
-        _require_whole(block, model)
-        return block.astype(np.float64)
+    return Piece(names, weights.T, intercepts, lambda table: _whole_numbers(table, model))
 
-    return Piece(names, weights.T, intercepts, design)
+
+def _whole_numbers(table: Any, model: str) -> Array:
+    block = table.block(slice(0, table.shape[0]))
+    _require_whole(block, model)
+    numbers: Array = block.astype(np.float64)
+    return numbers
 
 
 def _side_by_side(model: Any, joint: MixedJoint) -> Piece:
@@ -249,5 +254,5 @@ def _require_whole(block: Array, model: str) -> None:
         row, column = (int(index) for index in np.argwhere(np.isnan(block))[0])
         raise DataError(
             f"row {row} has a missing cell in column {column_name(None, column)!r}; {model} leaves it out, which no "
-            "line can: fill it, or drop the row"
+            "line or square can: fill it, or drop the row"
         )

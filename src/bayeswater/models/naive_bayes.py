@@ -1,32 +1,33 @@
 """`NaiveBayes`: one model for a real table of numbers, categories, flags, counts, dates and text, with holes in it.
 
-`fit` walks the road twice over: the table is planned (a family for each column), each group of columns is encoded and
-summed by its part, and where a family is still open it is chosen from the sums. From then on the plan is fixed, and
-the sums of all parts add and subtract as one.
+`fit` walks the road with all columns side by side: the table is planned (a family for each column), each group of
+columns is encoded and summed by its part, and where a family is still open it is chosen from the sums. From then on the
+plan is fixed, and the sums of all parts add and subtract as one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, NUMERIC, Column, ColumnPlan
+from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import held, is_frame, sparse_columns, write_frame
 from bayeswater.data.labels import declared_classes, encode_labels
 from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.original_types import typed_frame, with_type
 from bayeswater.data.raw_table import COUNTS, read_raw
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, first_rows, without_zero_rows
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.data.weights import evenly_spaced, take_rows
+from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
 from bayeswater.inference.mixed import ColumnTerms, MixedJoint
 from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.column_settings import column_settings, is_smoothing
 from bayeswater.models.explaining import ExplainingClassifier
+from bayeswater.models.late_columns import with_late_columns
 from bayeswater.models.mixed_facts import mixed_facts
-from bayeswater.models.parts.grouping import parts_of, words_key
+from bayeswater.models.parts.grouping import parts_of
 from bayeswater.models.parts.part import Settings
-from bayeswater.models.planning import plan_columns
+from bayeswater.models.planning import plan_columns, replan_open
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.settling import settle_numbers, settle_text
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -34,7 +35,7 @@ from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 COMPARED_ROWS = 20_000
-"""Rows, the first ones, on which the ways to read a text are compared."""
+"""Rows of the first batch on which the ways to read a text are compared: evenly spaced, as rows may be sorted."""
 
 Batch = tuple[Any, ...]
 """X and y of some rows, and perhaps their weights."""
@@ -145,7 +146,7 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
         """Learn from a table that comes in pieces, each read once and then let go.
 
         Families of numbers are chosen from the sums of all pieces; kinds of columns, and how a text is read, by the
-        first piece. With ``calibrate=True`` the pieces are read a second time.
+        first piece that has a value there. With ``calibrate=True`` the pieces are read a second time.
 
         Parameters
         ----------
@@ -160,11 +161,15 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
                 "object that begins anew whenever it is iterated over"
             )
         sums, first = None, None
+        late: dict[str, Batch] = {}  # columns that have no value in the first batch, and the one in which they have
         for batch in batches:
             X, y, weight = _triple(batch)
             X = held(X)
             if first is not None:
                 _require_same_block(first[0], X)
+            if sums is not None and sums.columns.plan.open:
+                sums, arrived = self._with_arrived(sums, X, y, weight)
+                late |= {column.name: (X, y, weight) for column in arrived if column.family == TEXT}
             new = self._sums_of(X, y, weight, None, sums)
             sums = new if sums is None else sums + new
             first = first or (X, y, weight)
@@ -173,7 +178,15 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
         if classes is not None:
             sums = _with_classes(sums, classes)
         super()._require_parameters(sums)
+        for name, shown in late.items():
+            sums = self._with_text_settled(sums, [name], *shown)
         self._keep(self._settled(sums, *first), first[0], first=True)
+        for column in self.columns_.open:
+            warn_user(
+                f"column {column.name!r} is left out: {column.why}; if later rows will have one, say how to read it, "
+                f"for example columns={{{column.name!r}: 'categorical'}}",
+                BayesWarning,
+            )
         return self.calibrate_with(self.leave_one_out(batches)) if self.calibrate else self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -202,24 +215,41 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
         self._require_fitted()
         if not (is_number(factor) and 0 < factor <= 1):
             raise ParameterError(f"factor is {factor!r}; give a number over 0 and up to 1")
+        least = _least_weight(self.statistics_) * float(factor)
+        if least < np.finfo(np.float64).tiny:
+            raise ParameterError(
+                f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
+                "with all its digits; add newer rows of it first, or fit again without it"
+            )
         return self._adopt(self.statistics_.scaled(float(factor)))
 
     def _settled(self, sums: Sums[ColumnGroups], X: Any, y: Any, weight: Any) -> Sums[ColumnGroups]:
         """Choose the families that are still open; for text, by leaving out rows of the first batch."""
-        settings = self._settings
-        sums = settle_numbers(sums, settings, self.family)
+        sums = settle_numbers(sums, self._settings, self.family)
+        texts = [column.name for column in sums.columns.plan.of_families(TEXT)]
+        return self._with_text_settled(sums, texts, X, y, weight)
 
-        def words(column: Column) -> tuple[Any, Any, Array | None]:
-            flat, rows = self._checked_labels(y), COMPARED_ROWS
-            kept, flat, w = without_zero_rows(X, flat, checked_weight(weight, len(flat)))
-            labels = encode_labels(flat[:rows], sums.classes, counted=True)
-            plan, key = sums.columns.plan, words_key(column)
-            raw = read_raw(first_rows(kept, rows), settings.model).require_columns(plan.sources, settings.model)
-            part = parts_of(plan)[key]
-            table = part.encode(raw, sums.columns.groups[key], settings, learning=False)
-            return table, labels, None if w is None else w[:rows]
+    def _with_text_settled(
+        self, sums: Sums[ColumnGroups], names: Collection[str], X: Any, y: Any, weight: Any
+    ) -> Sums[ColumnGroups]:
+        """Choose how some texts are read, by leaving out rows of a batch that has them."""
+        if not names:
+            return sums
+        X, flat, weight = self._rows_that_count(X, y, weight)
+        compared = evenly_spaced(len(flat), COMPARED_ROWS)
+        labels = encode_labels(flat[compared], sums.classes, counted=True)
+        rows = take_rows(X, compared), labels, None if weight is None else weight[compared]
+        return settle_text(sums, self._settings, *rows, self.class_alpha, names)
 
-        return settle_text(sums, settings, words, self.class_alpha)
+    def _with_arrived(
+        self, sums: Sums[ColumnGroups], X: Any, y: Any, weight: Any
+    ) -> tuple[Sums[ColumnGroups], tuple[Column, ...]]:
+        """Open the columns that were empty so far and have a value in these rows."""
+        plan, settings = sums.columns.plan, self._settings
+        kept, _, _ = self._rows_that_count(X, y, weight)
+        raw = read_raw(kept, settings.model).require_columns(plan.sources, settings.model)
+        plan, arrived = replan_open(plan, raw, settings.given, self.family)
+        return with_late_columns(sums, plan, arrived, settings), arrived
 
     # ------------------------------------------------------------------ the road
 
@@ -282,7 +312,17 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         self._require_reading_parameters()
+        self._require_same_families(sums.columns.plan)
         self._terms(sums)
+
+    def _require_same_families(self, plan: ColumnPlan) -> None:
+        """Refuse families that were told after the rows had been counted in others."""
+        for name, said in self._settings.given.items():
+            if said.family not in (None, AUTO, TEXT) and plan[name].family != said.family:
+                raise ParameterError(
+                    f"columns says that {name!r} is {said.family}, but the rows were counted as {plan[name].family}; "
+                    "set it back, or fit again"
+                )
 
     def _require_reading_parameters(self) -> None:
         require_missing_rule(self.missing, ("ignore", "state", "error"))
@@ -386,6 +426,12 @@ def _require_same_block(first: Any, X: Any) -> None:
             f"the sparse columns of a batch are {sparse_columns(X)[:10]}, and those of the first "
             f"{sparse_columns(first)[:10]}; give every batch the same ones, in the same order"
         )
+
+
+def _least_weight(sums: Sums[ColumnGroups]) -> float:
+    """Weight of the class that counts for least, among those that have rows."""
+    count = sums.class_count.count
+    return float(count[count > 0].min())
 
 
 def _with_classes(sums: Sums[ColumnGroups], classes: Variable) -> Sums[ColumnGroups]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayeswater.data.column_kinds import SAMPLED, ColumnKind, kind_of
-from bayeswater.data.column_plan import AUTO, IGNORED, NUMERIC, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.column_kinds import BOOLEAN, NO_VALUE, SAMPLED, ColumnKind, kind_of
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, NUMERIC, OF_TEXT, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
@@ -51,6 +51,22 @@ def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: st
     return plan
 
 
+def replan_open(
+    plan: ColumnPlan, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str
+) -> tuple[ColumnPlan, tuple[Column, ...]]:
+    """Plan the columns that were empty so far by rows that may have values there; give those that are read from now on.
+
+    The plan that was made stays as it is in all other columns.
+    """
+    found = {column.source: _planned(column.source, raw, given, numeric) for column in plan.open}
+    arrived = {source: columns for source, columns in found.items() if columns[0].why != NO_VALUE}
+    if not arrived:
+        return plan, ()
+    columns = [new for column in plan for new in arrived.get(column.source, [column])]
+    require_own_names(column.name for column in columns)
+    return ColumnPlan(tuple(columns)), tuple(c for new in arrived.values() for c in new if c.family != IGNORED)
+
+
 def _planned(name: str, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> list[Column]:
     said = given.get(name, NOTHING)
     if isinstance(raw.columns[name], SparseMatrix):
@@ -74,9 +90,15 @@ def _planned(name: str, raw: RawTable, given: Mapping[str, ColumnSettings], nume
     why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
     if said.family and kind.kind not in ("empty", *FITS.get(family, (kind.kind,))):
         raise ParameterError(f"column {name!r} cannot be read as {family!r}: it is a {kind.kind} ({kind.why})")
+    if kind.kind == "flag" and kind.why != BOOLEAN and said.family is None:
+        family = BITS  # a later batch may have other numbers
     if kind.kind == "number" or family in NUMERIC:
         family = _number(said, family)
-    if kind.kind == "identifier" and family == IGNORED and said.family is None:
+    if kind.hint and said.family is None:
+        how = "left out" if family == IGNORED else f"read as {family}"
+        warn_user(f"column {name!r} is {how}: {kind.why}, but {kind.hint}", BayesWarning)
+        why = f"{why}; {kind.hint}"
+    elif kind.kind == "identifier" and family == IGNORED and said.family is None:
         warn_user(
             f"column {name!r} is left out: {kind.why}, so it names the rows; to keep it, say "
             f"columns={{{name!r}: 'categorical'}}",

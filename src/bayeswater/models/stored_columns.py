@@ -52,9 +52,16 @@ def _column(
     if not (cuts is None or (isinstance(cuts, tuple) and all(map(is_number, cuts)))):
         raise TypeError("the cuts of a column are numbers")
     column = Column(name, source, family, why, part, dtype, cuts, *rest)
+    spans = column.spans
+    if not (spans is None or (isinstance(spans, tuple) and all(map(_is_pair, spans)))):
+        raise TypeError("the spans of a column are pairs of numbers")
     if not (column.analyser is None or isinstance(column.analyser, TextAnalyser)):
         raise TypeError("words are found by an analyser of text")
     return column
+
+
+def _is_pair(span: Any) -> bool:
+    return isinstance(span, tuple) and len(span) == 2 and all(map(is_number, span))
 
 
 def _analyser(n_hash: Any, idf: Any, binary: Any, vectorizer: Any) -> TextAnalyser:

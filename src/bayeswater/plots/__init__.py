@@ -9,6 +9,7 @@ from typing import Any
 _HOME = {
     "CostCurveDisplay": "cost_curve",
     "ErrorRejectDisplay": "error_reject",
+    "GaussianDisplay": "gaussian",
     "PriorDisplay": "prior",
     "ReliabilityDisplay": "reliability",
     "ThresholdDisplay": "threshold",

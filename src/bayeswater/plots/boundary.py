@@ -59,8 +59,10 @@ def boundary_lines(x: Array, y: Array, scores: Array, scores_at: Callable[[Array
     -------
     list of arrays (n, 2), none of them drawn twice
     """
-    from contourpy import contour_generator
-
+    try:
+        from contourpy import contour_generator  # comes with matplotlib, and traces its contours
+    except ImportError:
+        raise ImportError("plots need matplotlib; install it with: pip install 'bayeswater[plot]'") from None
     lines = []
     for i in range(scores.shape[2]):
         margin = scores[:, :, i] - np.delete(scores, i, axis=2).max(axis=2, initial=-np.inf)

@@ -56,9 +56,16 @@ def draw_reference(ax: Any, x: Any, y: Any, label: str) -> None:
         line.set_gid(_REFERENCE)
 
 
-def mark_place(ax: Any, line: Any, x: float, label: str | None) -> None:
-    """Mark a place on the x-axis that belongs to one classifier, by an upright line of its colour."""
-    ax.axvline(x, color=line.get_color(), linewidth=1.2, linestyle="-.", label=label)
+def mark_place(ax: Any, x: float, label: str) -> None:
+    """Mark a place on the x-axis by an upright line, once on the same axes."""
+    if all(line.get_gid() != f"{_REFERENCE} {label}" for line in ax.lines):
+        ax.axvline(x, color=GREY, linewidth=1.2, linestyle="-.", label=label).set_gid(f"{_REFERENCE} {label}")
+
+
+def from_zero(ax: Any) -> None:
+    """Show shares from 0 to 1 on the x-axis, and costs from 0 on; a later curve may still raise the upper limit."""
+    ax.set_xlim(0, 1)
+    ax.set_ylim(bottom=0, auto=None)
 
 
 def finish(ax: Any, x_label: str, y_label: str) -> None:

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from bayeswater.decision.cost_curves import CostCurve, cost_curve
-from bayeswater.plots.canvas import draw_beside, draw_curve, draw_reference, named, new_axes
+from bayeswater.plots.canvas import draw_beside, draw_curve, draw_reference, from_zero, named, new_axes
 from bayeswater.plots.display import Display
 
 
@@ -44,5 +44,5 @@ class CostCurveDisplay(Display):
         draw_reference(ax, [0.0, 0.5, 1.0], [0.0, 0.5, 0.0], "one class for all rows")
         line = draw_curve(ax, curve.probability_cost, curve.normalised_cost, **style)
         draw_beside(ax, line, curve.decided_at, curve.decided_cost, named(name, "as it decides"))
-        ax.set(xlim=(0, 1), ylim=(0, None))
+        from_zero(ax)
         return self._drawn(ax, line, f"probability-cost of '{curve.positive}'", "normalised expected cost")

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from bayeswater.decision.curves import RejectCurve, error_reject_curve
-from bayeswater.plots.canvas import draw_beside, draw_curve, named, new_axes
+from bayeswater.plots.canvas import draw_beside, draw_curve, from_zero, named, new_axes
 from bayeswater.plots.display import Display
 
 
@@ -43,5 +43,5 @@ class ErrorRejectDisplay(Display):
         style = {"label": named(name, "realised"), "drawstyle": "steps-post"} | style
         line = draw_curve(ax, curve.rejected, curve.error, **style)
         draw_beside(ax, line, curve.rejected, curve.expected_error, named(name, "expected"))
-        ax.set(xlim=(0, 1), ylim=(0, None))
+        from_zero(ax)
         return self._drawn(ax, line, "share of rows refused, the riskiest first", "mean cost of a decided row")

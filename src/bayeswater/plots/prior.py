@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from bayeswater.decision.curves import PriorCurve, prior_curve
-from bayeswater.plots.canvas import draw_beside, draw_curve, mark_place, named, new_axes
+from bayeswater.plots.canvas import draw_beside, draw_curve, from_zero, mark_place, named, new_axes
 from bayeswater.plots.display import Display
 
 
@@ -45,6 +45,6 @@ class PriorDisplay(Display):
         style = {"label": named(name, "decided for this frequency")} | style
         line = draw_curve(ax, curve.frequency, curve.adapted, **style)
         draw_beside(ax, line, curve.frequency, curve.fixed, named(name, "decided as before"))
-        mark_place(ax, line, curve.known, f"frequency so far, {curve.known:.3g}")
-        ax.set(xlim=(0, 1), ylim=(0, None))
+        mark_place(ax, curve.known, f"frequency so far, {curve.known:.3g}")
+        from_zero(ax)
         return self._drawn(ax, line, f"frequency of '{curve.positive}'", "mean cost of a row")

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from bayeswater.decision.curves import ThresholdCurve, threshold_curve
-from bayeswater.plots.canvas import draw_beside, draw_curve, mark_place, named, new_axes
+from bayeswater.plots.canvas import draw_beside, draw_curve, from_zero, mark_place, named, new_axes
 from bayeswater.plots.display import Display
 
 
@@ -43,6 +43,6 @@ class ThresholdDisplay(Display):
         style = {"label": named(name, "realised"), "drawstyle": "steps-post"} | style
         line = draw_curve(ax, curve.threshold, curve.realised, **style)
         draw_beside(ax, line, curve.threshold, curve.expected, named(name, "expected"))
-        mark_place(ax, line, curve.stated, f"threshold of the costs, {curve.stated:.3g}")
-        ax.set(xlim=(0, 1), ylim=(0, None))
+        mark_place(ax, curve.stated, f"threshold of the costs, {curve.stated:.3g}")
+        from_zero(ax)
         return self._drawn(ax, line, f"decide '{curve.positive}' where its probability is over", "mean cost of a row")

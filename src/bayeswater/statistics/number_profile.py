@@ -4,6 +4,7 @@ Moments of the values and of their logarithms, sums of the whole numbers, and a 
 is chosen are among them, so nothing has to be counted again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -56,16 +57,6 @@ class NumberProfile(Statistic):
         """Number of columns."""
         return self.moments.n_columns
 
-    @property
-    def whole(self) -> Array:
-        """Weight of the cells that are whole numbers from 0 on: (n_classes, n_columns)."""
-        return self.wholes.whole
-
-    @property
-    def total(self) -> Array:
-        """Sum of those cells: (n_classes, n_columns)."""
-        return self.wholes.total
-
     def column_name(self, j: int) -> str:
         """Name of a column."""
         return column_name(self.names, j)
@@ -77,7 +68,7 @@ class NumberProfile(Statistic):
     def occupied(self, j: int) -> Occupied:
         """Where a column has values."""
         histogram = self.keys.of_column(j)
-        return Occupied.of_buckets(histogram.bucket, histogram.pooled, is_whole=self.is_whole(j))
+        return Occupied(histogram.first, histogram.last, histogram.pooled, is_whole=self.is_whole(j))
 
     def binned(self, j: int, cuts: tuple[float, ...]) -> Array:
         """Count the cells of a column in bins (n_bins, n_classes): bin i holds cuts[i - 1] <= x < cuts[i].
@@ -86,8 +77,7 @@ class NumberProfile(Statistic):
         """
         occupied, limits = self.occupied(j), np.asarray(cuts, dtype=np.float64)
         place = np.searchsorted(limits, occupied.first, side="right")
-        # The values of a bucket end before its last number, those of whole numbers with it.
-        until = np.searchsorted(limits, occupied.last, side="right" if occupied.is_whole else "left")
+        until = np.searchsorted(limits, occupied.last, side="right")
         parted = np.flatnonzero(place < until)
         if len(parted):
             raise StatisticsError(
@@ -96,6 +86,14 @@ class NumberProfile(Statistic):
                 "that were made from this profile, or count the column with its cuts"
             )
         return self.keys.of_column(j).grouped(place, len(limits) + 1)
+
+    def beside(self, other: Self) -> Self:
+        """Put further columns of the same rows behind these."""
+        return replace(self, **{part: getattr(self, part).beside(getattr(other, part)) for part in PARTS})
+
+    def take(self, columns: Sequence[int]) -> Self:
+        """Sums of some columns, in the given order."""
+        return replace(self, **{part: getattr(self, part).take(columns) for part in PARTS})
 
     def to_arrays(self) -> dict[str, Array]:
         """Give all sums as arrays named ``part.name``."""

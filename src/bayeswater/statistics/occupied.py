@@ -1,8 +1,8 @@
 """`Occupied`: the stretches of the real line where a column has values, and the limits half way between them.
 
-Each stretch, from `first` to `last`, is a bucket of a histogram or, in a column of whole numbers, the whole numbers in
-it. Limits are half way between neighbours, so where buckets touch, that is the edge of both; in a column of whole
-numbers they are halves, which no value can meet. The outermost limits mirror the inner ones of the outermost stretches.
+Each stretch reaches from the least to the largest value in a bucket of a histogram: where a bucket has but one value,
+`first` and `last` are that value. Limits are half way between neighbours; in a column of whole numbers they are halves,
+which no value can meet. The outermost limits mirror the inner ones of the outermost stretches.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswater.kernels.key_cells import bucket_edges
 from bayeswater.typing import Array
 
 
@@ -27,13 +26,10 @@ class Occupied:
     weight: Array
     is_whole: bool
 
-    @classmethod
-    def of_buckets(cls, bucket: Array, weight: Array, *, is_whole: bool) -> "Occupied":
-        """Make the stretches of some buckets, given in rising order."""
-        first, last = bucket_edges(bucket), bucket_edges(bucket + 1)
-        if is_whole:
-            first, last = np.ceil(first), np.ceil(last) - 1
-        return cls(first, last, weight, is_whole)
+    @property
+    def are_values(self) -> bool:
+        """Whether each stretch is a single value."""
+        return bool((self.first == self.last).all())
 
     @cached_property
     def limits(self) -> Array:
@@ -41,6 +37,7 @@ class Occupied:
         middle = self.last[:-1] / 2 + self.first[1:] / 2  # of large numbers the sum might overflow
         if self.is_whole:
             middle = np.floor(middle) + 0.5
+        middle = np.where(middle > self.last[:-1], middle, self.first[1:])  # where no float is between them
         if not len(middle):
             half = 0.5 if self.is_whole else 0.0
             return np.concatenate([self.first - half, self.last + half])
@@ -49,8 +46,14 @@ class Occupied:
 
     @cached_property
     def hidden_variance(self) -> Array:
-        """Variance (n,) that values spread evenly over a cell would have, beyond that of values over its stretch."""
-        return (np.diff(self.limits) ** 2 - (self.last - self.first) ** 2) / 12
+        """Variance (n,) that values spread evenly over a cell would have, beyond that of values over its stretch.
+
+        The variance of values spread evenly over the width w is w^2 / 12, and that of m neighbouring whole numbers
+        (m^2 - 1) / 12.
+        """
+        width = self.last - self.first
+        within = (width + 1) ** 2 - 1 if self.is_whole else width**2
+        return (np.diff(self.limits) ** 2 - within) / 12
 
     def logarithms(self) -> "Occupied":
         """The stretches of the logarithms of the values, which must all be over 0."""

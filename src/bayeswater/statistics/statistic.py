@@ -111,7 +111,7 @@ class Statistic(ABC):
         """Let every row count `factor` times what it did."""
         return self._with({name: array * factor for name, array in self.to_arrays().items()})
 
-    def require_cells_within(self, rows: Array, slack: Array) -> None:
+    def require_cells_within(self, rows: Array, slack: Array) -> None:  # noqa: B027 (not all sums have cells)
         """Refuse sums with more cells in a column than its class has `rows` (n_classes,).
 
         They are left when a row is taken away whose missing cell had never been missing.

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.sources.column_types import cast_columns
 from bayeswater.data.frames import STORED
+from bayeswater.data.sources.column_types import cast_columns
 from bayeswater.data.sources.source import BATCH_CELLS, BATCH_ROWS, BLOCK_BYTES, Source
 from bayeswater.errors import DataError
 from bayeswater.kernels.threads import one_ahead

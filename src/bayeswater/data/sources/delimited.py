@@ -51,6 +51,7 @@ class DelimitedSource(Source):
     ----------
     origin, types : as for every `Source`
     delimiter : the character between cells; recognised where it is None
+    decimal : the character before the decimals of a number, "." or ","
     header : whether the first row holds the names; without it columns are called x0, x1, ...
     quotes : whether cells may stand in quotes; without them a quote is a character like others
     encoding : as Python names it
@@ -63,6 +64,7 @@ class DelimitedSource(Source):
         types: "Mapping[str, pa.DataType] | None" = None,
         *,
         delimiter: str | None = None,
+        decimal: str = ".",
         header: bool = True,
         quotes: bool = True,
         encoding: str = "utf-8",
@@ -70,6 +72,7 @@ class DelimitedSource(Source):
     ) -> None:
         super().__init__(origin, types)
         self._given_delimiter, self._header, self._quotes = delimiter, header, quotes
+        self._decimal = decimal
         self._missing = ("", *missing)
         self._encoding = known_encoding(encoding)
         self._refused: set[tuple[str, pa.DataType]] = set()
@@ -93,6 +96,11 @@ class DelimitedSource(Source):
 
     def _delimiter_in(self, text: bytes) -> bytes:
         found = self._given_delimiter or recognised_delimiter(text.decode(errors="ignore"), quotes=self._quotes)
+        if found == self._decimal:
+            raise ParameterError(
+                f"{self.name}: {found!r} stands between cells, so it cannot stand before decimals too; name the "
+                "character between cells with --delimiter, or leave out --decimal"
+            )
         return found.encode()
 
     def _end_of_rows(self, text: bytes, delimiter: bytes) -> int:
@@ -212,6 +220,7 @@ class DelimitedSource(Source):
             include_columns=list(types),
             null_values=list(self._missing),
             strings_can_be_null=True,
+            decimal_point=self._decimal,
         )
         try:
             return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
@@ -246,9 +255,17 @@ class DelimitedSource(Source):
                 cells = table.column(name).drop_null()
                 if len(cells):
                     empty.discard(name)
-                    possible[name] = [kind for kind in kinds if fits(cells, kind)]
+                    possible[name] = [kind for kind in kinds if fits(self._with_points(cells, kind), kind)]
         found = {name: pa.null() if name in empty else kinds[0] for name, kinds in possible.items()}
         return pa.schema([(name, found.get(name, self.types.get(name))) for name in self.schema.names])
+
+    def _with_points(self, cells: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
+        """Write numbers as Arrow does in memory."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        is_other = self._decimal != "." and pa.types.is_floating(kind)
+        return pc.replace_substring(cells, pattern=self._decimal, replacement=".") if is_other else cells
 
     # ------------------------------------------------------------------ what goes wrong
 

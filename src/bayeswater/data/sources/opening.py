@@ -23,6 +23,7 @@ def open_source(
     *,
     types: "Mapping[str, pa.DataType] | None" = None,
     delimiter: str | None = None,
+    decimal: str = ".",
     header: bool = True,
     quotes: bool = True,
     encoding: str = "utf-8",
@@ -37,7 +38,7 @@ def open_source(
     format : one of csv, tsv, parquet, arrow (file or stream), jsonl, arff; by default what the name or the first bytes
         say, and csv for standard input. Text and Arrow streams may be compressed by gzip, zstd, bz2 or lz4.
     types : Arrow types of columns by name
-    delimiter, header, quotes, missing : of CSV, see `DelimitedSource`
+    delimiter, decimal, header, quotes, missing : of CSV, see `DelimitedSource`
     encoding : of CSV and ARFF
     standard_input : a binary file to read in place of `sys.stdin`
 
@@ -65,6 +66,7 @@ def open_source(
                 origin,
                 types,
                 delimiter="\t" if delimited == "tsv" and delimiter is None else delimiter,
+                decimal=decimal,
                 header=header,
                 quotes=quotes,
                 encoding=encoding,

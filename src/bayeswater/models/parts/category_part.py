@@ -9,7 +9,7 @@ import numpy as np
 from bayeswater.data.coded_table import CodedTable, Rules, encode_frame
 from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
-from bayeswater.data.number_table import binned, interval_labels
+from bayeswater.data.number_table import bin_labels, binned
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
@@ -30,7 +30,10 @@ class StatePart(Part):
 
     def count(self, table: CodedTable, labels: Labels, weight: Array | None, settings: Settings) -> CategoryCounts:
         """Count the states; those that a prior names are declared."""
-        counts = CategoryCounts.of(table, labels, weight)
+        return self.declaring(CategoryCounts.of(table, labels, weight), settings)
+
+    def declaring(self, counts: CategoryCounts, settings: Settings) -> CategoryCounts:
+        """Join the states that priors name to the domains."""
         declared = [self._declared(v, c, settings) for v, c in zip(counts.schema, self.columns, strict=True)]
         return counts.declaring(Schema(tuple(declared)))
 
@@ -139,11 +142,18 @@ class BinPart(StatePart, NumberPart):
 
     def state_labels(self, sums: CategoryCounts, j: int) -> list[Any]:
         """Name the bins by their limits."""
-        return interval_labels(_cuts(self.columns[j]))
+        return list(bin_labels(self.columns[j]))
 
     def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
-        """Draw numbers evenly within their bins; an outer bin is as wide as the one beside it."""
-        cuts = np.asarray(_cuts(self.columns[j]))
+        """Draw numbers evenly between the least and the largest value of their bins.
+
+        Of bins that were told these are unknown: those reach from cut to cut, an outer one as far as that beside it.
+        """
+        column = self.columns[j]
+        if column.spans is not None:
+            low, high = np.array([*column.spans, (np.nan, np.nan)]).T[:, state]
+            return low + rng.random(len(state)) * (high - low)
+        cuts = np.asarray(_cuts(column))
         if not len(cuts):
             return np.full(len(state), np.nan)
         inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])

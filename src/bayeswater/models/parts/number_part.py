@@ -8,6 +8,7 @@ import numpy as np
 from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.missing import require_no_missing
 from bayeswater.data.number_table import NumberTable
 from bayeswater.data.raw_table import RawTable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
@@ -22,7 +23,6 @@ from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.typing import Array
 
-
 LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 """Logarithm of the largest number there is."""
 
@@ -34,7 +34,9 @@ class NumberPart(Part):
         """The columns as arrays, NaN where a cell is missing."""
         columns = tuple(raw.numbers(name) for name in self.names)
         if settings.missing == "error":
-            require_no_missing(columns, self.names)
+            for name, column in zip(self.names, columns, strict=True):
+                if column.dtype.kind == "f":
+                    require_no_missing(np.isnan(column), name)
         return columns
 
 
@@ -164,17 +166,6 @@ class PoissonPart(NumberPart):
         rate = self.read(sums, settings).rate[codes]
         drawn = rng.poisson(np.where(np.isnan(rate), 0.0, rate)).astype(np.float64)
         return dict(zip(self.names, np.where(np.isnan(rate), np.nan, drawn).T, strict=True))
-
-
-def require_no_missing(columns: Sequence[Array], names: Sequence[str]) -> None:
-    """Refuse missing cells."""
-    for name, column in zip(names, columns, strict=True):
-        missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(0, dtype=bool)
-        if missing.any():
-            raise DataError(
-                f"Input X contains NaN: row {int(missing.argmax())} of column {name!r} is missing "
-                f"({int(missing.sum())} missing in all); fill them, leave the rows out, or take missing='ignore'"
-            )
 
 
 POSSIBLE = {"lognormal": "numbers over 0", "poisson": "counts, whole and from 0 on"}

@@ -8,10 +8,11 @@ import numpy as np
 from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import SparseMatrix, require_values, require_width
+from bayeswater.data.missing import require_no_missing
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.text import TextTable, read_text
 from bayeswater.data.variable import Variable
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import ParameterError
 from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
 from bayeswater.estimate.text import idf
 from bayeswater.inference.feature_columns import BernoulliColumns, ComplementColumns, MultinomialColumns
@@ -37,11 +38,8 @@ class WordPart(Part):
             return _sparse_block(cells, name, known, settings)
         vocabulary = None if known is None or learning else known.vocabulary
         table = read_text(raw.cells(name), name, self.column.analyser, vocabulary)
-        if settings.missing == "error" and table.missing.any():
-            raise DataError(
-                f"Input X contains NaN: row {int(table.missing.argmax())} of column {name!r} is missing "
-                f"({int(table.missing.sum())} missing in all); fill them, leave the rows out, or take missing='ignore'"
-            )
+        if settings.missing == "error":
+            require_no_missing(table.missing, name)
         return table
 
     def count(self, table: TextTable, labels: Labels, weight: Array | None, settings: Settings) -> TextSums:
