@@ -65,7 +65,9 @@ class AskingClassifier(CountingClassifier):
         --------
         >>> import pandas as pd
         >>> from bayeswater import CategoricalNB, Loss
-        >>> seen = pd.DataFrame({"cough": ["yes", "no", "yes", "no"] * 5, "blood test": ["high", "high", "low", "low"] * 5})
+        >>> seen = pd.DataFrame(
+        ...     {"cough": ["yes", "no", "yes", "no"] * 5, "blood test": ["high", "high", "low", "low"] * 5}
+        ... )
         >>> model = CategoricalNB().fit(seen, ["ill", "ill", "well", "well"] * 5)
         >>> loss = Loss({"treat": {"ill": 0, "well": 4}, "wait": {"ill": 12, "well": 0}})
         >>> print(model.next_best({"cough": "yes"}, loss, costs={"blood test": 1}))

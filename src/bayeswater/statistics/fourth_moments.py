@@ -57,9 +57,10 @@ class FourthMoments(Scatter):
         if rest is None and lost.any():
             k, j = (int(index) for index in np.argwhere(lost)[0])
             raise LostDigits(
-                f"taking these rows away would leave column {self.column_name(j)!r} of class {self.classes.states[k]!r} "
-                f"with a fourth moment, which shrinkage='ledoit_wolf' needs, of which fewer than 8 digits would be "
-                "right. Give the rows that remain: forget(X, y, remaining=(X_rest, y_rest)) recounts that class"
+                f"taking these rows away would leave column {self.column_name(j)!r} of class "
+                f"{self.classes.states[k]!r} with a fourth moment, which shrinkage='ledoit_wolf' needs, of which fewer "
+                "than 8 digits would be right. Give the rows that remain: forget(X, y, remaining=(X_rest, y_rest)) "
+                "recounts that class"
             )
         if rest is not None and lost.any():
             arrays = {name: array.copy() for name, array in arrays.items()}
