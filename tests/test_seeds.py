@@ -157,14 +157,15 @@ MESSAGES = {
 }
 
 
-def test_s13_a_text_column_compares_counts_complements_and_marks_and_takes_the_best():
+def test_s13_a_text_column_compares_counts_complements_and_marks_and_takes_the_best_beyond_noise():
     texts = pd.DataFrame({"text": [text for group in MESSAGES.values() for text in group]})
     labels = [label for label, group in MESSAGES.items() for _ in group]
     model = NaiveBayes().fit(texts, labels)
     column = model.columns_["text"]
-    figures = dict(re.findall(r"(multinomial|complement|marks) [\d.]+ % \(([\d.]+)\)", column.why))
+    figures = dict(re.findall(r"(multinomial|complement|marks) [\d.]+ % right \(log-loss ([\d.]+)", column.why))
     assert set(figures) == {"multinomial", "complement", "marks"}
-    assert float(figures[column.family]) == min(map(float, figures.values()))
+    # Counts are taken unless another reading is better by more than noise.
+    assert column.family == "multinomial" or float(figures[column.family]) < float(figures["multinomial"])
     assert model.predict(pd.DataFrame({"text": ["claim your free cash", "lunch at home"]})).tolist() == ["spam", "ham"]
     words = model.tables()["text"]
     assert {"free", "lunch", "prize"} <= set(words["word"])

@@ -381,7 +381,7 @@ def _settings(forge: Any) -> None:
     forge("a column with unknown settings", "give a family", columns({"mapping": [["run", "print()"]]}))
     forge(
         "a prior of another family",
-        "it is a Dirichlet",
+        "columns says that 'colour' is gaussian, but the rows were counted as categorical",
         columns({"mapping": [["prior", {"NormalInverseGamma": [0.0, 1.0, 1.0, 1.0]}]]}),
     )
     forge("a prior that is a text", "it must be a Dirichlet", columns({"mapping": [["prior", "eval"]]}))
