@@ -21,7 +21,7 @@ from bayeswater.typing import Array
 SMALL_PRODUCT = 1024
 """Costs (actions times classes) up to which one loop over the rows beats a matrix product that is then searched."""
 
-AT_ONCE_ROWS = 65_536
+AT_ONCE_ROWS = 32_768
 """Rows of a block of which nothing but the choices is held in memory."""
 
 FAINT = 1e-290

@@ -79,11 +79,12 @@ def _first_at_most_loop(risk, most, best):  # type: ignore[no-untyped-def]
 
 @compiled
 def _first_of_least_product_loop(proba, cost, tie, tolerance, tile_rows, best):  # type: ignore[no-untyped-def]
-    # A tile of rows is turned, so that every inner loop runs along rows, several at a time.
+    # A tile of rows is turned, so that every inner loop runs along rows, several at a time; none has a branch in it.
     n_rows, n_classes = proba.shape
     n_actions, odd = len(cost), n_classes % 2
     turned, risk = np.empty((n_classes, tile_rows)), np.empty((n_actions, tile_rows))
     most, lowest, total = np.empty(tile_rows), np.empty(tile_rows), np.empty(tile_rows)
+    is_above, n_above = np.empty(tile_rows), np.empty(tile_rows)
     for start in range(0, n_rows, tile_rows):
         n = min(tile_rows, n_rows - start)
         for i in range(n):
@@ -107,9 +108,11 @@ def _first_of_least_product_loop(proba, cost, tie, tolerance, tile_rows, best): 
             for i in range(n):
                 most[i] = min(most[i], risk[a, i])
         for i in range(n):
-            most[i] *= 1 + tie
-            a = 0
-            while risk[a, i] > most[i]:
-                a += 1
-            best[start + i] = a
+            most[i], is_above[i], n_above[i] = most[i] * (1 + tie), 1.0, 0.0
+        for a in range(n_actions - 1):  # as many as are above the least come before the first that is not
+            for i in range(n):
+                is_above[i] = is_above[i] if risk[a, i] > most[i] else 0.0
+                n_above[i] += is_above[i]
+        for i in range(n):
+            best[start + i] = int(n_above[i])
     return -1
