@@ -2,7 +2,8 @@
 
 A bad customer taken for a good one costs 5, a good one taken for a bad one 1: the cost matrix that Hofmann published
 with the table. Every row is decided once in each of several ten-fold cross-validations, by models that have not seen
-it. The table (credit-g.arff, 1000 rows) is no part of the project: without it the section is left out.
+it. The table (credit-g.arff, 1000 rows) is no part of the project: it is looked for under BAYESWATER_DATA, and without
+it the section is left out.
 
     python -m benchmarks.german_credit [credit-g.arff]
 """
@@ -22,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from bayeswater import BayesDecision, Loss, NaiveBayes
 
-TABLE = Path(os.environ.get("BAYESWATER_DATA", Path(__file__).parents[2] / "shared/data")) / "tabular/credit-g.arff"
+TABLE = Path(os.environ.get("BAYESWATER_DATA", "data")) / "tabular/credit-g.arff"
 SEEDS = range(5)
 N_FOLDS = 10
 LOSS = Loss({"good": {"bad": 5}, "bad": {"good": 1}})  # {decided: {true: cost}}

@@ -1,5 +1,6 @@
 """Parquet and Arrow IPC: files of columns that know their types."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,9 @@ class ColumnarSource(Source):
         stored = self._stored_schema()
         return pa.schema([field.with_type(self.types.get(field.name, field.type)) for field in stored])
 
+    @abstractmethod
     def _stored_schema(self) -> "pa.Schema":
-        raise NotImplementedError
+        """Names and types of the columns as the file has them."""
 
     def _as_asked(self, batches: "Iterator[pa.RecordBatch]", names: list[str]) -> "Iterator[pa.Table]":
         import pyarrow as pa
