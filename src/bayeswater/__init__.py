@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from bayeswater.data.discretising.discretizer import Discretizer
     from bayeswater.decision.bayes_decision import BayesDecision
     from bayeswater.decision.calibrated import Calibrated
     from bayeswater.decision.loss import Loss
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
         ConvergenceWarning,
         DataError,
         DominatedActionWarning,
+        ImpossibleEvidence,
         ImpossibleEvidenceWarning,
         ModelFileError,
+        NetworkFileError,
+        NetworkFileWarning,
+        NormalisedTableWarning,
         ParameterError,
         PrecisionWarning,
         ResourceLimitError,
+        SamplingError,
         SchemaError,
         SingularCovarianceWarning,
         StatisticsError,
@@ -34,16 +40,38 @@ if TYPE_CHECKING:
     from bayeswater.estimate.shrinkage import Friedman
     from bayeswater.estimate.wishart import NormalInverseWishart
     from bayeswater.kernels.threads import threads
+    from bayeswater.models.a2de import A2DE
+    from bayeswater.models.aode import AODE
+    from bayeswater.models.bayesian_network import BayesianNetwork
     from bayeswater.models.bernoulli_nb import BernoulliNB
     from bayeswater.models.categorical_nb import CategoricalNB
+    from bayeswater.models.compare import compare
     from bayeswater.models.complement_nb import ComplementNB
     from bayeswater.models.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
+    from bayeswater.models.kdb import KDB
     from bayeswater.models.multinomial_nb import MultinomialNB
     from bayeswater.models.naive_bayes import NaiveBayes
     from bayeswater.models.persistence import load, save
+    from bayeswater.models.skdb import SKDB
+    from bayeswater.models.spode import SPODE
+    from bayeswater.models.structures.bootstrapping import bootstrap_structure
+    from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
+    from bayeswater.models.tan import TAN
+    from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
 _HOME = {
+    "BayesianNetwork": "models.bayesian_network",
+    "bootstrap_structure": "models.structures.bootstrapping",
+    "description_length": "models.structures.learning",
+    "learn_structure": "models.structures.learning",
+    "score_structure": "models.structures.learning",
+    "A2DE": "models.a2de",
+    "AODE": "models.aode",
+    "KDB": "models.kdb",
+    "SKDB": "models.skdb",
+    "SPODE": "models.spode",
+    "TAN": "models.tan",
     "BernoulliNB": "models.bernoulli_nb",
     "CategoricalNB": "models.categorical_nb",
     "ComplementNB": "models.complement_nb",
@@ -51,6 +79,7 @@ _HOME = {
     "GaussianNB": "models.gaussian_nb",
     "MultinomialNB": "models.multinomial_nb",
     "NaiveBayes": "models.naive_bayes",
+    "Discretizer": "data.discretising.discretizer",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
     "Loss": "decision.loss",
@@ -59,6 +88,9 @@ _HOME = {
     "Friedman": "estimate.shrinkage",
     "NormalInverseGamma": "estimate.gaussian",
     "NormalInverseWishart": "estimate.wishart",
+    "Deterministic": "networks.conditionals",
+    "NoisyOr": "networks.conditionals",
+    "compare": "models.compare",
     "load": "models.persistence",
     "save": "models.persistence",
     "threads": "kernels.threads",
@@ -67,11 +99,16 @@ _HOME = {
     "ConvergenceWarning": "errors",
     "DataError": "errors",
     "DominatedActionWarning": "errors",
+    "ImpossibleEvidence": "errors",
     "ImpossibleEvidenceWarning": "errors",
     "ModelFileError": "errors",
+    "NetworkFileError": "errors",
+    "NetworkFileWarning": "errors",
+    "NormalisedTableWarning": "errors",
     "ParameterError": "errors",
     "PrecisionWarning": "errors",
     "ResourceLimitError": "errors",
+    "SamplingError": "errors",
     "SchemaError": "errors",
     "SingularCovarianceWarning": "errors",
     "StatisticsError": "errors",
@@ -79,9 +116,16 @@ _HOME = {
 }
 
 __all__ = [
+    "A2DE",
+    "AODE",
+    "KDB",
+    "SKDB",
+    "SPODE",
+    "TAN",
     "BayesDecision",
     "BayesError",
     "BayesWarning",
+    "BayesianNetwork",
     "BernoulliNB",
     "Beta",
     "Calibrated",
@@ -89,27 +133,40 @@ __all__ = [
     "ComplementNB",
     "ConvergenceWarning",
     "DataError",
+    "Deterministic",
     "Dirichlet",
+    "Discretizer",
     "DominatedActionWarning",
     "Friedman",
     "GaussianClassifier",
     "GaussianNB",
+    "ImpossibleEvidence",
     "ImpossibleEvidenceWarning",
     "Loss",
     "ModelFileError",
     "MultinomialNB",
     "NaiveBayes",
+    "NetworkFileError",
+    "NetworkFileWarning",
+    "NoisyOr",
     "NormalInverseGamma",
     "NormalInverseWishart",
+    "NormalisedTableWarning",
     "ParameterError",
     "PrecisionWarning",
     "ResourceLimitError",
+    "SamplingError",
     "SchemaError",
     "SingularCovarianceWarning",
     "StatisticsError",
     "UnseenCategoryWarning",
+    "bootstrap_structure",
+    "compare",
+    "description_length",
+    "learn_structure",
     "load",
     "save",
+    "score_structure",
     "threads",
 ]
 

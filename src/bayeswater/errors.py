@@ -31,8 +31,20 @@ class ResourceLimitError(BayesError):
     """A table would be too large; raised before it is allocated."""
 
 
+class ImpossibleEvidence(BayesError):
+    """Evidence of probability zero: nothing follows from what cannot happen."""
+
+
+class SamplingError(BayesError):
+    """A question that sampling cannot answer with an error it vouches for: it says why, and what else to do."""
+
+
 class ModelFileError(BayesError):
     """A model file that cannot be written, or cannot be read for what it is: it names the file and what is wrong."""
+
+
+class NetworkFileError(BayesError):
+    """A network file that cannot be written, or read: it names file:line:column and shows the line with a caret."""
 
 
 class BayesWarning(UserWarning):
@@ -61,6 +73,14 @@ class DominatedActionWarning(BayesWarning):
 
 class ConvergenceWarning(BayesWarning):
     """An iteration that was stopped before it came to rest."""
+
+
+class NetworkFileWarning(BayesWarning):
+    """What was changed in reading a network file, or left out in writing it."""
+
+
+class NormalisedTableWarning(BayesWarning):
+    """Rows of probability tables whose sums had drifted from one, and which were divided by them."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -14,6 +14,13 @@ MODEL_HEADER_BYTES = 16 * 2**20
 JSON_DEPTH = 32
 """Levels of lists and objects in the document of a model file; the deepest of ours has about 15."""
 
+NETWORK_FILE_BYTES = 2**30
+"""Largest network file that is read."""
+
+NETWORK_EXPANDED_BYTES = 2**27
+"""Largest sum of all tables of a network file that it does not write out, but has us make: a file of a few lines can
+ask for 2**60 rows."""
+
 
 def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
     """Refuse a table over `TABLE_BYTES`, with its size and the way out.
