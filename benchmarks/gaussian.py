@@ -3,7 +3,10 @@
 A fit has to multiply the rows of each class with themselves, n d (d + 1) additions and multiplications for the lower
 half of the scatter matrices; a prediction has to multiply every row with a matrix for each class, 2 n K d^2. BLAS is
 asked for the same products, and both are given in GFLOP/s. scikit-learn's default solvers are those to beat; the other
-ones stand beside them.
+ones stand beside them. Where classes share a covariance, a prediction is one product with a matrix of K columns, for
+both libraries.
+
+``python -m benchmarks.gaussian`` runs these sections alone.
 """
 
 import json
@@ -19,8 +22,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from bayeswater import GaussianClassifier
 from benchmarks.data import SEED, Rows, measurements
 from benchmarks.jobs import Job
+from benchmarks.machine import machine
 from benchmarks.memory import measure
 from benchmarks.processes import in_fresh_process
+from benchmarks.report import text_table
 from benchmarks.timing import medians_in_turns
 
 N_ROWS, N_COLUMNS, N_CLASSES = 1_000_000, 50, 5
@@ -74,7 +79,8 @@ JOBS = (
     _job("predict", "full", "svd", at_least=2),
     _job("fit", "shared", "svd", at_least=5),
     _job("fit", "shared", "lsqr"),
-    _job("predict", "shared", "svd"),
+    _job("predict", "shared", "svd", at_least=1),
+    _job("predict_proba", "shared", "svd", at_least=1),
 )
 
 
@@ -162,6 +168,46 @@ def gaussian_growth(repeats: int, share: float, sizes: Sequence[int] = SIZES) ->
         yield {"covariance": covariance, "method": method, **columns}
 
 
-if __name__ == "__main__":
+def gaussian_leave_one_out(repeats: int, share: float) -> Iterator[dict[str, Any]]:
+    """Leave-one-out, and the choice of shrinkage by it, of whole rows and of rows that lack cells."""
+    n_rows, n_columns = int(4_000 * share), 20
+    rows = measurements(n_rows, n_columns, 3)
+    one, many = rows.X.copy(), rows.X.copy()
+    one[3, 4] = np.nan
+    many[np.random.default_rng(SEED).random(many.shape) < 0.1] = np.nan
+    tables = {"whole rows": rows.X, "one cell missing": one, "a tenth missing": many}
+    for covariance, shrinkage in (("full", None), ("shared", None), ("full", "auto")):
+        actions = {name: _leaving_out(covariance, shrinkage, X, rows.y) for name, X in tables.items()}
+        seconds = medians_in_turns(actions, repeats)
+        what = "leave-one-out" if shrinkage is None else "fit with shrinkage='auto'"
+        yield {
+            "job": f"{covariance}, {what}, {n_rows:,} x {n_columns}, 3 classes",
+            **{f"{name} ms": 1e3 * value for name, value in seconds.items()},
+        }
+
+
+def _leaving_out(covariance: str, shrinkage: str | None, X: Any, y: Any) -> Callable[[], Any]:
+    model = GaussianClassifier(covariance=covariance, shrinkage=shrinkage)
+    if shrinkage is not None:
+        return lambda: model.fit(X, y)
+    model.fit(X, y)
+    return lambda: model.loo_predict_log_proba(X, y)
+
+
+def main(repeats: int = 3) -> None:
+    """Show all sections on Gaussian classes."""
+    print(", ".join(f"{name}: {value}" for name, value in machine().items()))
+    for section in (
+        gaussian_speed(repeats, 1.0),
+        gaussian_memory(1.0),
+        gaussian_growth(repeats, 1.0),
+        gaussian_leave_one_out(repeats, 1.0),
+    ):
+        print(f"\n{text_table(list(section))}", flush=True)
+
+
+if __name__ == "__main__" and len(sys.argv) == 1:
+    main()
+elif __name__ == "__main__":
     key, library, share = sys.argv[1:]
     print(json.dumps(measure(next(job for job in JOBS if job.key == key), library, float(share))))

@@ -98,10 +98,12 @@ class Blend:
         """M_k of one class."""
         return self.matrix[k if len(self.matrix) > 1 else 0]
 
-    def divisor(self, k: int, n: Array | float, n_all: Array | float) -> tuple[Array, Array]:
-        """Divisor of M_k and degrees of freedom, where class k has n rows and all classes have n_all.
+    def divisor(self, n: Array | float, n_all: Array | float) -> tuple[Array, Array]:
+        """Divisor of M_k and degrees of freedom, where a class has n rows and all classes have n_all.
 
-        A class with a weight of one or less has no unbiased estimate: it gets that of maximum likelihood.
+        The unbiased divisor counts weights as rows: n - f, where f means were estimated (one for each class that has a
+        part). No fewer than f + 1 whole rows can have any scatter. For fractional weights whose sum is below that, the
+        divisor is n / (f + 1), which meets n - f at n = f + 1: it never jumps, nor falls to zero.
         """
         shared = self.reading.shared
         n, n_all = np.asarray(n, dtype=np.float64), np.asarray(n_all, dtype=np.float64)
@@ -113,35 +115,47 @@ class Blend:
             return degrees * strength / (per_row * (strength + 1)), degrees
         if self.reading.unbiased:
             n_classes = int((self.count > 0).sum())
-            fewer = rows - (1 - shared) - shared * n_classes
-            rows = np.where(fewer > 0, fewer, rows)
+            n_means = (1 - shared) + shared * n_classes
+            rows = np.maximum(rows - n_means, rows / (n_means + 1))
         return np.where(rows > 0, rows, 1.0), np.full_like(rows, np.inf)
 
     def divisors(self) -> tuple[Array, Array]:
         """Divisor and degrees of freedom of every class: (n_classes,) each."""
-        pairs = [self.divisor(k, self.count[k], self.count.sum()) for k in range(self.n_classes)]
-        return np.array([float(q) for q, _ in pairs]), np.array([float(degrees) for _, degrees in pairs])
+        return self.divisor(self.count, self.count.sum())
 
 
 def blend(
     scatter: Scatter, class_count: Array, reading: Reading, measure: Yardstick, spherical: Array | None = None
 ) -> Blend:
     """Read the parts of the covariances off the sums; `spherical` holds intensities (n_classes,) that are known."""
+    n, mean, parts = class_parts(scatter, class_count, reading, measure)
+    if reading.prior is not None:
+        return _with_prior(reading, reading.prior, measure, n, mean, parts)
+    if spherical is None:
+        spherical = _intensities(scatter, class_count, reading, measure, parts, n)
+    shared = reading.shared
+    pooled = parts.sum(axis=0)
+    matrix = pooled[None] if shared == 1 else (1 - shared) * parts + shared * pooled if shared else parts
+    return Blend(reading, measure, n, n, mean, matrix, spherical)
+
+
+def class_parts(
+    scatter: Scatter, class_count: Array, reading: Reading, measure: Yardstick
+) -> tuple[Array, Array, Array]:
+    """Weights (n_classes,), means (n_classes, n_columns) and S_k in the coordinates of the yardstick."""
     if reading.is_diagonal:
         n, mean, squares = _diagonal_sums(scatter, class_count)
+        return n, mean, seen_by(measure, squares)
+    n, mean, matrices = scatter.complete(class_count)
+    return n, mean, seen_by(measure, matrices)
+
+
+def seen_by(measure: Yardstick, scatter: Array) -> Array:
+    """See scatter matrices (n, n_columns, n_columns), or diagonals of them, in the coordinates of the yardstick."""
+    if scatter.ndim == 2:
         columns = measure.directions.columns
-        parts = squares[:, columns] / measure.scale[columns] ** 2  # (n_classes, n_directions)
-    else:
-        n, mean, matrices = scatter.complete(class_count)
-        parts = measure.directions.inward(measure.scaled(matrices))
-    if reading.prior is None:
-        if spherical is None:
-            spherical = _intensities(scatter, class_count, reading, measure, parts, n)
-        shared = reading.shared
-        pooled = parts.sum(axis=0)
-        matrix = pooled[None] if shared == 1 else (1 - shared) * parts + shared * pooled if shared else parts
-        return Blend(reading, measure, n, n, mean, matrix, spherical)
-    return _with_prior(reading, reading.prior, measure, n, mean, parts)
+        return scatter[:, columns] / measure.scale[columns] ** 2
+    return measure.directions.inward(measure.scaled(scatter))
 
 
 def _diagonal_sums(scatter: Scatter, class_count: Array) -> tuple[Array, Array, Array]:
@@ -160,25 +174,33 @@ def _with_prior(
     reading: Reading, prior: NormalInverseWishart, measure: Yardstick, n: Array, mean: Array, parts: Array
 ) -> Blend:
     n_columns = mean.shape[1]
-    strength = prior.strength + n
-    expected = prior.mean_for(measure.center)
     degrees = prior.degrees_for(n_columns)
-    away = mean - expected
-    location = expected + away * (n / strength)[:, None]
-    pull = prior.strength * n / strength
-    covariance = measure.directions.inward(measure.scaled(prior.covariance_for(measure.scale**2)))
-    scale = (degrees - n_columns - 1) * covariance
-    u = (away / measure.scale) @ measure.directions.basis
-    if reading.is_diagonal:
-        own, outer = np.diagonal(scale), pull[:, None] * u**2
-    else:
-        own, outer = scale, pull[:, None, None] * u[:, :, None] * u[:, None, :]
-    added = parts + outer
-    matrix = own + (added.sum(axis=0)[None] if reading.shared == 1 else added)
+    location, added = pulled(prior, measure, n, mean, parts)
+    scale = expected_scale(reading, prior, measure)
+    matrix = scale + (added.sum(axis=0)[None] if reading.shared == 1 else added)
     d = matrix.shape[-1]
     start = 2 + d * (degrees - n_columns - 1) if reading.form == "spherical" else degrees - n_columns + 1
     spherical = np.full(len(n), 1.0 if reading.form == "spherical" else 0.0)
-    return Blend(reading, measure, n, strength, location, matrix, spherical, prior.strength, start)
+    return Blend(reading, measure, n, prior.strength + n, location, matrix, spherical, prior.strength, start)
+
+
+def pulled(prior: NormalInverseWishart, measure: Yardstick, n: Array, mean: Array, parts: Array) -> tuple[Array, Array]:
+    """Means drawn to the one that the prior expects, and scatters with the distance between both."""
+    expected = prior.mean_for(measure.center)
+    strength = prior.strength + n
+    away = mean - expected
+    pull = prior.strength * n / strength
+    u = (away / measure.scale) @ measure.directions.basis
+    outer = pull[:, None] * u**2 if parts.ndim == 2 else pull[:, None, None] * u[:, :, None] * u[:, None, :]
+    return expected + away * (n / strength)[:, None], parts + outer
+
+
+def expected_scale(reading: Reading, prior: NormalInverseWishart, measure: Yardstick) -> Array:
+    """Scatter that the prior is worth, in the coordinates of the yardstick; of diagonal forms its diagonal."""
+    covariance = measure.directions.inward(measure.scaled(prior.covariance_for(measure.scale**2)))
+    n_columns = len(measure.scale)
+    scale = (prior.degrees_for(n_columns) - n_columns - 1) * covariance
+    return np.diagonal(scale) if reading.is_diagonal else scale
 
 
 def _intensities(

@@ -96,7 +96,7 @@ class Yardstick:
         return along / np.sqrt(spread), float(np.log(spread).sum())
 
     def shares(self, covariance: Array) -> tuple[Array, Array]:
-        """Shares that a covariance has of that of all rows, in rising order, and the axes they belong to."""
+        """Shares that covariances (..., d, d) have of what is usual, in rising order, and the axes they belong to."""
         even, _ = self.even
         shares, turned = np.linalg.eigh(even.T @ covariance @ even)
         return shares, even @ turned

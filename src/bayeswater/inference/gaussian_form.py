@@ -3,8 +3,10 @@
 import numpy as np
 
 from bayeswater.estimate.densities import Densities, least_variance, read_densities
+from bayeswater.inference.gaussian_columns_without import ColumnsWithout
 from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.inference.gaussian_full_without import FullWithout, IndependentWithout
+from bayeswater.inference.gaussian_full_without import FullWithout
+from bayeswater.inference.gaussian_read_again import ReadAgain
 from bayeswater.inference.independent import IndependentJoint, independent_joint
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
@@ -19,18 +21,18 @@ def joint_of(log_prior: Array, read: Densities) -> FullJoint | IndependentJoint:
     return FullJoint(log_prior, read)
 
 
-def without(sums: Sums[Scatter], read: Densities) -> FullWithout | IndependentWithout:
+def without(sums: Sums[Scatter], read: Densities) -> FullWithout | ColumnsWithout:
     """Make densities ready to have single rows taken out; yardstick and intensities are held."""
-    reading, measure = read.blend.reading, read.blend.yardstick
-    intensity = read.blend.spherical if reading.prior is None else None
-
-    def anew(scatter: Scatter, class_count: Array, rows: Array, classes: slice) -> Array:
-        held = None if intensity is None else intensity[classes]
-        again = read_densities(scatter, class_count, reading, read.variance_floor, measure, held)
-        return joint_of(np.zeros(len(class_count)), again).of(rows, False)
-
     count = sums.class_count.count
-    if reading.is_diagonal:
-        least = least_variance(read.blend, read.variance_floor)
-        return IndependentWithout(read, sums.columns, count, anew, least)
-    return FullWithout(read, sums.columns, count, anew)
+    if read.blend.reading.is_diagonal:
+        return ColumnsWithout(read, sums.columns, count, least_variance(read.blend, read.variance_floor))
+    joint = FullJoint(np.zeros(read.n_classes), read)
+    return FullWithout(read, joint, ReadAgain(read, sums.columns, count, joint))
+
+
+def likelihood_of_sums(scatter: Scatter, class_count: Array, held: Densities, rows: Array) -> Array:
+    """Log-likelihoods (n_rows, n_classes) of rows under other sums, by the yardstick and the intensities of `held`."""
+    reading = held.blend.reading
+    intensity = held.blend.spherical if reading.prior is None else None
+    again = read_densities(scatter, class_count, reading, held.variance_floor, held.blend.yardstick, intensity)
+    return joint_of(np.zeros(len(class_count)), again).of(rows, False)

@@ -6,6 +6,7 @@ W is made once for each class; the rows of a block then cost one matrix product.
 density of the cells that are there: their part of mean and covariance. Rows are gathered by which cells they have, so
 that each such pattern is factored once. With C = R R' the part of C that belongs to some columns is that of their rows
 of R, and their triangular root is read off R by QR: the squares, in which small variances drown, are never summed.
+Patterns of few rows are factored together, a stretch of rows at a time (`kernels/many_roots.py`).
 """
 
 from collections.abc import Iterator
@@ -17,12 +18,17 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
 from bayeswater.estimate.densities import Densities
-from bayeswater.estimate.yardstick import directions
+from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.inference.gaussian import LOG_TWO_PI
+from bayeswater.kernels.many_roots import lengths_by_roots, lengths_by_rows, part_of
+from bayeswater.statistics.remaining_scatter import RANK_SHARE
 from bayeswater.typing import Array
 
 STRETCH_CELLS = 2**16
 """Cells of the rows that are multiplied at a time, so that distances stay in cache until they are summed."""
+
+FEW_ROWS = 32
+"""Rows with the same cells, below which they are not worth a factorisation of their own."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,42 @@ class FullJoint:
         return (self.densities.mean - self.densities.blend.yardstick.center) @ self.whitening[0]
 
     def _by_pattern(self, block: Array) -> Array:
+        """Log-likelihoods of rows of which some lack cells: those of a frequent pattern together, then all others."""
         result = np.empty((len(block), self.densities.n_classes))
-        for rows, there in patterns(block):
-            result[rows] = self.likelihood(block[rows]) if there.all() else self._partial(block[rows], there)
+        there = ~np.isnan(block)
+        is_rare = np.zeros(len(block), dtype=bool)
+        for rows, of_pattern in patterns(there, np.arange(len(block))):
+            if of_pattern.all():
+                result[rows] = self.likelihood(block[rows])
+            elif len(rows) < FEW_ROWS:
+                is_rare[rows] = True
+            else:
+                result[rows] = self._partial(block[rows], of_pattern)
+        cells = seen_cells(self.densities.blend.yardstick, there[is_rare])
+        rare, bound = np.flatnonzero(is_rare)[~cells.are_bound], np.flatnonzero(is_rare)[cells.are_bound]
+        stretch = max(1, STRETCH_CELLS // block.shape[1] ** 2)
+        for start in range(0, len(rare), stretch):
+            part = rare[start : start + stretch]
+            result[part] = self._of_rare(block[part])
+        for rows, of_pattern in patterns(there, bound):
+            result[rows] = self._partial(block[rows], of_pattern)
         return result
+
+    def _of_rare(self, block: Array) -> Array:
+        """Log-likelihoods of rows that lack cells each in its own way."""
+        p, cells = self.densities, seen_cells(self.densities.blend.yardstick, ~np.isnan(block))
+        result = np.full((len(block), p.n_classes), -np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for k in np.flatnonzero(p.blend.has_density):
+                u = np.where(cells.seen, (block - p.mean[k]) / p.blend.yardstick.scale, 0.0)[:, None]
+                root = self._scaled_roots[k]
+                if p.blend.yardstick.directions.is_plain and not p.n_lifted[k]:
+                    distance, log_determinant = lengths_by_roots(part_of((root @ root.T)[None], cells.seen), u)
+                else:
+                    distance, log_determinant = lengths_by_rows(root[None], u, cells.seen)
+                _no_number_is_infinite(distance)
+                result[:, k] = log_density(distance[:, 0], log_determinant, p.degrees[k], cells.n_directions)
+        return result - cells.log_volume[:, None]
 
     def _partial(self, block: Array, there: Array) -> Array:
         p, part = self.densities, self.marginal(there)
@@ -117,15 +155,7 @@ class FullJoint:
         p, measure = self.densities, self.densities.blend.yardstick
         if there.all():
             return Marginal(np.arange(len(there)), self.whitening, self.constant)
-        if measure.directions.is_plain:
-            seen = measure.directions.columns[there[measure.directions.columns]]
-            log_volume, basis = float(np.log(measure.scale[seen]).sum()), np.eye(len(seen))
-        else:
-            seen = np.flatnonzero(there)
-            # Of the directions of all columns: what they leave out no density has any extent in.
-            ground = measure.directions.outward(measure.directions.inward(measure.ground))
-            found = directions(ground[np.ix_(seen, seen)], only_columns=False)
-            log_volume, basis = found.log_volume, found.basis
+        seen, basis, log_volume = seen_directions(measure, there)
         d = basis.shape[1]
         whitening, constant = np.zeros((p.n_classes, len(seen), d)), np.full(p.n_classes, -np.inf)
         for k in np.flatnonzero(p.blend.has_density):
@@ -150,17 +180,57 @@ class Marginal:
     constant: Array
 
 
-def patterns(block: Array) -> Iterator[tuple[Array, Array]]:
-    """Gather rows by the cells they have: places of the rows, and which cells (n_columns,) are there."""
-    missing = np.isnan(block)
-    _, first, group = np.unique(np.packbits(missing, axis=1), axis=0, return_index=True, return_inverse=True)
+def seen_directions(measure: Yardstick, there: Array) -> tuple[Array, Array, float]:
+    """Columns that are `there` and have a factor, the directions (n_seen, d) they differ in, and the log-volume."""
+    if measure.directions.is_plain:
+        seen = measure.directions.columns[there[measure.directions.columns]]
+        return seen, np.eye(len(seen)), float(np.log(measure.scale[seen]).sum())
+    seen = np.flatnonzero(there)
+    # Of the directions of all columns: what they leave out no density has any extent in.
+    ground = measure.directions.outward(measure.directions.inward(measure.ground))
+    found = directions(ground[np.ix_(seen, seen)], only_columns=False)
+    return seen, found.basis, found.log_volume
+
+
+@dataclass(frozen=True)
+class SeenCells:
+    """Cells of rows that lack some: those that have a factor, and what they make of a density."""
+
+    seen: Array  # (n_rows, n_columns)
+    n_directions: Array  # (n_rows,)
+    log_volume: Array  # (n_rows,)
+    are_bound: Array  # (n_rows,): the columns seen are bound to one another, and have fewer directions than columns
+
+
+def seen_cells(measure: Yardstick, there: Array) -> SeenCells:
+    """See which cells of rows count, of those that are `there` (n_rows, n_columns)."""
+    if measure.directions.is_plain:
+        has_factor = np.isin(np.arange(there.shape[1]), measure.directions.columns)
+        seen = there & has_factor
+        log_scale = np.where(has_factor, np.log(measure.scale), 0.0)
+        return SeenCells(seen, seen.sum(axis=1), seen @ log_scale, np.zeros(len(there), dtype=bool))
+    ground = measure.directions.outward(measure.directions.inward(measure.ground))
+    unit = np.sqrt(np.maximum(np.diagonal(ground), 0.0))
+    seen = there & (unit > 0)
+    unit = np.where(unit > 0, unit, 1.0)
+    extents = np.linalg.eigvalsh(part_of((ground / unit / unit[:, None])[None], seen))
+    are_bound = extents[:, 0] <= RANK_SHARE * extents[:, -1]
+    return SeenCells(seen, seen.sum(axis=1), np.zeros(len(there)), are_bound)
+
+
+def patterns(there: Array, rows: Array) -> Iterator[tuple[Array, Array]]:
+    """Gather some rows by the cells that are `there` (n_rows, n_columns): places of the rows, and their cells."""
+    if not len(rows):
+        return
+    bits = np.packbits(there[rows], axis=1)
+    _, first, group = np.unique(bits, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(group.ravel()))
     for start, stop, row in zip(np.r_[0, ends[:-1]], ends, first, strict=True):
-        yield order[start:stop], ~missing[row]
+        yield rows[order[start:stop]], there[rows[row]]
 
 
-def log_density(distance: Array | float, log_determinant: Array, degrees: Array, d: int) -> Array:
+def log_density(distance: Array | float, log_determinant: Array, degrees: Array, d: Array | int) -> Array:
     """Logarithm of the density at a squared distance: normal, or Student's t where degrees are finite."""
     student = np.isfinite(degrees)
     v = np.where(student, degrees, 1.0)

@@ -22,7 +22,7 @@ def full_terms(joint: FullJoint, block: Array) -> Array:
     """Log-likelihoods shared out over the columns: (n_rows, n_columns, n_classes), 0 for what is missing."""
     x = block.astype(np.float64, copy=False)
     terms = np.zeros((*x.shape, joint.densities.n_classes))
-    for rows, there in patterns(x):
+    for rows, there in patterns(~np.isnan(x), np.arange(len(x))):
         part = joint.marginal(there)
         if len(part.seen):
             terms[np.ix_(rows, part.seen)] = _of_pattern(joint, part, x[np.ix_(rows, part.seen)])

@@ -45,7 +45,8 @@ class DiscriminantAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def transform(self, X: Any) -> Array:
         """Give rows along the discriminant axes, counted from the mean of the class means: (n_rows, n_axes).
 
-        A row with a missing cell has no place on the axes: it is NaN.
+        The axes are those of the shared covariance, with the shrinkage of the model but without its `prior`, and of the
+        class means as they were counted. A row with a missing cell has no place on them: it is NaN.
         """
         table = self._table(X)
         center, axes = self._axes()

@@ -9,24 +9,26 @@ from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
-from bayeswater.errors import ParameterError, PrecisionWarning, StatisticsError, warn_user
-from bayeswater.estimate.covariance import Reading
+from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.estimate.covariance import FORMS, Reading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
-from bayeswater.inference.gaussian_form import without
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_line import LineJoint, shared_line
 from bayeswater.inference.independent import IndependentJoint
-from bayeswater.inference.scoring import score
+from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.models.comparing import ComparingClassifier
 from bayeswater.models.discriminating import DiscriminantAxes
+from bayeswater.models.gaussian_leaving_out import likelihood_without
 from bayeswater.models.gaussian_reading import (
     checked_reading,
     gaussian_terms,
     in_known_order,
     read_joint,
     require_finite,
+    require_whole_rows,
     warn_of_lifted,
 )
 from bayeswater.models.linear_form import QuadraticForm
@@ -56,11 +58,15 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         A matrix for each class, one for all, variances of the columns for each class, the same for all, or one variance
         for each class. All but "spherical" are indifferent to the units of the columns.
     estimate : {"ml", "unbiased"}, default "ml"
-        Divisor of the scatter: n_k, or n_k - 1 (for what is shared n, or n - K).
+        Divisor of the scatter: n_k, or n_k - 1 (for what is shared n, or n - K). A row of weight w counts as w rows,
+        so that "unbiased" hangs on the sum of the weights, where "ml" does not. Fractional weights may sum to less than
+        any rows with a scatter do, 2 (or K + 1): the divisor is then half of them, or one (K + 1)-th, which joins on.
     shrinkage : float, "oas", "ledoit_wolf", Friedman or "auto", optional
         How far covariances are drawn to one variance for all columns, on columns scaled by their standard deviation
-        within classes: by a share from 0 to 1, by one that the sums give, or, with Friedman's two parameters, also
-        towards the shared covariance. "auto" finds these two in `fit`, by exact leave-one-out log-loss.
+        within classes: by a share from 0 to 1, by one that the sums give ("oas" and "ledoit_wolf" are of matrices: for
+        "full" and "shared" alone), or, with Friedman's two parameters, also towards the shared covariance. "auto" finds
+        these two in `fit`, by exact leave-one-out log-loss of all rows, which costs some forty times as much as one
+        leave-one-out. "ledoit_wolf" learns from rows without missing cells only. A "spherical" covariance takes none.
     prior : NormalInverseWishart, optional
         Prior of mean and covariance of each class; rows are then predicted by a Student-t.
     class_prior : array of shape (n_classes,), optional
@@ -81,9 +87,11 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
     ----------
     means_ : array of shape (n_classes, n_columns)
     covariances_ : array of shape (n_classes, n_columns, n_columns)
-        Covariance of each class (scale matrix of its Student-t, where there is a prior).
+        Covariance of each class (scale matrix of its Student-t, where there is a prior). A class that was declared but
+        has no row yet has neither: NaN, but for a covariance that it shares and where there is a prior.
     shrinkage_ : Friedman
-        What "auto" chose; kept by `partial_fit`, merging and forgetting.
+        What "auto" chose; kept by `partial_fit` and `forget`. Of two models that are merged, the choice of the left one
+        stays, as all its parameters do; the rows of the right one have no say in it.
     calibration_ : CalibrationReport
         What calibration learned and achieved, where it was asked for.
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
@@ -128,7 +136,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = not self._needs_whole_rows
+        tags.input_tags.allow_nan = self.missing != "error" and not self._keeps_fourth_moments
         return tags
 
     # ------------------------------------------------------------------ learning
@@ -144,13 +152,15 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         """
         self._reading_of(None)  # refuse what cannot be read before anything is summed
+        if self.shrinkage == "auto":
+            self._refuse_em("shrinkage='auto' cannot leave rows out of them to choose; give a number or Friedman(...)")
         X = held(X)
         sums = self._sums_of(X, y, sample_weight)
         self._keep(sums, X, first=True)
         if self.shrinkage == "auto":
             self.shrinkage_ = self._best_shrinkage(X, y, sample_weight)
             self._memo = {}
-        warn_of_lifted(self._densities, self.classes_)
+        warn_of_lifted(self._densities, sums.class_count)
         return self.calibrate_with(self.leave_one_out([(X, y, sample_weight)])) if self.calibrate else self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -188,13 +198,23 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row, with classes, column scales and read intensities held fixed, at about the
-        price of one prediction. A row of weight w stands for w equal ones: one of them is left out.
+        Equals n refits, each without one row, at about the price of one prediction; where cells are missing it costs
+        some times that. A row of weight w stands for w equal ones: one of them is left out. Held fixed, as all rows
+        have decided it, is what covariances are measured by: the scales of the columns, which of them (and which
+        directions of bound ones) have a factor, and what `variance_floor` is a share of. So are the classes,
+        intensities of shrinkage that were read off the sums or chosen, and a class prior that was given.
+
+        A row that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class
+        is then counted again without it, if X and y hold all rows of that class (with weights of at most one); if not,
+        a `PrecisionWarning` names the row.
         """
         return super().loo_predict_log_proba(X, y, sample_weight)
 
     def with_covariance(self, covariance: str) -> Self:
         """Give a model of the same rows with another form of covariance, read from the same sums.
+
+        It has the other parameters of this one. Only "spherical" leaves shrinkage to a sphere out, which changes
+        nothing in what is a sphere already.
 
         >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
         >>> model.with_covariance("diagonal").n_parameters, model.n_parameters
@@ -205,7 +225,17 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
             raise StatisticsError(EM_REFUSAL.format("another covariance expects other cells; call fit with it"))
         changed = self._like_self()
         changed.covariance = covariance
-        changed._require_parameters(self.statistics_)
+        drawn = self._reading_of(self.statistics_.columns).shrinkage
+        if covariance == "spherical" and not (isinstance(drawn, Friedman) and drawn.shared > 0):
+            changed.shrinkage = None
+        try:
+            changed._require_parameters(self.statistics_)
+        except ParameterError as error:
+            if self.shrinkage is None or covariance not in FORMS:
+                raise
+            raise ParameterError(
+                f"{error}; set_params(shrinkage=None) before with_covariance({covariance!r}) reads it without shrinkage"
+            ) from None
         return changed._adopt(self.statistics_)
 
     def _like_self(self) -> Self:
@@ -269,7 +299,9 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         if known is not None:
             matrix = in_known_order(matrix, known.columns.names)
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, name)
-        require_values(matrix, name, missing="error" if self._needs_whole_rows else "ignore", allow_negative=True)
+        require_values(matrix, name, missing="error" if self.missing == "error" else "ignore", allow_negative=True)
+        if learning and self._keeps_fourth_moments:
+            require_whole_rows(matrix)
         return matrix
 
     def _require_names(self, X: Any) -> None:
@@ -278,12 +310,11 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
             super()._require_names(X)
 
     @property
-    def _needs_whole_rows(self) -> bool:
-        """Whether missing cells are refused; fourth moments are kept of whole rows alone."""
-        return self.missing == "error" or (isinstance(self.shrinkage, str) and self.shrinkage == "ledoit_wolf")
+    def _keeps_fourth_moments(self) -> bool:
+        return isinstance(self.shrinkage, str) and self.shrinkage == "ledoit_wolf"
 
     def _count(self, table: DenseTable, labels: Labels, weight: Array | None) -> Scatter:
-        kind = FourthMoments if self.shrinkage == "ledoit_wolf" else Scatter
+        kind = FourthMoments if self._keeps_fourth_moments else Scatter
         scatter = kind.of(table, labels, weight, skip_missing=self.missing != "error" and kind is Scatter)
         if self.missing == "em" and scatter.is_pairwise:
             from bayeswater.learning.gaussian_em import expected_scatter
@@ -296,27 +327,23 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
         self._refuse_em("no row can be left out of them; hold rows out and call fit with the others")
-        left_out = without(self.statistics_, self._densities)
-        warned: list[int] = []
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            terms, lost = left_out.likelihood(table.block(rows), labels.codes[rows], removed[rows])
-            if lost.any() and not warned:  # once a call, not once a block
-                warned.append(rows.start + int(lost.argmax()))
-                warn_user(
-                    f"row {warned[0]} makes up nearly all of the scatter of its class in a direction, and others may "
-                    "too; without such a row fewer than 8 digits of the scatter are right",
-                    PrecisionWarning,
-                )
-            return terms
-
-        return likelihood
+        return likelihood_without(self.statistics_, self._densities, table, labels.codes, removed)
 
     def _score(self, X: Any, finish: Any) -> Array:
         self._require_fitted()
-        table, joint = self._table(X), self._joint()
+        table, joint = self._table(X), self._joint() if finish is None else self._deciding_joint()
         with one_blas_thread(self._n_products(table.shape[0])):
             return score(joint, table, finish)
+
+    def _deciding_joint(self) -> Joint:
+        """Give what posteriors are made of: where classes share a covariance, lines instead of densities."""
+        joint = self._joint()
+        known = self._memo.get("line")
+        if known is None or known[0] is not joint:
+            line = shared_line(self._densities)
+            known = (joint, joint if line is None else LineJoint(joint.log_prior, line, joint))
+            self._memo["line"] = known
+        return known[1]
 
     def _log_proba_without(self, X: Any, labels: Labels, removed: Array) -> Array:
         with one_blas_thread(self._n_products(len(removed))):
@@ -345,13 +372,20 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     @property
     def means_(self) -> Array:
-        """Mean of each class and column (with a prior, the location of its Student-t): (n_classes, n_columns)."""
-        return self._densities.mean.copy()
+        """Mean of each class and column (with a prior, the location of its Student-t): (n_classes, n_columns).
+
+        A class that was declared but has no row yet has none: NaN.
+        """
+        return np.where(self._densities.blend.has_density[:, None], self._densities.mean, np.nan)
 
     @property
     def covariances_(self) -> Array:
-        """Covariance of each class: (n_classes, n_columns, n_columns)."""
-        return np.stack([self._densities.covariance(k) for k in range(len(self.classes_))])
+        """Covariance of each class: (n_classes, n_columns, n_columns); NaN where there is none, as in `means_`."""
+        p = self._densities
+        covariances = np.stack([p.covariance(k) for k in range(p.n_classes)])
+        if p.blend.reading.shared < 1:
+            covariances[~p.blend.has_density] = np.nan
+        return covariances
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
@@ -387,7 +421,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         covariances = self.covariances_
         columns: dict[str, Any] = {"column": names}
         for k, label in enumerate(self.classes_):
-            columns[f"mean({label})"] = p.mean[k]
+            columns[f"mean({label})"] = self.means_[k]
             columns[f"std({label})"] = np.sqrt(np.diagonal(covariances[k]))
         result = {"class": self._class_table(), "columns": write_frame(columns, self._library)}
         if p.blend.reading.is_diagonal:
@@ -427,7 +461,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         X = held(X)
         joint, table = self._joint(), self._table(X)
         assert isinstance(joint, FullJoint | IndependentJoint)
-        verdicts = self._compared(self._decided(joint, table), against)
+        verdicts = self._compared(self._decided(self._deciding_joint(), table), against)
         terms, views = gaussian_terms(joint, table, self._column_names(), read_raw(X, type(self).__name__))
         return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, self._library)
 
@@ -443,16 +477,21 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 for the classes, the means, and those of the covariances."""
+        """Number of free parameters: K - 1 for the classes, the means, and those of the covariances.
+
+        Shrinkage all the way (Friedman's parameters of 1) leaves but the covariance that is shared, or one variance.
+        Short of that, all entries are still free to move with the data, if not as far: they count in full, and so they
+        do with a prior.
+        """
         n_classes, d = len(self.classes_), self.n_features_in_
-        of_covariances = {
-            "full": n_classes * d * (d + 1) // 2,
-            "shared": d * (d + 1) // 2,
-            "diagonal": n_classes * d,
-            "shared_diagonal": d,
-            "spherical": n_classes,
-        }
-        return n_classes - 1 + n_classes * d + of_covariances[self.covariance]
+        reading = self._reading_of(self.statistics_.columns)
+        if reading.form == "spherical" or (
+            isinstance(reading.shrinkage, Friedman) and reading.shrinkage.spherical == 1
+        ):
+            of_one = 1
+        else:
+            of_one = d if reading.is_diagonal else d * (d + 1) // 2
+        return n_classes - 1 + n_classes * d + of_one * (1 if reading.shared == 1 else n_classes)
 
 
 def _with_classes(sums: Sums[Scatter], classes: Variable) -> Sums[Scatter]:

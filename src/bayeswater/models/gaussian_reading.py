@@ -5,7 +5,7 @@ from typing import Any, get_args
 import numpy as np
 
 from bayeswater.data.column_plan import Column
-from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable, first_cell
 from bayeswater.data.raw_table import RawTable
 from bayeswater.errors import DataError, ParameterError, SchemaError, SingularCovarianceWarning, warn_user
 from bayeswater.estimate.covariance import FORMS, Reading, Shrinkage
@@ -17,6 +17,7 @@ from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_terms import full_terms, independent_terms
 from bayeswater.inference.independent import IndependentJoint
+from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
@@ -102,6 +103,17 @@ def in_known_order(matrix: DenseTable, names: tuple[str, ...] | None) -> DenseTa
     return ColumnMatrix(tuple(matrix.columns[j] for j in order), names)
 
 
+def require_whole_rows(matrix: DenseTable) -> None:
+    """Refuse missing cells among rows to learn from: fourth moments are kept of whole rows alone."""
+    cell = first_cell(matrix, np.isnan)
+    if cell is not None:
+        raise DataError(
+            f"Input X contains NaN: {cell.where}; shrinkage='ledoit_wolf' reads fourth moments, which are summed over "
+            "whole rows. Fill the cell, leave the row out, or take shrinkage='oas' or a number (rows to predict may "
+            "lack cells)"
+        )
+
+
 def require_finite(scatter: Scatter) -> None:
     """Refuse sums of squares that are no numbers any more."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -144,20 +156,22 @@ def gaussian_terms(
     return GaussianTerms(joint, rows, {"": columns}, share_out), views  # type: ignore[arg-type]
 
 
-def warn_of_lifted(read: Densities, classes: Array) -> None:
-    """Say which classes have no extent in some direction, and why."""
+def warn_of_lifted(read: Densities, class_count: ClassCounts) -> None:
+    """Say which classes have no extent in some direction, and why.
+
+    Only of whole weights is it known that there are no more rows than their sum.
+    """
     lifted = np.flatnonzero(read.n_lifted)
     if not len(lifted):
         return
     k, d = lifted[0], read.n_directions
-    n = read.blend.count[k]
-    why = (
-        f"its weight of {n:g} rows spans no more" if n <= d else "its rows lie in a plane, or it has a constant column"
-    )
+    n = class_count.count[k]
+    is_small = n <= d and class_count.count.dtype.kind == "i"
+    why = f"its {n} row(s) span no more" if is_small else "its rows lie in a plane, or it has a constant column"
     more = f", and {len(lifted) - 1} more class(es) are like it" if len(lifted) > 1 else ""
     warn_user(
-        f"class {classes.tolist()[k]!r} has no extent in {read.n_lifted[k]} of {d} directions: {why}{more}. There its "
-        f"variance is taken as {read.variance_floor:g} of what is usual; shrinkage='auto', a prior or a shared "
-        "covariance estimate it better",
+        f"class {class_count.classes.states[k]!r} has no extent in {read.n_lifted[k]} of {d} directions: {why}{more}. "
+        f"There its variance is taken as {read.variance_floor:g} of what is usual; shrinkage='auto', a prior or a "
+        "shared covariance estimate it better",
         SingularCovarianceWarning,
     )

@@ -27,6 +27,11 @@ class LinearForm:
     weights : array of shape (n_classes, n_features)
     intercepts : array of shape (n_classes,)
     design : function that reads rows, as the model takes them, as a matrix of the features
+    center : array of shape (n_features,), or None
+        Where numbers may be far from zero, `scores` are taken from here, which keeps their digits; W x + b written out
+        loses as many as the numbers have in front of their spread.
+    at_center : array of shape (n_classes,)
+        Scores at the center: W center + b.
     """
 
     classes: Array
@@ -34,10 +39,14 @@ class LinearForm:
     weights: Array
     intercepts: Array
     design: Callable[[Any], Any] = field(repr=False)
+    center: Array | None = field(default=None, repr=False)
+    at_center: Array | None = field(default=None, repr=False)
 
     def scores(self, X: Any) -> Array:
         """Give W x + b for each row: (n_rows, n_classes)."""
-        return np.asarray(self.design(X) @ self.weights.T) + self.intercepts
+        if self.center is None:
+            return np.asarray(self.design(X) @ self.weights.T) + self.intercepts
+        return (self.design(X) - self.center) @ self.weights.T + self.at_center
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of softmax(W x + b): (n_rows, n_classes)."""

@@ -3,7 +3,7 @@
 A `Piece` is the line of some columns; those of a mixed table are put side by side.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from bayeswater.estimate.densities import Densities
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_line import shared_line
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.inference.mixed import MixedJoint
@@ -28,12 +29,16 @@ from bayeswater.typing import Array
 
 @dataclass(frozen=True)
 class Piece:
-    """Features of some columns: names, weights (n_features, n_classes), intercepts (n_classes,), how to make them."""
+    """Features of some columns: names, weights (n_features, n_classes), intercepts (n_classes,), how to make them.
+
+    With a `center`, weights are those of distances from it.
+    """
 
     names: list[str]
     weights: Array
     intercepts: Array
     design: Callable[[Any], Any]  # of the table that the model reads
+    center: Array | None = None  # (n_features,)
 
 
 def linear_form(model: Any) -> LinearForm:
@@ -48,12 +53,15 @@ def linear_form(model: Any) -> LinearForm:
             "infinite; smooth it: alpha over 0"
         )
     slope, shift = _calibration(model)
+    weights, at_center = slope * piece.weights.T, slope * (piece.intercepts + joint.log_prior) + shift
     return LinearForm(
         model.classes_.copy(),
         tuple(piece.names),
-        slope * piece.weights.T,
-        slope * (piece.intercepts + joint.log_prior) + shift,
+        weights,
+        at_center if piece.center is None else at_center - weights @ piece.center,
         lambda X: piece.design(model._table(X)),
+        piece.center,
+        at_center,
     )
 
 
@@ -117,12 +125,12 @@ def _features(joint: LinearJoint, names: list[str], model: str) -> Piece:
         weights = np.where(joint.infinite_weight != 0, np.inf, weights)
 
     def design(table: Any) -> Any:
-        return _values(table.block(slice(0, table.shape[0])), joint.threshold, model)
+        return _values(table.block(slice(0, table.shape[0])), table.names, joint.threshold, model)
 
     return Piece(names, weights, joint.intercept, design)
 
 
-def _values(block: Any, threshold: float | None, model: str) -> Any:
+def _values(block: Any, names: tuple[str, ...] | None, threshold: float | None, model: str) -> Any:
     if isinstance(block, SparseMatrix):
         first = block.indptr[0]
         cells = block.cells if threshold is None else (block.cells > threshold).astype(np.float64)
@@ -131,7 +139,7 @@ def _values(block: Any, threshold: float | None, model: str) -> Any:
         if threshold is not None and threshold < 0:
             raise ParameterError(f"binarize is {threshold}: cells that are not stored are marks; give a dense matrix")
         return matrix
-    _require_whole(block, model)
+    _require_whole(block, names, model)
     return block.astype(np.float64) if threshold is None else (block > threshold).astype(np.float64)
 
 
@@ -164,25 +172,18 @@ def _shared_normal(read: Densities, names: list[str], model: str) -> Piece:
         raise ParameterError(
             "with a prior, rows are predicted by a Student-t, whose log-odds are no line; take prior=None"
         )
-    form = FullJoint(np.zeros(read.n_classes), read)
-    seen = np.flatnonzero(read.blend.has_density)
-    whitening = form.whitening[seen]
-    if not (whitening == whitening[0]).all():
+    line = shared_line(read)
+    if line is None:
         raise ParameterError(
             f"classes have covariances of their own ({read.blend.reading.form!r}), so log-odds are squares in x: "
             "to_quadratic() gives them, and covariance='shared' has a line"
         )
-    center = read.blend.yardstick.center
-    away = np.where(read.blend.has_density[:, None], read.mean - center, 0.0)
-    weights = (away @ whitening[0]) @ whitening[0].T  # (n_classes, n_columns)
-    intercepts = form.constant - form.constant[seen[0]] - 0.5 * (weights * away).sum(axis=1) - weights @ center
-
-    return Piece(names, weights.T, intercepts, lambda table: _whole_numbers(table, model))
+    return Piece(names, line.weight, line.intercept, lambda table: _whole_numbers(table, model), line.center)
 
 
 def _whole_numbers(table: Any, model: str) -> Array:
     block = table.block(slice(0, table.shape[0]))
-    _require_whole(block, model)
+    _require_whole(block, table.names, model)
     numbers: Array = block.astype(np.float64)
     return numbers
 
@@ -228,7 +229,7 @@ def _rates(terms: PoissonColumns, names: list[str], model: str) -> Piece:
 
     def design(table: Any) -> Array:
         block = table.block(slice(0, table.shape[0]))
-        _require_whole(block, model)
+        _require_whole(block, names, model)
         return block.astype(np.float64)
 
     return Piece(names, weights, -rate.sum(axis=1), design)
@@ -244,15 +245,15 @@ def _words(terms: WordColumns, name: str, sums: Any, model: str) -> Piece:
             raise DataError(
                 f"row {int(table.missing.argmax())} has no text; a line has no place for that, drop the row"
             )
-        return _values(terms._weighed(table.counts), joint.threshold, model)
+        return _values(terms._weighed(table.counts), None, joint.threshold, model)
 
     return Piece(piece.names, piece.weights, piece.intercepts, design)
 
 
-def _require_whole(block: Array, model: str) -> None:
+def _require_whole(block: Array, names: Sequence[str] | None, model: str) -> None:
     if block.dtype.kind == "f" and np.isnan(np.min(block, initial=0.0)):
         row, column = (int(index) for index in np.argwhere(np.isnan(block))[0])
         raise DataError(
-            f"row {row} has a missing cell in column {column_name(None, column)!r}; {model} leaves it out, which no "
+            f"row {row} has a missing cell in column {column_name(names, column)!r}; {model} leaves it out, which no "
             "line or square can: fill it, or drop the row"
         )

@@ -20,7 +20,6 @@ import numpy as np
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
-from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.scatter import class_scatter, merged
@@ -172,25 +171,13 @@ class Scatter(ColumnStatistic):
             covariance[k] = nearest_scatter(covariance[k])
         return n, mean, covariance * n[:, None, None]
 
-    def of_class(self, k: int) -> Self:
-        """Give the sums of one class alone."""
-        classes = Variable(self.classes.name, (self.classes.states[k],))
-        return self._with({"classes": classes, **{name: array[k : k + 1] for name, array in self.to_arrays().items()}})
-
-    def without_row(self, k: int, x: Array, r: float) -> Self:
-        """Take a row x (n_columns,) of class k away with weight r; missing cells are NaN."""
-        seen = ~np.isnan(x)
-        there = np.outer(seen, seen) if self.is_pairwise or len(x) == 1 else np.ones((1, 1), dtype=bool)
-        old = self.weight[k]
-        left = np.where(there, old - r, old)
-        left = np.where(np.abs(left) <= 1e-12 * old, 0.0, left)
-        away = np.where(there & (left > 0), np.where(seen, x, 0.0)[:, None] - self.mean[k], 0.0)
-        safe = np.where(left > 0, left, 1.0)
-        scatter = self.scatter[k] - away * away.T * (r * old / safe)
-        scatter = np.where(np.broadcast_to(left, scatter.shape) > 0, scatter, 0.0)
-        arrays = {name: array.copy() for name, array in self.to_arrays().items()}
+    def with_class(self, k: int, sums: Self) -> Self:
+        """Put the sums of class 0 of others in the place of those of class k."""
+        mine, theirs = (self, sums) if self.is_pairwise == sums.is_pairwise else (self._for_pairs(), sums._for_pairs())
+        arrays = {name: array.copy() for name, array in mine.to_arrays().items()}
         arrays["weight"] = arrays["weight"].astype(np.float64)
-        arrays["weight"][k], arrays["mean"][k], arrays["scatter"][k] = left, self.mean[k] - away * (r / safe), scatter
+        for name, array in arrays.items():
+            array[k] = theirs.to_arrays()[name][0]
         return self._with(arrays)
 
     # ------------------------------------------------------------------ sums and differences
@@ -269,20 +256,19 @@ class Scatter(ColumnStatistic):
         return f"{name}{column} in class {self.classes.states[k]!r}"
 
 
-def nearest_scatter(matrix: Array) -> Array:
-    """Make a symmetric matrix one without negative directions that has the same diagonal.
+def nearest_scatter(matrices: Array) -> Array:
+    """Make symmetric matrices (..., n_columns, n_columns) ones without negative directions, of the same diagonals.
 
     On columns of unit length, negative eigenvalues become zero, and the columns are brought back to unit length.
     """
-    length = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    length = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 0.0))
     unit = np.where(length > 0, length, 1.0)
-    values, vectors = np.linalg.eigh(matrix / unit / unit[:, None])
-    if values[0] >= 0:
-        return matrix
-    kept = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    back = np.sqrt(np.diagonal(kept))
+    values, vectors = np.linalg.eigh(matrices / unit[..., :, None] / unit[..., None, :])
+    kept = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
+    back = np.sqrt(np.diagonal(kept, axis1=-2, axis2=-1))
     scale = length / np.where(back > 0, back, 1.0)
-    return kept * scale * scale[:, None]
+    possible = values[..., :1, None] >= 0
+    return np.where(possible, matrices, kept * scale[..., :, None] * scale[..., None, :])
 
 
 def _covariance_like(weight: Array, scatter: Array) -> Array:

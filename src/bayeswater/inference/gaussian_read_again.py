@@ -1,0 +1,174 @@
+"""Leave-one-out log-likelihoods from sums that are read again without each row, many rows at a time.
+
+Where cells were missing among the rows counted, a row moves every pair of columns by another weight, and no rank-one
+formula leads from one covariance to the next. Nor does one where a class is left with hardly any extent. So sums are
+taken apart and covariances made for each row, as `Blend` makes them, but for a stretch of rows together:
+
+    M_k' = (1 - shared) S_k' + shared S',   A_k' = (1 - spherical) M_k' + spherical tr(M_k') / d I
+
+and |z|^2 and log det come from triangular roots of A_k' (`kernels/many_roots.py`), divisors being put in afterwards.
+Of a row that lacks cells, the density of the others is wanted: their part of A_k'. Where a variance has to be lifted,
+roots are made of eigenvectors, and the squares of small variances are never summed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswater.inference.gaussian_full import FullJoint, log_density, patterns, seen_cells, seen_directions
+from bayeswater.inference.gaussian_parts_without import Parts, PartsWithout
+from bayeswater.kernels.many_roots import lengths_by_roots, lengths_by_rows, part_of
+from bayeswater.statistics.moments import DIGITS_KEPT
+from bayeswater.typing import Array
+
+STRETCH_CELLS = 2**17
+"""Cells of the covariances that are made at a time."""
+
+
+@dataclass(frozen=True)
+class ReadAgain(PartsWithout):
+    """Covariances of the classes read again without single rows."""
+
+    joint: FullJoint
+
+    def likelihood(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+        """Log-likelihoods (n_rows, n_classes), and which rows lost digits."""
+        result, lost = np.empty((len(x), self.densities.n_classes)), np.zeros(len(x), dtype=bool)
+        stretch = max(1, STRETCH_CELLS // x.shape[1] ** 2)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # NaN marks what has no density
+            for start in range(0, len(x), stretch):
+                rows = slice(start, start + stretch)
+                result[rows], lost[rows] = self._stretch(x[rows], y[rows], removed[rows])
+        return result, lost
+
+    def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+        blend = self.densities.blend
+        left, own = self.own(x, y, removed)
+        lost = self._lost(own, y)
+        count_all = blend.count.sum() - blend.count[y] + own.count
+        if not self.all_move:
+            result = self.joint.likelihood(x)
+            density = self._density(x, [own], self.blended(own, None), count_all, blend.spherical[y])
+            result[np.arange(len(x)), y] = density[:, 0]
+            return result, lost
+        parts = [self.of_class(k, y, left, own) for k in range(blend.n_classes)]
+        shared = blend.reading.shared
+        total = sum((part.matrix for part in parts), np.zeros(1)) if shared else None
+        if shared == 1:
+            matrix = self.blended(parts[0], total)
+            return self._density(x, parts, matrix, count_all, np.full(len(x), blend.spherical[0])), lost
+        columns = [
+            self._density(x, [part], self.blended(part, total), count_all, np.full(len(x), blend.spherical[k]))
+            for k, part in enumerate(parts)
+        ]
+        return np.concatenate(columns, axis=1), lost
+
+    def _lost(self, own: Parts, y: Array) -> Array:
+        """Rows that made up nearly all of the scatter of their class in a column, though others remain."""
+        before = np.diagonal(self.all_in.matrix, axis1=1, axis2=2)[y]
+        after = np.diagonal(own.matrix, axis1=1, axis2=2)
+        return (after < DIGITS_KEPT * before).any(axis=1) & (own.count > self.densities.n_directions)
+
+    def _density(self, x: Array, parts: list[Parts], matrix: Array, count_all: Array, spherical: Array) -> Array:
+        """Log-densities (n_rows, n_parts) of rows in classes that have one matrix, (n_rows or 1, d, d)."""
+        p, blend = self.densities, self.densities.blend
+        measure, d = blend.yardstick, p.n_directions
+        n = len(x)
+        count = np.stack([np.broadcast_to(part.count, n) for part in parts], axis=1)
+        divisor, degrees = blend.divisor(count, count_all[:, None])
+        matrix = np.broadcast_to(matrix, (n, d, d))
+        trace = np.trace(matrix, axis1=1, axis2=2) / max(d, 1)
+        matrix = (1 - spherical)[:, None, None] * matrix + (spherical * trace)[:, None, None] * np.eye(d)
+        missing = np.isnan(x)
+        away = np.stack([np.where(missing, 0.0, (x - part.location) / measure.scale) for part in parts], axis=1)
+        lifted, lacks = self._lifted(matrix, divisor[:, 0], spherical * trace), missing.any(axis=1)
+        apart = lifted if measure.directions.is_plain else lifted | lacks
+        result = np.empty((n, len(parts)))
+        by_root = np.flatnonzero(~apart)
+        result[by_root] = self._by_root(matrix, away, ~missing, divisor, degrees, by_root)
+        if (
+            blend.reading.prior is None
+        ):  # an extent that is but rounding may seem enough at first, and have no root then
+            rootless = by_root[np.isnan(result[by_root]).any(axis=1)]
+            lifted[rootless] = apart[rootless] = True
+        by_shares, by_rows = np.flatnonzero(apart & ~lacks), np.flatnonzero(apart & lacks)
+        if len(by_shares):
+            result[by_shares] = self._by_shares(matrix[by_shares] / divisor[by_shares, :1, None], away[by_shares])
+        if len(by_rows):
+            roots = self._roots(matrix[by_rows] / divisor[by_rows, :1, None], lifted[by_rows])
+            result[by_rows] = self._by_rows(roots, away[by_rows], ~missing[by_rows])
+        has_density = (count > 0) | (blend.reading.prior is not None)
+        return np.where(has_density, result, -np.inf)
+
+    def _lifted(self, matrix: Array, divisor: Array, sphere: Array) -> Array:
+        """Rows without which a class has too little extent in a direction, by the yardstick: (n_rows,).
+
+        No direction has less than the `sphere` (n_rows,) that is a part of the matrix: where that is enough, nothing
+        need be factored.
+        """
+        p = self.densities
+        lifted = np.zeros(len(matrix), dtype=bool)
+        if p.blend.reading.prior is not None:
+            return lifted
+        least = p.variance_floor * p.blend.yardstick.reference
+        doubtful = np.flatnonzero(~(sphere > divisor * np.trace(least)))
+        if len(doubtful):
+            covariance = matrix[doubtful] / divisor[doubtful, None, None]
+            _, above = lengths_by_roots(covariance - least, covariance[:, :0])
+            lifted[doubtful] = np.isnan(above)
+        return lifted
+
+    def _by_root(self, matrix: Array, away: Array, there: Array, divisor: Array, degrees: Array, rows: Array) -> Array:
+        """Log-densities of some rows whose variances need no lift."""
+        measure = self.densities.blend.yardstick
+        matrix, divisor, there = matrix[rows], divisor[rows], there[rows]
+        n_seen: Array | int = self.densities.n_directions
+        log_volume: Array | float = measure.log_volume
+        if not there.all():
+            cells = seen_cells(measure, there)
+            matrix = part_of(matrix, cells.seen[:, measure.directions.columns])
+            n_seen, log_volume = cells.n_directions[:, None], cells.log_volume[:, None]
+        lengths, log_determinant = lengths_by_roots(matrix, away[rows] @ measure.directions.basis)
+        log_determinant = log_determinant[:, None] - n_seen * np.log(divisor)
+        return log_density(lengths * divisor, log_determinant, degrees[rows], n_seen) - log_volume
+
+    def _by_shares(self, covariance: Array, away: Array) -> Array:
+        """Log-densities of rows that lack no cell where variances are lifted; no prior has such."""
+        measure = self.densities.blend.yardstick
+        shares, axes = measure.shares(covariance)
+        variance = np.maximum(shares, self.densities.variance_floor)
+        z = away @ measure.directions.basis @ axes
+        log_determinant = (np.log(variance).sum(axis=1) + measure.even[1])[:, None]
+        distance = (z**2 / variance[:, None, :]).sum(axis=2)
+        return log_density(distance, log_determinant, np.full(1, np.inf), variance.shape[1]) - measure.log_volume
+
+    def _roots(self, covariance: Array, lifted: Array) -> Array:
+        """Roots R of covariances C = R R' of scaled columns, lifted where they must be: (n_rows, n_columns, d)."""
+        measure, floor = self.densities.blend.yardstick, self.densities.variance_floor
+        root = np.empty_like(covariance)
+        variance, axes = np.linalg.eigh(covariance[~lifted])
+        root[~lifted] = axes * np.sqrt(np.maximum(variance, 0.0))[:, None, :]
+        shares, axes = measure.shares(covariance[lifted])
+        back = np.linalg.inv(axes).swapaxes(1, 2)
+        root[lifted] = back * np.sqrt(np.maximum(shares, floor))[:, None, :]
+        return measure.directions.step @ root
+
+    def _by_rows(self, roots: Array, away: Array, there: Array) -> Array:
+        """Log-densities by the rows of roots of covariances, of the columns that are there; no prior has such."""
+        measure = self.densities.blend.yardstick
+        cells = seen_cells(measure, there)
+        normal = np.full(1, np.inf)
+        result = np.empty(away.shape[:2])
+        free = np.flatnonzero(~cells.are_bound)
+        inward = np.where(cells.seen[:, None, :], away, 0.0)
+        lengths, log_determinant = lengths_by_rows(roots[free], inward[free], cells.seen[free])
+        density = log_density(lengths, log_determinant[:, None], normal, cells.n_directions[free, None])
+        result[free] = density - cells.log_volume[free, None]
+        for rows, of_pattern in patterns(there, np.flatnonzero(cells.are_bound)):
+            seen, basis, log_volume = seen_directions(measure, of_pattern)
+            u, d = away[rows][:, :, seen] @ basis, basis.shape[1]
+            lengths, log_determinant = lengths_by_rows(
+                basis.T @ roots[rows][:, seen], u, np.ones((len(rows), d), dtype=bool)
+            )
+            result[rows] = log_density(lengths, log_determinant[:, None], normal, d) - log_volume
+        return result
