@@ -1,0 +1,1 @@
+"""Discretisers: where a column of numbers is cut into intervals."""

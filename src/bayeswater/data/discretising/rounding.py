@@ -1,0 +1,38 @@
+"""Numbers that round to the same are in one interval.
+
+Rounding is NumPy's, half to even: 0.5 becomes 0 and 1.5 becomes 2. A cut is the largest float that still rounds down,
+so that the intervals are those of rounding to the last digit. A number that rounds to what was never seen goes to
+the nearest that was.
+"""
+
+import numpy as np
+
+from bayeswater.data.discretising.value_cells import half_way
+from bayeswater.typing import Array
+
+
+def rounding_cuts(values: Array, decimals: int) -> Array:
+    """Cut a column between the rounded values that it has.
+
+    >>> rounding_cuts(np.array([0.1, 0.9, 2.2]), 0)
+    array([0.5, 1.5])
+    """
+    rounded = np.unique(np.round(values, decimals))
+    return _last_rounding_to(half_way(rounded[:-1], rounded[1:]), decimals)
+
+
+def _last_rounding_to(limit: Array, decimals: int) -> Array:
+    """Largest floats whose rounded value is no more than a limit.
+
+    Rounding never decreases, so halving the floats between what rounds down and what rounds up finds them.
+    """
+    step = 10.0**-decimals
+    low, high = limit - step, limit + step  # round to at most the limit, and to more
+    while True:
+        middle = low / 2 + high / 2
+        is_between = (low < middle) & (middle < high)
+        if not is_between.any():
+            return low
+        is_down = np.round(middle, decimals) <= limit
+        low = np.where(is_between & is_down, middle, low)
+        high = np.where(is_between & ~is_down, middle, high)

@@ -1,0 +1,49 @@
+"""Cuts as intervals to read, and the interval of every number, of whatever kind."""
+
+import numpy as np
+import pytest
+
+from bayeswater.data.discretising.cuts import Cuts, apply_cuts
+
+
+def test_intervals_are_closed_on_the_right_and_reach_to_infinity():
+    cuts = Cuts("x", (2.45, 4.75))
+    assert cuts.intervals == ("(-inf, 2.45]", "(2.45, 4.75]", "(4.75, inf)")
+    assert cuts.codes(np.array([-1e300, 2.45, 2.4500001, 4.75, 4.8, 1e300, np.nan])).tolist() == [0, 0, 1, 1, 2, 2, 3]
+    assert cuts.n_bins == 3
+    assert list(cuts) == [2.45, 4.75]
+
+
+def test_a_column_without_cuts_is_one_interval():
+    assert Cuts("x", ()).intervals == ("(-inf, inf)",)
+    assert Cuts("x", ()).codes(np.array([1.0, np.nan])).tolist() == [0, 1]
+
+
+def test_intervals_have_as_many_digits_as_tell_them_apart():
+    assert Cuts("x", (1.0, 1.00000001)).intervals[1] == "(1, 1.00000001]"
+    assert Cuts("x", (0.1, 0.1 + 2**-56)).intervals[1] == "(0.1, 0.10000000000000002]"
+    assert Cuts("x", (1 / 3,)).intervals == ("(-inf, 0.333333]", "(0.333333, inf)")
+
+
+@pytest.mark.parametrize(("n_cuts", "kind"), [(254, np.uint8), (255, np.uint16), (70_000, np.int32)])
+def test_codes_are_the_narrowest_that_hold_the_missing_one_too(n_cuts, kind):
+    codes = apply_cuts(np.array([np.nan, n_cuts + 1.0]), np.arange(float(n_cuts)))
+    assert codes.dtype == kind
+    assert codes.tolist() == [n_cuts + 1, n_cuts]
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int16, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [7, 600_000])  # NumPy, and the loop over blocks of rows
+def test_numbers_of_every_kind_are_compared_as_they_are(kind, n_rows):
+    table = np.random.default_rng(0).integers(0, 2 if kind is bool else 100, size=(n_rows, 2)).astype(kind)
+    column = table[:, 1]  # not contiguous
+    for cuts in (np.array([0.5, 30.0, 60.25]), np.arange(0, 100, 2.0)):
+        np.testing.assert_array_equal(
+            apply_cuts(column, cuts), np.searchsorted(cuts, column.astype(float), side="left")
+        )
+
+
+def test_a_float32_is_not_rounded_to_the_cut():
+    value = np.float32(0.1)  # a little over 0.1
+    assert apply_cuts(np.array([value]), np.array([0.1])).tolist() == [1]
+    assert apply_cuts(np.array([value]), np.array([float(value)])).tolist() == [0]
