@@ -15,8 +15,6 @@ from bayeswater.statistics import key_counts
 from bayeswater.statistics.moments import LostDigits, Moments
 from bayeswater.statistics.number_profile import NumberProfile
 
-pytestmark = pytest.mark.usefixtures("kernel")
-
 # Moments and sums of logarithms round in every addition, of which there are some dozens.
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 # A scatter that remains of a subtraction has eight digits; less is refused.
@@ -67,6 +65,15 @@ def test_it_holds_the_moments_of_the_values_and_of_their_logarithms():
         np.testing.assert_allclose(moments.scatter, expected.scatter, **CLOSE)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_alone_are_those_of_the_profile_to_the_bit(weighted):
+    X, y = table()
+    weight = np.random.default_rng(6).random(len(y)) if weighted else None
+    profile = profile_of(X, y, weight)
+    for part, is_log in ((profile.moments, False), (profile.logs, True)):
+        assert Moments.of_sorted(DenseMatrix(X), encode_labels(y), weight, [is_log] * 4) == part
+
+
 def test_logarithms_of_whole_numbers_leave_out_the_zeros():
     profile = profile_of(np.array([[0], [1], [8]]), [0, 0, 0])
     assert profile.logs.weight.tolist() == [[2]]
@@ -104,10 +111,9 @@ def test_whole_weights_equal_repetition():
     assert_equal(profile_of(X, y, weight), profile_of(np.repeat(X, weight, axis=0), np.repeat(y, weight)))
 
 
-def test_the_number_of_threads_does_not_show(monkeypatch):
+def test_the_number_of_threads_does_not_show():
     X, y = table()
     weight = np.random.default_rng(3).random(len(y))
-    monkeypatch.setattr(threads.row_blocks, "__defaults__", (11,))
     results = []
     for n in (1, 4):
         with threads.threads(n):

@@ -1,0 +1,205 @@
+"""`FamilyCounts`: how often every column met its parents and the class, for a given structure.
+
+Column x with the ordered parents p_1, ..., p_l has counts N(x, p_1, ..., p_l, y) of the configurations that occur:
+there are never more of them than rows, however large the product of the domains. Every level of a back-off, with the
+first parents alone, is a marginal of them. Each column has a slot of missing cells, as in `CategoryCounts`.
+
+The structure is part of what is counted: only counts of equal parents are added.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from bayeswater.data.coded_table import CodedTable
+from bayeswater.data.labels import Labels
+from bayeswater.data.schema import Schema
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.kernels.category_counts import offsets
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.limits import require_table_bytes
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.columnwise_codes import code_kind, columnwise_codes
+from bayeswater.statistics.family import Family, joined
+from bayeswater.statistics.pair_counts import named_state, shared_slots
+from bayeswater.statistics.statistic import Statistic, spread
+from bayeswater.typing import Array
+
+BLOCK_ROWS = 2**20
+"""Rows whose configurations are sorted at once."""
+
+Parents = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyCounts(Statistic):
+    """Cells of all families, one after the other; those of column x from ``start[x]`` up to ``start[x + 1]``.
+
+    `cell` (n_cells, 1 + most parents) has the slots of the parents, in their order, then that of the column itself, and
+    zeros behind; `count` is (n_cells, n_classes), int64, or float64 for fractional weights.
+    """
+
+    schema: Schema
+    parents: Parents
+    start: Array
+    cell: Array
+    count: Array
+
+    @classmethod
+    def of(cls, coded: CodedTable, labels: Labels, weight: Array | None, parents: Sequence[Sequence[int]]) -> Self:
+        """Count some rows, each column with its parents."""
+        structure = checked_parents(parents, coded.schema)
+        n_slots = coded.schema.n_states + 1
+        families: list[Family] = []
+        for rows in row_blocks(coded.shape[0], BLOCK_ROWS):
+            codes, y = columnwise_codes(coded, rows), labels.codes[rows]
+            w = None if weight is None else weight[rows]
+
+            def count(x: int, codes: Array = codes, y: Array = y, w: Array | None = w) -> Family:
+                columns = [*structure[x], x]
+                return Family.of(codes[columns], n_slots[columns], y, w, labels.n_classes)
+
+            counted = list(ordered_map(count, range(len(structure))))
+            families = [joined(parts) for parts in zip(families, counted, strict=True)] if families else counted
+            _require_room(families, coded.schema)
+        return cls(labels.variable, coded.schema, structure, *_one_after_the_other(families, coded.schema))
+
+    @property
+    def n_states(self) -> Array:
+        """Number of states of each column, the missing slot not counted."""
+        return self.schema.n_states
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of cells, and of classes."""
+        return self.count.shape
+
+    def family(self, x: int) -> Family:
+        """The counts of one column with all its parents."""
+        columns, own = [*self.parents[x], x], slice(self.start[x], self.start[x + 1])
+        return Family(self.n_states[columns] + 1, self.cell[own, : len(columns)], self.count[own])
+
+    @cached_property
+    def singles(self) -> CategoryCounts:
+        """The counts of single columns."""
+        start = offsets(self.n_states)
+        table = np.zeros((start[-1], self.n_classes), dtype=self.count.dtype)
+        for x in range(len(self.schema)):
+            alone = self.family(x).with_parents(0)
+            table[start[x] + alone.cell[:, 0].astype(np.int64)] = alone.count
+        return CategoryCounts(self.classes, self.schema, table)
+
+    def onto(self, classes: Variable) -> Self:
+        """Lay the counts out for other classes."""
+        if classes.states == self.classes.states:
+            return replace(self, classes=classes)
+        return replace(self, classes=classes, count=spread(self.count, self.classes, classes, axis=1))._occurring()
+
+    def pruned(self) -> Self:
+        """Drop states that are neither declared nor counted, as if no row had ever had them."""
+        return self._onto_schema(self.singles.pruned().schema)
+
+    def declaring(self, schema: Schema) -> Self:
+        """Join further declared states to the domains."""
+        return self._onto_schema(self.schema.union(schema))
+
+    def scaled(self, factor: float) -> Self:
+        """Let every row count `factor` times what it did."""
+        return replace(self, count=self.count * factor)
+
+    def _families(self) -> list[Family]:
+        return [self.family(x) for x in range(len(self.schema))]
+
+    def _of_families(self, families: Sequence[Family]) -> Self:
+        start, cell, count = _one_after_the_other(families, self.schema)
+        return replace(self, start=start, cell=cell, count=count)
+
+    def _occurring(self) -> Self:
+        """Leave out cells without a row."""
+        return self._of_families([joined([family]) for family in self._families()])
+
+    def _onto_schema(self, schema: Schema) -> Self:
+        if schema == self.schema:
+            return self
+        place = []
+        for old, new in zip(self.schema, schema, strict=True):
+            mine, theirs = shared_slots(old, new)
+            slot_of = np.zeros(old.n_states + 1, dtype=np.int64)
+            slot_of[mine] = theirs
+            place.append(slot_of)
+        families = []
+        for x, family in enumerate(self._families()):
+            columns = [*self.parents[x], x]
+            cell = np.stack([place[j][family.cell[:, level]] for level, j in enumerate(columns)], axis=1)
+            families.append(joined([Family(schema.n_states[columns] + 1, cell, family.count)]))
+        return replace(self, schema=schema)._of_families(families)
+
+    def _aligned(self, other: Self) -> tuple[Self, Self]:
+        classes, schema = self.classes.union(other.classes), self.schema.union(other.schema)
+        for x, (mine, theirs) in enumerate(zip(self.parents, other.parents, strict=True)):
+            if mine != theirs:
+                here, there = ([self.schema[j].name for j in parents] for parents in (mine, theirs))
+                raise StatisticsError(
+                    f"column {self.schema[x].name!r} has the parents {here} here and {there} there: counts of "
+                    "different structures cannot be combined"
+                )
+        return self.onto(classes)._onto_schema(schema), other.onto(classes)._onto_schema(schema)
+
+    def _plus(self, other: Self) -> Self:
+        pairs = zip(self._families(), other._families(), strict=True)
+        return self._of_families([joined(parts) for parts in pairs])
+
+    def _minus(self, other: Self, rest: Self | None) -> Self:
+        """Lay both out over the cells that either has, and drop those that are left without a row."""
+        both = [(mine, theirs) for mine, theirs in zip(self._families(), other._families(), strict=True)]
+        everywhere = self._of_families([joined(parts) for parts in both])
+        mine, theirs = np.zeros((2, *everywhere.shape), dtype=everywhere.count.dtype)
+        for x, parts in enumerate(both):
+            family, first = everywhere.family(x), everywhere.start[x]
+            for counts, part in zip((mine, theirs), parts, strict=True):
+                counts[first + family.find(part.cell.T)] = part.count
+        return replace(everywhere, count=everywhere._taken_away("count", mine, theirs))._occurring()
+
+    def _place(self, name: str, place: tuple[int, ...]) -> str:
+        row, k = place
+        x = int(np.searchsorted(self.start, row, side="right")) - 1
+        columns = [*self.parents[x], x]
+        states = [named_state(self.schema[j], int(self.cell[row, level])) for level, j in enumerate(columns)]
+        return f"the count of {' and '.join(states[::-1])} in class {self.classes.states[k]!r}"
+
+
+def checked_parents(parents: Sequence[Sequence[int]], schema: Schema) -> Parents:
+    """Check that every column has different parents among the other columns."""
+    if len(parents) != len(schema):
+        raise ParameterError(f"there are parents of {len(parents)} columns, and {len(schema)} columns")
+    structure = tuple(tuple(int(j) for j in own) for own in parents)
+    for x, own in enumerate(structure):
+        if x in own or len(set(own)) < len(own) or not all(0 <= j < len(schema) for j in own):
+            raise ParameterError(
+                f"column {schema[x].name!r} has the parents {own}; give different columns, other than itself, by index"
+            )
+    return structure
+
+
+def _one_after_the_other(families: Sequence[Family], schema: Schema) -> tuple[Array, Array, Array]:
+    """Start, cells and counts of all families."""
+    start = np.cumsum([0, *(len(family.cell) for family in families)])
+    cell = np.zeros((start[-1], max(len(family.n_slots) for family in families)), dtype=code_kind(schema.n_states))
+    for (first, last), family in zip(pairwise(start.tolist()), families, strict=True):
+        cell[first:last, : len(family.n_slots)] = family.cell
+    return start, cell, np.concatenate([family.count for family in families])
+
+
+def _require_room(families: Sequence[Family], schema: Schema) -> None:
+    largest = int(np.argmax([len(family.cell) for family in families]))
+    require_table_bytes(
+        sum(8 * family.count.size + family.cell.size * code_kind(schema.n_states).itemsize for family in families),
+        f"counting {len(families)} columns with their parents (the most configurations are those of "
+        f"{schema[largest].name!r}: {len(families[largest].cell)})",
+        "take fewer parents, or bin the columns with the most states",
+    )

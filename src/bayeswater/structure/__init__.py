@@ -1,0 +1,1 @@
+"""Who depends on whom: directed acyclic graphs, and what they say about independence."""

@@ -1,0 +1,39 @@
+"""The structure of KDB (Sahami 1996): columns in the order of what they tell, each with the k parents it hangs on most.
+
+Columns are ordered by MI(X; Y), falling. The parents of a column are, among those before it, the k with the largest
+CMI(X_i; X_j | Y); they are kept in that order, falling, since back-off drops the last first. Equal ones, within
+rounding, go by the index of the column.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswater.errors import ParameterError
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
+from bayeswater.structure.ties import descending_order
+
+
+@dataclass(frozen=True)
+class DependenceOrder:
+    """The order of the columns, and for each column (by index) its parents, the strongest first."""
+
+    order: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+
+def k_dependence(counts: PairCounts, k: int, theta: float | None = None) -> DependenceOrder:
+    """Give the order and the parents of KDB; with `theta`, a parent has a CMI of at least so much."""
+    if k < 0:
+        raise ParameterError(f"k is {k}; a column has 0 parents or more")
+    order = descending_order(mutual_information(counts))
+    information = conditional_mutual_information(counts)
+    parents: list[tuple[int, ...]] = [()] * len(order)
+    for place, i in enumerate(order.tolist()):
+        before = np.sort(order[:place])
+        strongest = before[descending_order(information[i, before])[:k]]
+        if theta is not None:
+            strongest = strongest[information[i, strongest] >= theta]
+        parents[i] = tuple(strongest.tolist())
+    return DependenceOrder(tuple(order.tolist()), tuple(parents))

@@ -1,0 +1,114 @@
+"""Counting pairs: bits, scatter and the NumPy reference are equal, and equal to a count by hand."""
+
+import numpy as np
+import pytest
+from tests.kernels.tables import labels, weights
+
+from bayeswater.kernels.category_counts import offsets
+from bayeswater.kernels.pair_bits import SEGMENT_WORDS, class_segments, complete_pairs
+from bayeswater.kernels.pair_blocks import WORKING_BYTES, add_pairs, choose_bits, rows_at_once
+from bayeswater.kernels.pair_counts import count_pairs_by_reference, n_pair_cells, pair_offsets, rows_of_column
+
+N_STATES = np.array([2, 0, 5, 3, 1, 8, 4, 2, 3, 12])
+N_CLASSES = 4
+N_COLUMNS = len(N_STATES)
+
+BELOW = np.tri(N_COLUMNS, k=-1, dtype=bool)
+WAYS = {
+    "bits": BELOW,
+    "scatter": np.zeros_like(BELOW),
+    "both": BELOW & (np.add.outer(np.arange(N_COLUMNS), np.arange(N_COLUMNS)) % 3 == 0),
+}
+
+
+def codes_of(rng, n_rows, kind="uint8"):
+    """Codes (n_columns, n_rows); some slots of missing cells are empty."""
+    codes = rng.integers(0, N_STATES + 1, size=(n_rows, N_COLUMNS)).T.astype(kind)
+    codes[5:7] %= N_STATES[5:7, None].astype(kind)
+    return np.ascontiguousarray(codes)
+
+
+def tables_by_hand(codes, y, weight):
+    table = np.zeros((offsets(N_STATES)[-1], N_CLASSES))
+    pairs = np.zeros((n_pair_cells(N_STATES), N_CLASSES))
+    first, start = pair_offsets(N_STATES), offsets(N_STATES)
+    for r in range(codes.shape[1]):
+        w = 1 if weight is None else weight[r]
+        for i in range(N_COLUMNS):
+            a = int(codes[i, r])
+            table[start[i] + a, y[r]] += w
+            for j in range(i):
+                pairs[first[i, j] + a * (N_STATES[j] + 1) + codes[j, r], y[r]] += w
+    return table, pairs
+
+
+def empty_tables(weight):
+    kind = np.float64 if weight is not None and weight.dtype.kind == "f" else np.int64
+    return (np.zeros((n, N_CLASSES), dtype=kind) for n in (offsets(N_STATES)[-1], n_pair_cells(N_STATES)))
+
+
+@pytest.mark.parametrize(
+    ("way", "kind", "weighted"),
+    [
+        *[(way, "uint8", None) for way in WAYS],
+        ("both", "uint16", None),
+        ("both", "int32", None),
+        ("scatter", "uint8", "int"),
+        ("scatter", "uint8", "float"),
+    ],
+)
+def test_every_pair_is_counted_in_its_states_and_class(way, kind, weighted):
+    rng = np.random.default_rng(0)
+    codes, y, weight = codes_of(rng, 150, kind), labels(rng, 150, N_CLASSES), weights(rng, 150, weighted)
+    table, pairs = empty_tables(weight)
+    for rows in (slice(0, 90), slice(90, 150)):
+        w = None if weight is None else weight[rows]
+        add_pairs(np.ascontiguousarray(codes[:, rows]), y[rows], w, N_STATES, WAYS[way], table, pairs)
+    complete_pairs(table, N_STATES, WAYS[way], pairs)
+    expected_table, expected_pairs = tables_by_hand(codes, y, weight)
+    np.testing.assert_array_equal(table, expected_table)
+    np.testing.assert_array_equal(pairs, expected_pairs)
+
+
+@pytest.mark.parametrize("weighted", [None, "int", "float"])
+def test_the_reference_counts_every_pair_too(weighted):
+    rng = np.random.default_rng(1)
+    codes, y, weight = codes_of(rng, 60), labels(rng, 60, N_CLASSES), weights(rng, 60, weighted)
+    _, pairs = empty_tables(weight)
+    count_pairs_by_reference(codes, N_STATES, y, weight, pairs)
+    np.testing.assert_array_equal(pairs, tables_by_hand(codes, y, weight)[1])
+
+
+def test_the_pairs_of_a_column_own_rows_of_their_own():
+    first, n_slots = pair_offsets(N_STATES), N_STATES + 1
+    owned = [np.arange(first[i, j], first[i, j] + n_slots[i] * n_slots[j]) for i in range(N_COLUMNS) for j in range(i)]
+    assert np.concatenate(owned).tolist() == list(range(n_pair_cells(N_STATES)))
+    by_column = [rows_of_column(i, N_STATES) for i in range(N_COLUMNS)]
+    assert sorted(np.concatenate([rows.ravel() for rows in by_column]).tolist()) == list(range(n_pair_cells(N_STATES)))
+    assert by_column[3][2, offsets(N_STATES)[2] + 4] == first[3, 2] + 2 * n_slots[2] + 4
+
+
+def test_segments_cover_the_words_of_every_class_once():
+    class_rows = np.array([0, 1, 64, 65, 64 * SEGMENT_WORDS + 1])
+    first, segments = class_segments(class_rows)
+    words = [(k, w) for k, low, high in segments.tolist() for w in range(low, high)]
+    expected = [(k, int(first[k]) // 64 + w) for k, n in enumerate(class_rows.tolist()) for w in range(-(-n // 64))]
+    assert words == expected
+    assert [w for _, w in words] == list(range(len(words)))
+    assert max(high - low for _, low, high in segments.tolist()) == SEGMENT_WORDS
+
+
+def test_bits_are_chosen_for_small_domains_of_many_rows():
+    n_states, many = np.array([4, 300, 4]), np.array([50_000, 50_000])
+    chosen = choose_bits(n_states, many, 100_000)
+    assert chosen.tolist() == [[False, False, False], [False, False, False], [True, False, False]]
+    assert not choose_bits(n_states, np.ones(1000, dtype=np.int64), 1000).any()  # a word for every row
+
+
+def test_a_block_of_wide_tables_has_fewer_rows():
+    for n_columns in (10, 300, 3000):
+        n_states = np.full(n_columns, 8)
+        by_bits = np.tri(n_columns, k=-1, dtype=bool)
+        rows = rows_at_once(n_states, by_bits, 1)
+        assert rows * n_columns * (1 + 9 / 8) <= WORKING_BYTES
+        assert rows >= 64

@@ -1,0 +1,63 @@
+"""The structure of KDB: order and parents as Sahami defines them, ties by index."""
+
+import numpy as np
+import pytest
+from tests.oracles.counting import complete, conditional_information, count
+
+from bayeswater import ParameterError
+from bayeswater.data.coded_table import Rules, encode_categories
+from bayeswater.data.labels import encode_labels
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.structure.kdb import k_dependence
+
+
+def counts_of(X, y):
+    coded = encode_categories(np.asarray(X, dtype=object), Rules("KDB", refuse_missing=False))
+    return PairCounts.of(coded, encode_labels(np.asarray(y)), None)
+
+
+def table(seed, n_rows=60, n_columns=6):
+    rng = np.random.default_rng(seed)
+    X = rng.choice(np.array(["a", "b", "c", None], dtype=object), size=(n_rows, n_columns))
+    return X, rng.choice(np.array(["no", "yes"]), n_rows)
+
+
+def information(X, y, i, j):
+    return conditional_information(complete(count(X.tolist(), y.tolist(), None, [i, j])), [0], [1], [2])
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5, 9])
+def test_order_and_parents_follow_their_definition(k):
+    X, y = table(0)
+    single = [
+        conditional_information(complete(count(X.tolist(), y.tolist(), None, [i])), [0], [1], []) for i in range(6)
+    ]
+    order = sorted(range(6), key=lambda i: (-single[i], i))
+    found = k_dependence(counts_of(X, y), k)
+    assert found.order == tuple(order)
+    for place, i in enumerate(order):
+        strongest = sorted(order[:place], key=lambda j: (-information(X, y, i, j), j))
+        assert found.parents[i] == tuple(strongest[:k])
+
+
+def test_weak_parents_are_left_out():
+    X, y = table(1)
+    everything = k_dependence(counts_of(X, y), 5)
+    all_weights = sorted(information(X, y, i, j) for i, parents in enumerate(everything.parents) for j in parents)
+    theta = float((all_weights[6] + all_weights[7]) / 2)
+    found = k_dependence(counts_of(X, y), 5, theta)
+    for i, parents in enumerate(everything.parents):
+        assert found.parents[i] == tuple(j for j in parents if information(X, y, i, j) >= theta)
+    assert sum(map(len, found.parents)) == 15 - 7
+
+
+def test_equal_columns_go_by_their_index():
+    X, y = table(2, n_columns=1)
+    found = k_dependence(counts_of(X[:, [0, 0, 0, 0]], y), 2)
+    assert found.order == (0, 1, 2, 3)
+    assert found.parents == ((), (0,), (0, 1), (0, 1))
+
+
+def test_fewer_parents_than_none_are_refused():
+    with pytest.raises(ParameterError, match="k is -1; a column has 0 parents or more"):
+        k_dependence(counts_of(*table(3)), -1)
