@@ -1,0 +1,117 @@
+"""What a network file says, whatever its format: nodes with states, parents and tables of probabilities.
+
+A document is plain data. The table of a node has one axis for each of its parents, in their order, and the node's own
+states on the last, so that ``table[..., :]`` sums to one:
+
+    table[i, j, k] = P(node = states[k] | parents[0] = its state i, parents[1] = its state j)
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from bayeswater.typing import Array
+
+Kind = Literal["table", "deterministic", "noisy_or"]
+
+Property = tuple[str, str]
+"""Name and value of what a format lets be said beside the probabilities; a remark without a name has the name ''."""
+
+
+@dataclass(frozen=True)
+class NoisyOr:
+    """Causes that each bring the effect about on their own; the node and all its parents have two states.
+
+    P(node = effect | parents) = 1 - (1 - leak) * product of (1 - link[i]) over the parents i that are in state cause[i]
+    """
+
+    effect: int
+    cause: tuple[int, ...]
+    link: tuple[float, ...]
+    leak: float
+
+    def table(self) -> Array:
+        """Write the probabilities out, (2, ..., 2)."""
+        fails = np.array(1.0 - self.leak)
+        for cause, link in zip(self.cause, self.link, strict=True):
+            fails = fails[..., None] * np.array([1.0 - link, 1.0] if cause == 0 else [1.0, 1.0 - link])
+        both = (1.0 - fails, fails) if self.effect == 0 else (fails, 1.0 - fails)
+        return np.stack(both, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeDocument:
+    """A node; equal to another one if all is, tables bit for bit.
+
+    Parameters
+    ----------
+    name, states, parents
+        Labels, as text.
+    table : float64 array of shape (*n_states of the parents, n_states)
+        Every kind of node has it; it cannot be written to.
+    kind : {"table", "deterministic", "noisy_or"}
+        Where the format says that the table follows from less.
+    properties : tuple of (name, value)
+    noisy_or : NoisyOr or None
+        What the table of a node of kind "noisy_or" is made of.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    parents: tuple[str, ...]
+    table: Array
+    kind: Kind = "table"
+    properties: tuple[Property, ...] = ()
+    noisy_or: NoisyOr | None = None
+
+    def __post_init__(self) -> None:
+        table = np.add(self.table, 0.0, dtype=np.float64, order="C")  # a copy, in which -0.0 has become 0.0
+        table.flags.writeable = False
+        object.__setattr__(self, "table", table)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NodeDocument):
+            return NotImplemented
+        return self._labels() == other._labels() and np.array_equal(self.table, other.table)
+
+    def __hash__(self) -> int:
+        return hash(self._labels())
+
+    def _labels(self) -> tuple[object, ...]:
+        return self.name, self.states, self.parents, self.kind, self.properties, self.noisy_or
+
+
+@dataclass(frozen=True)
+class NetworkDocument:
+    """A network: its nodes in the order of the file, and notes that say in words what was changed in reading it."""
+
+    name: str
+    nodes: tuple[NodeDocument, ...]
+    properties: tuple[Property, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def topological(self) -> tuple[NodeDocument, ...]:
+        """Give the nodes in an order in which parents come first, and that of the file where it may stay."""
+        done: set[str] = set()
+        ordered: list[NodeDocument] = []
+        nodes = {node.name: node for node in self.nodes}
+        for first in self.nodes:
+            path = [first]
+            while path:
+                waiting = next((name for name in path[-1].parents if name not in done), None)
+                if waiting is not None:
+                    path.append(nodes[waiting])
+                    continue
+                node = path.pop()
+                if node.name not in done:
+                    done.add(node.name)
+                    ordered.append(node)
+        return tuple(ordered)
+
+
+class Written(NamedTuple):
+    """The text of a network file, and in words what it could not take along."""
+
+    text: str
+    notes: tuple[str, ...]

@@ -1,0 +1,227 @@
+"""XDSL, the format of GeNIe and SMILE.
+
+    <smile version="1.0" id="asia"><nodes>
+    <cpt id="smoke"><state id="yes"/><state id="no"/><probabilities>0.5 0.5</probabilities></cpt>
+    <cpt id="lung"><state id="yes"/><state id="no"/><parents>smoke</parents>
+      <probabilities>0.1 0.9 0.01 0.99</probabilities></cpt>
+    </nodes></smile>
+
+The variable's own states run fastest in a table, then those of the last parent. Deterministic nodes list the state that
+follows from each row; noisy-MAX nodes are written out, and kept as what they are where they are a noisy-OR. All names
+are identifiers, and parents stand before their children.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from bayeswater.files.networks.checks import Family, NetworkChecks, Variable
+from bayeswater.files.networks.document import Kind, NetworkDocument, NodeDocument, NoisyOr, Property
+from bayeswater.files.networks.names import some, unescaped
+from bayeswater.files.networks.noisy import as_noisy_or, noisy_max_table
+from bayeswater.files.networks.xdsl_writing import write
+from bayeswater.files.networks.xml_tree import Element, XmlFile, parse_xml
+from bayeswater.typing import Array
+
+__all__ = ["read", "write"]
+
+NODES = {"cpt": "probabilities", "deterministic": "resultingstates", "noisymax": "parameters"}
+"""Nodes that are read, and the element with their numbers."""
+
+KNOWN = ("state", "parents", "probabilities", "resultingstates", "strengths", "parameters", "property")
+
+
+@dataclass(frozen=True)
+class _Declared:
+    element: Element
+    family: Family
+    parts: dict[str, list[Element]]
+
+
+def read(content: str | bytes, path: str) -> NetworkDocument:
+    """Read a network."""
+    file = parse_xml(content, path)
+    root, checks = file.root, NetworkChecks(file)
+    checks.notes += file.notes
+    name_of: Callable[[str], str] = unescaped if file.escaped else str
+    if root.tag != "smile":
+        raise file.error(root.place, f"expected <smile>, found <{root.tag}>")
+    drawn, dropped = _drawn(root, name_of), set[str]()
+    properties: list[Property] = []
+    declared: list[_Declared] = []
+    for part in root.children:
+        if part.tag == "nodes":
+            _require_no_text(file, part)
+            declared += [_declared(file, checks, element, name_of, drawn, dropped) for element in part.children]
+        elif part.tag == "properties":
+            properties += [_property(file, one) for one in part.children]
+        elif part.tag != "extensions":
+            dropped.add(f"<{part.tag}>")
+    shapes = [checks.define(one.family) for one in declared]
+    checks.require_whole()
+    nodes = [_node(file, checks, one, shape, name_of) for one, shape in zip(declared, shapes, strict=True)]
+    dropped |= {f"<{inner.tag}>" for inner in root.all_within() if inner.tag in ("interior", "outline", "font")}
+    if dropped:
+        checks.notes.append(f"parts of XDSL that no other format has were dropped: {', '.join(sorted(dropped))}")
+    return checks.document(name_of(root.attributes.get("id", "")), nodes, properties)
+
+
+def _drawn(root: Element, name_of: Callable[[str], str]) -> dict[str, list[Property]]:
+    """Find labels and positions of nodes in GeNIe's part of the file; a label that is the name says nothing."""
+    found: dict[str, list[Property]] = {}
+    for part in root.children:
+        for node in part.all_within() if part.tag == "extensions" else ():
+            identifier = node.attributes.get("id", "")
+            if node.tag == "node" and identifier:
+                texts = {child.tag: child.text for child in node.children if child.text}
+                label, position = texts.get("name", identifier), texts.get("position")
+                found[identifier] = [("label", label)] if label not in (identifier, name_of(identifier)) else []
+                found[identifier] += [("position", position)] if position else []
+    return found
+
+
+def _property(file: XmlFile, element: Element) -> Property:
+    if element.tag != "property" or "id" not in element.attributes:
+        raise file.error(element.place, f'expected <property id="...">, found <{element.tag}>')
+    return element.attributes["id"], element.text
+
+
+def _declared(
+    file: XmlFile,
+    checks: NetworkChecks,
+    element: Element,
+    name_of: Callable[[str], str],
+    drawn: dict[str, list[Property]],
+    dropped: set[str],
+) -> _Declared:
+    if element.tag not in NODES:
+        raise file.error(
+            element.place,
+            f"a node <{element.tag}> is no part of a Bayesian network of tables; remove it, or make it <cpt>",
+        )
+    parts: dict[str, list[Element]] = {tag: [] for tag in KNOWN}
+    for child in element.children:
+        if child.tag == "dynamic":
+            raise file.error(child.place, "a dynamic network is not read; unroll it first")
+        if child.tag in parts:
+            parts[child.tag].append(child)
+        else:
+            dropped.add(f"<{child.tag}>")
+    _require_no_text(file, element)
+    dropped |= {f"{name}=" for one in (element, *parts["state"]) for name in one.attributes if name != "id"}
+    identifier = _identifier(file, element)
+    properties = [_property(file, one) for one in parts["property"]]
+    named = {name for name, _ in properties}
+    properties += [one for one in drawn.get(identifier, []) if one[0] not in named]
+    states = parts["state"]
+    variable = Variable(
+        name_of(identifier),
+        tuple(name_of(_identifier(file, state)) for state in states),
+        element.place,
+        [state.place for state in states],
+        tuple(properties),
+    )
+    checks.declare(variable)
+    for given_twice in parts["parents"][1:]:
+        raise file.error(given_twice.place, f"<{element.tag}> {variable.name!r} has a second <parents>; leave one out")
+    names = [name for parents in parts["parents"] for name in parents.words()]
+    places = [place for parents in parts["parents"] for place in parents.places()[:-1]]
+    return _Declared(element, Family(variable.name, tuple(map(name_of, names)), element.place, places), parts)
+
+
+def _require_no_text(file: XmlFile, element: Element) -> None:
+    if element.text:
+        raise file.error(element.place_of(0), f"there is text directly inside <{element.tag}>; remove it")
+
+
+def _identifier(file: XmlFile, element: Element) -> str:
+    if "id" not in element.attributes:
+        raise file.error(element.place, f"<{element.tag}> has no id")
+    return element.attributes["id"]
+
+
+def _node(
+    file: XmlFile, checks: NetworkChecks, one: _Declared, shape: tuple[int, ...], name_of: Callable[[str], str]
+) -> NodeDocument:
+    element, family = one.element, one.family
+    variable = checks.variables[family.name]
+    content = _only(file, one, NODES[element.tag])
+    kind: Kind = "table"
+    noisy_or: NoisyOr | None = None
+    if element.tag == "cpt":
+        values = checks.numbers(content.words(), content.place_of, prod(shape), f"the table of {family.name!r}")
+        table = checks.table(values, shape, family.name, lambda row: content.place_of(row * shape[-1]))
+    elif element.tag == "deterministic":
+        kind = "deterministic"
+        table = _deterministic(file, checks, content, variable, shape, name_of)
+    else:
+        columns, leak = _noisy_columns(file, checks, one, content, shape)
+        checks.reserve(shape, element.place)
+        noisy_or = as_noisy_or(columns, leak)
+        if noisy_or:
+            kind, table = "noisy_or", noisy_or.table()
+        else:
+            table = noisy_max_table(columns, leak)
+            checks.notes.append(f"the noisy-MAX of {family.name!r} was written out as a table")
+    return NodeDocument(family.name, variable.states, family.parents, table, kind, variable.properties, noisy_or)
+
+
+def _only(file: XmlFile, one: _Declared, tag: str) -> Element:
+    found = one.parts[tag]
+    if len(found) != 1:
+        place = found[1].place if found else one.element.place
+        how_many = "a second" if found else "no"
+        raise file.error(place, f"<{one.element.tag}> {one.family.name!r} has {how_many} <{tag}>; give it once")
+    return found[0]
+
+
+def _deterministic(
+    file: XmlFile,
+    checks: NetworkChecks,
+    content: Element,
+    variable: Variable,
+    shape: tuple[int, ...],
+    name_of: Callable[[str], str],
+) -> Array:
+    states, n_rows = list(map(name_of, content.words())), prod(shape[:-1])
+    if len(states) != n_rows:
+        place = content.place_of(min(len(states), n_rows))
+        raise file.error(place, f"{variable.name!r} needs {n_rows} resulting states, and {len(states)} are given")
+    for k, state in enumerate(states):
+        if state not in variable.codes:
+            known = some(list(map(repr, variable.states)))
+            raise file.error(content.place_of(k), f"{variable.name!r} has no state {state!r}; it has {known}")
+    checks.reserve(shape, content.place)
+    table = np.zeros((n_rows, shape[-1]))
+    table[np.arange(n_rows), [variable.codes[state] for state in states]] = 1.0
+    return table.reshape(shape)
+
+
+def _noisy_columns(
+    file: XmlFile, checks: NetworkChecks, one: _Declared, content: Element, shape: tuple[int, ...]
+) -> tuple[list[Array], Array]:
+    """Read what each parent does on its own, sorted by its states, and the leak."""
+    name, n_states = one.family.name, shape[-1]
+    n_columns = sum(shape[:-1]) + 1
+    what = f"the noisy-MAX of {name!r}"
+    values = checks.numbers(content.words(), content.place_of, n_columns * n_states, what)
+    values = checks.table(values, (n_columns, n_states), name, lambda row: content.place_of(row * n_states))
+    orders = _only(file, one, "strengths") if one.family.parents else content
+    strengths = orders.words() if one.family.parents else []
+    if len(strengths) != n_columns - 1:
+        place = orders.place_of(min(len(strengths), n_columns - 1))
+        raise file.error(place, f"{what} needs {n_columns - 1} strengths, and {len(strengths)} are given")
+    columns, start = [], 0
+    for parent, n_parent in zip(one.family.parents, shape[:-1], strict=True):
+        order = strengths[start : start + n_parent]
+        if sorted(order) != sorted(map(str, range(n_parent))):
+            raise file.error(
+                orders.place_of(start), f"the strengths of {parent!r} have to be the numbers of its states"
+            )
+        column = np.empty((n_parent, n_states))
+        column[list(map(int, order))] = values[start : start + n_parent]
+        columns.append(column)
+        start += n_parent
+    return columns, values[-1]
