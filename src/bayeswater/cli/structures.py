@@ -1,0 +1,73 @@
+"""What the verbs about structures share: whole tables, graphs of network files, tiers."""
+
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.cli.reading import Reading
+from bayeswater.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeswater.structure.dag import Dag
+
+
+def read_table(reading: Reading, path: str, ignored: Sequence[str], wanted: Sequence[str] | None = None) -> "pa.Table":
+    """Read a whole table, since a search goes over its rows many times: all columns but some, or those wanted."""
+    import pyarrow as pa
+
+    from bayeswater.cli.progress import shown
+
+    source = reading.open(path)
+    for name in [*ignored, *(wanted or ())]:
+        source.require_column(name)
+    kept = list(wanted) if wanted is not None else [name for name in source.schema.names if name not in ignored]
+    batches = list(shown(source, "reading", kept))
+    if not batches:
+        raise DataError(f"{source.name} has no rows to learn from")
+    return pa.concat_tables(batches, promote_options="permissive").select(kept)
+
+
+def graph_of(path: str | os.PathLike[str]) -> "Dag":
+    """Read the graph of a network file."""
+    from bayeswater.models.bayesian_network import BayesianNetwork
+
+    return BayesianNetwork.read(path).dag
+
+
+def with_states_of(path: str, table: "pa.Table") -> "pa.Table":
+    """Declare the states that a network file gives, so that those no row has count among the parameters."""
+    import pyarrow as pa
+
+    from bayeswater.models.bayesian_network import BayesianNetwork
+
+    network = BayesianNetwork.read(path)
+    for place, name in enumerate(table.column_names):
+        states = list(network.states(name))
+        if not all(isinstance(state, str) for state in states):
+            continue
+        texts = [None if value is None else str(value) for value in table[name].to_pylist()]
+        unknown = next((text for text in texts if text is not None and text not in states), None)
+        if unknown is not None:
+            raise DataError(f"column {name!r} holds {unknown!r}, which is none of its states {states[:10]} in {path}")
+        code = {state: number for number, state in enumerate(states)}
+        codes = pa.array([None if text is None else code[text] for text in texts], pa.int32())
+        table = table.set_column(place, name, pa.DictionaryArray.from_arrays(codes, pa.array(states)))
+    return table
+
+
+def read_tiers(path: Path) -> list[list[str]]:
+    """Read tiers of a TOML file."""
+    try:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{path} is no TOML file: {error}") from None
+    tiers = document.get("tiers")
+    if not isinstance(tiers, list) or not all(
+        isinstance(tier, list) and all(isinstance(name, str) for name in tier) for tier in tiers
+    ):
+        raise ParameterError(f'{path} does not hold lists of names; write tiers = [["age", "sex"], ["income"]]')
+    return tiers

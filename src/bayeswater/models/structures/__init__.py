@@ -1,0 +1,1 @@
+"""Structures learned from rows: the public functions, and what they give back."""

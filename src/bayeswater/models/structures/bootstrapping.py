@@ -1,0 +1,153 @@
+"""`bootstrap_structure`: how sure each arc is, by learning again from rows drawn anew."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.errors import ParameterError
+from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.structures.learning import require_complete
+from bayeswater.models.structures.state_table import StateTable
+from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.knowledge import Arcs, Knowledge
+from bayeswater.structure.scores import as_score
+from bayeswater.structure.search import METHODS
+from bayeswater.typing import Array, is_number
+
+LONGEST_LIST = 20
+"""Pairs that are printed."""
+
+
+@dataclass(frozen=True, repr=False)
+class ArcStrengths:
+    """How often pairs were joined, and in which direction.
+
+    Attributes
+    ----------
+    table : StateTable
+    counts : array (n_variables, n_variables) of repetitions with the arc [parent, child]; one that the rows cannot
+        direct counts half each way
+    n : repetitions
+    """
+
+    table: StateTable
+    counts: Array
+    n: int
+
+    @cached_property
+    def strength(self) -> Array:
+        """Share of the repetitions in which two variables are joined: (n_variables, n_variables)."""
+        return (self.counts + self.counts.T) / self.n
+
+    @cached_property
+    def direction(self) -> Array:
+        """Of those, the share in which the arc leads from row to column; 0 where they never are joined."""
+        joined = self.counts + self.counts.T
+        return np.divide(self.counts, joined, out=np.zeros_like(self.counts), where=joined > 0)
+
+    @cached_property
+    def threshold(self) -> float:
+        """Strength beyond which a pair is taken to be joined, chosen from all strengths."""
+        return significance_threshold(self.strength[np.tril_indices(len(self.counts), -1)])
+
+    def graph(self, threshold: float | None = None) -> Dag:
+        """The averaged graph: all pairs that are stronger than the threshold, unless an arc would close a cycle."""
+        if threshold is None:
+            threshold = self.threshold
+        if not (is_number(threshold) and 0 <= threshold <= 1):
+            raise ParameterError(f"threshold is {threshold!r}; give a number from 0 to 1")
+        return Dag(self.table.names, averaged_parents(self.counts, self.n, threshold))
+
+    def network(self, threshold: float | None = None, **prior: Any) -> BayesianNetwork:
+        """The averaged graph with tables estimated from all rows; see `BayesianNetwork.from_data`."""
+        states = {variable.name: variable.states for variable in self.table.variables}
+        prior = prior or {"equivalent_sample_size": 1.0}
+        frame = self.table.to_frame()
+        return BayesianNetwork.from_data(
+            self.graph(threshold), frame, states=states, sample_weight=self.table.weight, **prior
+        )
+
+    def _pairs(self) -> list[tuple[str, str, float, float]]:
+        names, found = self.table.names, []
+        for a, b in zip(*np.nonzero(np.tril(self.strength)), strict=True):
+            parent, child = (a, b) if self.direction[a, b] > self.direction[b, a] else (b, a)
+            found.append((names[parent], names[child], self.strength[a, b], self.direction[parent, child]))
+        return sorted(found, key=lambda pair: -pair[2])
+
+    def to_frame(self) -> Any:
+        """Pairs that were ever joined: "from", "to", "strength" and "direction", the strongest first."""
+        start, end, strength, direction = zip(*self._pairs(), strict=True) if self._pairs() else ((), (), (), ())
+        columns = {"from": start, "to": end, "strength": strength, "direction": direction}
+        return write_frame({name: np.array(values) for name, values in columns.items()}, self.table.library)
+
+    def __repr__(self) -> str:
+        pairs = self._pairs()
+        width = max([len(f"{a} -> {b}") for a, b, *_ in pairs[:LONGEST_LIST]], default=0)
+        lines = [f"Arcs in {self.n} repetitions; those over {self.threshold:.3g} are significant"]
+        lines += [
+            f"  {f'{a} -> {b}':{width}}  {strength:5.3f}  this way {direction:.3f}"
+            for a, b, strength, direction in pairs[:LONGEST_LIST]
+        ]
+        if len(pairs) > LONGEST_LIST:
+            lines.append(f"  and {len(pairs) - LONGEST_LIST} weaker ones")
+        return "\n".join(lines)
+
+
+def bootstrap_structure(
+    data: Any,
+    n: int = 200,
+    score: Any = "bic",
+    method: str = "hill_climb",
+    *,
+    required: Arcs = None,
+    forbidden: Arcs = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+    max_parents: int | None = None,
+    seed: int = 0,
+    discretize: str = "equal_frequency",
+    columns: Mapping[Any, Any] | None = None,
+    sample_weight: Any = None,
+    progress: Callable[[int], None] | None = None,
+) -> ArcStrengths:
+    """Learn a structure n times from rows drawn with replacement, and count how often each arc is found.
+
+    Parameters
+    ----------
+    n : repetitions
+    data, score, method, required, forbidden, tiers, max_parents, discretize, columns, sample_weight : as in
+        `learn_structure`; cuts of numbers are made once, from all rows
+    seed : of the draws
+    progress : told the number of repetitions done
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [0, 0, 1, 1] * 20, "b": ["x", "x", "y", "y"] * 20, "c": [0, 1, 0, 1] * 20})
+    >>> found = bootstrap_structure(frame, n=20)
+    >>> print(found.strength[0, 1], list(found.graph().edges()))
+    1.0 [('a', 'b')]
+    """
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+        raise ParameterError(f"n is {n!r}; give the number of repetitions, 1 or more")
+    if method not in METHODS:
+        raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
+    table = StateTable.of(data, discretize, columns, sample_weight)
+    require_complete(table)
+    knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
+    counts = arc_counts(
+        table.codes,
+        table.n_states,
+        as_score(score),
+        knowledge,
+        int(n),
+        method=method,
+        seed=seed,
+        weight=table.weight,
+        progress=progress,
+    )
+    return ArcStrengths(table, counts, int(n))

@@ -1,0 +1,103 @@
+"""`LearnedStructure`: a graph that a search found, its network, and how it was found."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.structures.state_table import StateTable
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
+from bayeswater.structure.scores import Score
+from bayeswater.structure.search import Search
+
+LONGEST_LIST = 12
+"""Arcs that are printed."""
+
+
+@dataclass(frozen=True, repr=False)
+class LearnedStructure:
+    """What `learn_structure` found.
+
+    Attributes
+    ----------
+    table : StateTable
+        The rows as states: cuts of numbers and domains are those the graph was learned with.
+    scored_by : Score
+        What judged the graph; with missing cells, by what is known.
+    search : Search
+        Steps, curve of the score against seconds, what stopped it, scores of restarts.
+    rounds : tuple of float
+        With missing cells: the score of the start, and of every round of structural EM.
+    """
+
+    table: StateTable
+    scored_by: Score
+    search: Search
+    rounds: tuple[float, ...] = ()
+
+    @cached_property
+    def graph(self) -> Dag:
+        """The graph."""
+        return Dag(self.table.names, tuple(tuple(sorted(own)) for own in self.search.parents))
+
+    @property
+    def score(self) -> float:
+        """Its score, in nats; higher is better."""
+        return self.search.score
+
+    @cached_property
+    def network(self) -> BayesianNetwork:
+        """The network with tables estimated from the same rows, one imagined row spread over each table.
+
+        Missing cells are summed over, by EM.
+        """
+        return self.fit(equivalent_sample_size=1.0)
+
+    def fit(self, **prior: Any) -> BayesianNetwork:
+        """Estimate the tables with a prior of your own: see `BayesianNetwork.from_data`."""
+        states = {variable.name: variable.states for variable in self.table.variables}
+        settings = {"missing": "em"} | prior if self.table.n_missing.any() else prior
+        return BayesianNetwork.from_data(
+            self.graph, self.table.to_frame(), states=states, sample_weight=self.table.weight, **settings
+        )
+
+    @cached_property
+    def equivalence_class(self) -> EquivalenceClass:
+        """All graphs that say the same about who is independent of whom: arcs that the rows can direct, and others."""
+        return equivalence_class(self.graph)
+
+    @property
+    def curve(self) -> Any:
+        """Frame of seconds and score at each new best."""
+        seconds, scores = np.array(self.search.curve).reshape(-1, 2).T
+        return write_frame({"seconds": seconds, "score": scores}, self.table.library)
+
+    def __repr__(self) -> str:
+        edges = [f"{a} -> {b}" for a, b in self.graph.edges()]
+        more = len(edges) - LONGEST_LIST
+        shown = "; ".join(edges[:LONGEST_LIST]) + (f"; and {more} more" if more > 0 else "")
+        search = self.search
+        seconds = search.curve[-1][0] if search.curve else 0.0
+        lines = [
+            f"Structure of {len(self.graph)} variables with {len(edges)} arc{'' if len(edges) == 1 else 's'}, "
+            f"{self.scored_by.name} {self.score:.2f}",
+            f"  arcs       {shown or 'none'}",
+            f"  search     {search.method}: {search.n_steps} {'tests' if search.method == 'pc' else 'steps'}, "
+            f"{search.n_families} families scored, best after {seconds:.2f} s",
+            f"  stopped    {search.stopped}",
+        ]
+        if self.rounds:
+            n_missing, n_rounds = int(self.table.n_missing.sum()), len(self.rounds) - 1
+            lines.append(
+                f"  missing    {n_missing} cell{'' if n_missing == 1 else 's'}: structural EM, {n_rounds} "
+                f"round{'' if n_rounds == 1 else 's'}; the score is that of the cells that are there"
+            )
+        if len(search.restarts) > 1:
+            lines.append(f"  restarts   best {max(search.restarts):.2f}, worst {min(search.restarts):.2f}")
+        if search.cache_was_full:
+            lines.append("  memory     some families were counted more than once, as there was no room to keep them")
+        return "\n".join(lines)

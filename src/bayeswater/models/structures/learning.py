@@ -1,0 +1,200 @@
+"""`learn_structure` and `score_structure`: the graph that explains the rows best, and how well any graph does."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.learning.structural_em import judge_of, structural_em
+from bayeswater.models.network_graph import read_graph
+from bayeswater.models.structures.learned import LearnedStructure
+from bayeswater.models.structures.state_table import StateTable
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.families import Families
+from bayeswater.structure.hill_climbing import Parents
+from bayeswater.structure.knowledge import Arcs, Knowledge
+from bayeswater.structure.scores import as_score
+from bayeswater.structure.search import Progress, Search, Way, search
+from bayeswater.typing import is_number
+
+
+def learn_structure(
+    data: Any,
+    score: Any = "bic",
+    method: str = "auto",
+    *,
+    start: Any = None,
+    required: Arcs = None,
+    forbidden: Arcs = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+    max_parents: int | None = None,
+    time_limit: float | None = None,
+    restarts: int = 0,
+    perturb: int = 10,
+    significance: float = 0.05,
+    test: str = "g2",
+    seed: int = 0,
+    discretize: str = "equal_frequency",
+    columns: Mapping[Any, Any] | None = None,
+    missing: str = "em",
+    sample_weight: Any = None,
+    progress: Callable[[float, float, int], None] | None = None,
+) -> LearnedStructure:
+    """Find the graph of the highest score.
+
+    Parameters
+    ----------
+    data : frame, one column for each variable; numbers are put into bins
+    score : "bic" (or "mdl"), "aic", "loglik", "bdeu", "bds", "k2", "fnml", "qnml", or ("bdeu", equivalent sample size)
+    method : "auto", "hill_climb", "tabu", "order", "exact", "tree" or "pc"; see `bayeswater.structure.search`
+    start : graph to begin from; none of its arcs has to stay
+    required, forbidden : arcs (parent, child) that must or cannot be there, or text: ``"age -> income; sex <- *"``
+    tiers : lists of names; no arc leads from a later list to an earlier one
+    max_parents : most parents of a variable
+    time_limit : seconds; "order" uses all of them, and without a limit makes a fixed number of attempts
+    restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
+    significance, test : of "pc": probability below which a departure from independence counts, "g2" or "chi2"
+    seed : of everything random: without a time limit the same seed gives the same graph
+    discretize, columns : how numbers are put into bins, and what is known of columns; see `Discretizer`, `NaiveBayes`
+    missing : "em" to fill in missing cells by structural EM, all rows counting with what is known of them; or "error"
+    sample_weight : (n_rows,)
+    progress : told seconds, score and number of arcs at every new best
+
+    Returns
+    -------
+    LearnedStructure
+        ``.graph``, ``.score``, ``.network`` with its tables estimated, and a report; made to be printed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rain, wet = ["yes", "no", "no", "no"] * 30, ["yes", "no", "no", "yes"] * 30
+    >>> found = learn_structure(pd.DataFrame({"rain": rain, "wet": wet, "coin": ["heads"] * 60 + ["tails"] * 60}))
+    >>> found
+    Structure of 3 variables with 1 arc, bic -217.52
+      arcs       wet -> rain
+      search     exact: ...
+      stopped    it is proven that no graph scores higher
+    """
+    if not (time_limit is None or (is_number(time_limit) and time_limit > 0)):
+        raise ParameterError(f"time_limit is {time_limit!r}; give seconds, over 0")
+    if not (is_number(significance) and 0 < significance < 1):
+        raise ParameterError(f"significance is {significance!r}; give a probability between 0 and 1")
+    if not isinstance(restarts, int | np.integer) or isinstance(restarts, bool) or restarts < 0:
+        raise ParameterError(f"restarts is {restarts!r}; give a whole number, 0 or more")
+    if missing not in ("em", "error"):
+        raise ParameterError(f"missing is {missing!r}; it can be 'em' or 'error'")
+    table = StateTable.of(data, discretize, columns, sample_weight)
+    if missing == "error":
+        require_complete(table)
+    knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
+    begin = knowledge.start
+    if start is not None:
+        dag = ordered(read_graph(start), table.names, "start")
+        knowledge.check(dag)
+        begin = tuple(map(frozenset, dag.parents))
+
+    def searched(families: Families, begin: Parents, time_limit: float | None, progress: Progress | None) -> Search:
+        return search(
+            families,
+            knowledge,
+            method,
+            start=begin,
+            time_limit=time_limit,
+            restarts=int(restarts),
+            perturb=perturb,
+            significance=significance,
+            test=test,
+            seed=seed,
+            progress=progress,
+        )
+
+    scored_by = as_score(score)
+    if not table.n_missing.any():
+        families = Families(table.codes, table.n_states, scored_by, table.weight)
+        return LearnedStructure(table, scored_by, searched(families, begin, time_limit, progress))
+    clock = Way(time_limit, progress)
+    found = structural_em(
+        table.codes,
+        table.n_states,
+        scored_by,
+        # Half of what is left, so that there is time for a round on cells that were filled in better.
+        lambda families, begin: searched(families, begin, clock.half_of_the_rest, None),
+        start=begin,
+        weight=table.weight,
+        weigh_copies=method == "pc",
+        seed=seed,
+        watch=clock.step,
+    )
+    return LearnedStructure(table, judge_of(scored_by), found.search, found.rounds)
+
+
+def score_structure(
+    graph: Any,
+    data: Any,
+    score: Any = "bic",
+    *,
+    per_node: bool = False,
+    discretize: str = "equal_frequency",
+    columns: Mapping[Any, Any] | None = None,
+    sample_weight: Any = None,
+) -> Any:
+    """Score a graph: natural logarithms, higher is better.
+
+    Parameters
+    ----------
+    graph : text, edges, `Dag`, networkx graph or `BayesianNetwork`
+    data, score, discretize, columns, sample_weight : as in `learn_structure`
+    per_node : whether to give the score of each node, which add up to that of the graph
+
+    Returns
+    -------
+    float, or dict of name to float
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "x"]})
+    >>> round(score_structure("a -> b", frame, "loglik"), 4)
+    -4.1589
+    """
+    table = StateTable.of(data, discretize, columns, sample_weight)
+    require_complete(table)
+    dag = ordered(read_graph(graph), table.names, "graph")
+    families = Families(table.codes, table.n_states, as_score(score), table.weight)
+    nodes = {name: families.of(node, own) for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))}
+    return nodes if per_node else sum(nodes.values())
+
+
+def description_length(graph: Any, data: Any, score: Any = "bic", **settings: Any) -> float:
+    """Nats that graph, parameters and rows take together, the less the better: the negative of the score.
+
+    With AIC and BIC it is f |B| - LL(B | D), f the price of a parameter and |B| the number of parameters.
+    """
+    return -float(score_structure(graph, data, score, **settings))
+
+
+def ordered(dag: Dag, names: Sequence[str], what: str) -> Dag:
+    """Give the same graph with its nodes in the order of the columns."""
+    for name in dag.names:
+        if name not in names:
+            raise ParameterError(f"{what} has a node {name!r}, but data has no such column; there are {names[:10]}")
+    missing = [name for name in names if name not in dag.position]
+    if missing and what == "graph":
+        raise ParameterError(f"data has a column {missing[0]!r} that is no node of the graph; leave it out of one")
+    place = {name: node for node, name in enumerate(names)}
+    parents = {name: tuple(place[dag.names[p]] for p in own) for name, own in zip(dag.names, dag.parents, strict=True)}
+    return Dag(tuple(names), tuple(parents.get(name, ()) for name in names))
+
+
+def require_complete(table: StateTable) -> None:
+    """Refuse missing cells, with how many there are and where."""
+    n_missing = table.n_missing
+    if n_missing.any():
+        worst = int(np.argmax(n_missing))
+        raise DataError(
+            f"{int(n_missing.sum())} cells are missing, {int(n_missing[worst])} of them in column "
+            f"{table.names[worst]!r}; learn_structure(missing='em') fills them in, all else needs whole rows: fill "
+            "cells in, or leave rows or columns out"
+        )

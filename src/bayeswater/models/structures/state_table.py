@@ -1,0 +1,98 @@
+"""`StateTable`: the rows of a frame as states of variables, numbers put into bins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.frames import held, is_frame, library_of
+from bayeswater.data.labels import checked_labels, encode_labels
+from bayeswater.data.number_table import bin_labels
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight, without_zero_rows
+from bayeswater.errors import DataError
+from bayeswater.models.column_settings import column_settings
+from bayeswater.models.discrete_encoding import code_columns, read_columns
+from bayeswater.models.discrete_planning import plan_discrete, warn_of_names_of_rows
+from bayeswater.models.network_rows import rows_as_frame
+from bayeswater.models.parts.part import Settings
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class StateTable:
+    """Codes (n_variables, n_rows) of the states of variables; a missing cell has the code one past the last state."""
+
+    plan: ColumnPlan
+    variables: tuple[Variable, ...]
+    codes: Array
+    weight: Array | None
+    library: str | None
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        discretize: str = "equal_frequency",
+        columns: Mapping[Any, Any] | None = None,
+        sample_weight: Any = None,
+        by: Any = None,
+    ) -> "StateTable":
+        """Read a frame.
+
+        Parameters
+        ----------
+        data : frame
+        discretize : how numbers are put into bins; see `Discretizer`
+        columns : what is known of columns, as in `NaiveBayes`
+        sample_weight : (n_rows,)
+        by : (n_rows,) labels that cuts may look at, where the method does
+        """
+        data = held(data)
+        if not is_frame(data):
+            raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
+        n_rows = read_columns(data, "learn_structure").n_rows
+        classes = np.zeros(n_rows, dtype=np.int64) if by is None else by
+        data, kept, weight = without_zero_rows(data, checked_labels(classes), checked_weight(sample_weight, n_rows))
+        raw = read_columns(data, "learn_structure")
+        settings = Settings("learn_structure", given=column_settings(columns))
+        plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
+        table = code_columns(raw, plan, None, settings, learning=True)
+        warn_of_names_of_rows(table)
+        return cls(plan, _named(table), _side_by_side(table), weight, library_of(data))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def n_states(self) -> Array:
+        """Number of states of each variable."""
+        return np.array([variable.n_states for variable in self.variables], dtype=np.int64)
+
+    @property
+    def n_missing(self) -> Array:
+        """Missing cells of each variable."""
+        return (self.codes >= self.n_states[:, None]).sum(axis=1)
+
+    def to_frame(self) -> Any:
+        """Give the rows as a frame of states, numbers by the names of their bins."""
+        return rows_as_frame(self.codes, self.variables, self.library)
+
+
+def _named(table: DiscreteTable) -> tuple[Variable, ...]:
+    """Variables of the columns; the states of numbers are the names of their bins."""
+    return tuple(
+        Variable(variable.name, tuple(bin_labels(column))) if column.family == "binned" else variable
+        for variable, column in zip(table.coded.schema, table.plan.used, strict=True)
+    )
+
+
+def _side_by_side(table: DiscreteTable) -> Array:
+    dtype = np.result_type(*(column.dtype for column in table.columns))
+    return np.array(table.columns, dtype=dtype)

@@ -1,0 +1,128 @@
+"""The best graph of all, proven: every set of parents that could be in it is scored, and all orders are gone through.
+
+A set of parents is in no best graph if a part of it scores as well, since the arcs it has more can only be in the way.
+For penalised likelihoods a set needs no counting where even a perfect fit could not pay for its parameters: the
+log-likelihood is at most zero, so neither it nor any larger set can beat its parts. What is left is searched by dynamic
+programming over subsets (Silander and Myllymaki 2006): exact, and of 2^n steps.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from bayeswater.errors import ResourceLimitError
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.subset_orders import best_last
+from bayeswater.structure.families import Families
+from bayeswater.structure.hill_climbing import TIE, Parents
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.typing import Array
+
+MOST_VARIABLES = 25
+"""Variables beyond which the subsets alone (9 bytes each) take over 300 MB."""
+
+MOST_FAMILIES = 20_000_000
+"""Sets of parents beyond which counting them would take an hour and more."""
+
+
+@dataclass(frozen=True)
+class ExactForecast:
+    """What an exact search will cost at most."""
+
+    n_families: int
+    n_bytes: int
+
+    def __str__(self) -> str:
+        return f"up to {self.n_families:,} families to score, {self.n_bytes / 2**20:.4g} MB for all subsets"
+
+
+def forecast(knowledge: Knowledge) -> ExactForecast:
+    """Say what an exact search costs at most, before bounds spare some of it."""
+    n_families = 0
+    for y in range(len(knowledge.names)):
+        free = int((knowledge.allowed[:, y] & ~knowledge.required[:, y]).sum())
+        most = knowledge.max_parents - int(knowledge.required[:, y].sum())
+        n_families += sum(comb(free, k) for k in range(min(free, most) + 1))
+    return ExactForecast(n_families, 9 * 2 ** len(knowledge.names))
+
+
+def exact_search(families: Families, knowledge: Knowledge) -> tuple[Parents, float]:
+    """Find the graph of the highest score.
+
+    Raises
+    ------
+    ResourceLimitError
+        Where there are too many variables or families, with their number and the way out.
+    """
+    n = families.n_variables
+    cost = forecast(knowledge)
+    if n > MOST_VARIABLES or cost.n_families > MOST_FAMILIES:
+        raise ResourceLimitError(
+            f"an exact search over {n} variables has {cost}; the limits are {MOST_VARIABLES} variables and "
+            f"{MOST_FAMILIES:,} families. Limit max_parents, forbid arcs or give tiers, or use method='order'"
+        )
+    lists = [_parent_sets(families, knowledge, y) for y in range(n)]
+    first = np.cumsum([0, *(len(sets) for sets, _ in lists)])
+    sets = np.concatenate([sets for sets, _ in lists])
+    scores = np.concatenate([scores for _, scores in lists])
+    required = np.array([_bits(np.flatnonzero(column)) for column in knowledge.required.T], dtype=np.int64)
+    best, last = np.empty(2**n), np.empty(2**n, dtype=np.int8)
+    (best_last if worth_compiling(n * 2**n) else best_last.loop)(first, sets, scores, required, best, last)
+    parents: list[frozenset[int]] = [frozenset()] * n
+    subset = 2**n - 1
+    while subset:
+        y = int(last[subset])
+        subset &= ~(1 << y)
+        own = next(int(s) for s in sets[first[y] : first[y + 1]] if not int(s) & ~subset)
+        parents[y] = frozenset(x for x in range(n) if own >> x & 1)
+    found = tuple(parents)
+    return found, families.total(found)
+
+
+def _parent_sets(families: Families, knowledge: Knowledge, y: int) -> tuple[Array, Array]:
+    """Sets of parents of y, as bits, that no part of them matches, and their scores: the best first."""
+    fixed = frozenset(np.flatnonzero(knowledge.required[:, y]).tolist())
+    free = [int(x) for x in np.flatnonzero(knowledge.allowed[:, y]) if int(x) not in fixed]
+    most = min(len(free), knowledge.max_parents - len(fixed))
+    start = families.column(y, fixed)
+    best: dict[frozenset[int], float] = {fixed: float(start[y])}  # the best score among a set and all its parts
+    kept: dict[frozenset[int], float] = dict(best)
+    layer = [fixed]
+    for _ in range(most):
+        families.prepare([(y, own) for own in layer])
+        grown: dict[frozenset[int], float] = {}
+        for own in layer:
+            column = families.column(y, own)
+            for x in free:
+                if x not in own and (own | {x}) not in grown:
+                    grown[own | {x}] = float(column[x])
+        layer = []
+        for own, score in grown.items():
+            parts = [best[own - {x}] for x in own - fixed if own - {x} in best]
+            if len(parts) < len(own - fixed):
+                continue  # a part was out of the question, and so is the whole
+            top = max(parts)
+            if score == -np.inf or _cannot_pay(families, y, own, top):
+                if score > top:
+                    kept[own] = score
+                continue
+            best[own] = max(score, top)
+            layer.append(own)
+            if score > top + TIE * abs(top):
+                kept[own] = score
+    order = sorted(kept, key=lambda own: (-kept[own], sorted(own)))
+    return np.array([_bits(own) for own in order], dtype=np.int64), np.array([kept[own] for own in order])
+
+
+def _cannot_pay(families: Families, y: int, own: frozenset[int], top: float) -> bool:
+    """Say whether a set of parents, and so every larger one, costs more than a perfect fit gains over its parts."""
+    if families.score.name not in ("aic", "bic"):
+        return False
+    configurations = float(np.prod(families.n_states[list(own)], dtype=np.float64))
+    return families.score.terms(configurations, int(families.n_states[y]), families.n_rows).constant <= top
+
+
+def _bits(members: Iterable[int]) -> int:
+    return sum(1 << int(x) for x in members)

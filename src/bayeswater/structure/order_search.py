@@ -1,0 +1,168 @@
+"""Search over orders: the best graph in which every parent stands before its child, one variable moved at a time.
+
+A graph that no single arc improves may be far from the best one; a variable that moves to another place in the order
+takes all its arcs along. After Andrews and others, "Fast scalable and accurate discovery of DAGs using the best order
+score search and grow-shrink trees" (2023). Around it:
+
+1. a climb with a tabu list gives the first order;
+2. variables are moved, in random turn, each to the place where it gains most, until none gains;
+3. the graph of the order is climbed from, with a tabu list; if that gains, its order is the next one for 2;
+4. a few variables that are near one another are thrown to random places, and those around them moved until none gains;
+   what is not worse is kept, and a new best is climbed from as in 3.
+
+An order says less than a graph: the best graph is kept, not the best order.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswater.structure.families import Families
+from bayeswater.structure.grow_trees import GrowTrees
+from bayeswater.structure.hill_climbing import Parents, hill_climb, topological_order
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.typing import Array
+
+TABU = 30
+"""Length of the tabu list of the climbs."""
+
+MOST_THROWN = 6
+"""Variables thrown to random places at once."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A graph and its score."""
+
+    parents: Parents
+    score: float
+
+
+class OrderSearch:
+    """A search over orders on its way.
+
+    Parameters
+    ----------
+    families, knowledge : what is scored, and what may be there
+    seed : of the random turns and throws
+    watch : told of every new best; says whether to go on
+    """
+
+    def __init__(
+        self, families: Families, knowledge: Knowledge, seed: int, watch: Callable[[Found], bool] = lambda found: True
+    ) -> None:
+        self.families = families
+        self.knowledge = knowledge
+        self.rng = np.random.default_rng(seed)
+        self.watch = watch
+        self.trees = GrowTrees(families, knowledge)
+        self.tie = self.trees.tie
+        self.n_steps = 0
+
+    def from_graph(self, start: Parents) -> Found:
+        """Go from a graph through steps 1 to 3."""
+        best = self._climbed(start)
+        if not self.watch(best):
+            return best
+        return self._from_order(np.array(topological_order(best.parents), dtype=np.int64), best)
+
+    def from_random_order(self) -> Found:
+        """Go through steps 2 and 3 from a random order."""
+        order = np.array(topological_order(self.knowledge.start), dtype=np.int64)
+        for x in self.rng.permutation(len(order)).tolist():
+            self._move(order, x, int(self.rng.integers(len(order))))
+        start = self.knowledge.start
+        return self._from_order(order, Found(start, self.families.total(start)))
+
+    def _from_order(self, order: Array, best: Found) -> Found:
+        while True:
+            self._settle(order, self.rng.permutation(len(order)).tolist(), everywhere=True)
+            found = self._polished(order)
+            if found.score <= best.score + self.tie:
+                return best
+            best = found
+            order = np.array(topological_order(best.parents), dtype=np.int64)
+            if not self.watch(best):
+                return best
+
+    def throw_about(self, best: Found, n_throws: int | None, goes_on: Callable[[], bool]) -> Found:
+        """Go on with step 4: a number of throws, or as long as `goes_on` says."""
+        order = np.array(topological_order(best.parents), dtype=np.int64)
+        self._settle(order, self.rng.permutation(len(order)).tolist(), everywhere=True)
+        parents, score = self.trees.parents(order)
+        if self.families.total(best.parents) > score + self.tie:
+            parents = best.parents  # the neighbours of a variable are read from the better graph
+        done = 0
+        while (n_throws is None or done < n_throws) and goes_on():
+            done += 1
+            v = int(self.rng.integers(len(order)))
+            near = self._neighbours(parents, [v])
+            thrown = self.rng.permutation(sorted(near | {v}))[: 1 + int(self.rng.integers(MOST_THROWN))]
+            trial = order.copy()
+            for x in thrown.tolist():
+                self._move(trial, x, int(self.rng.integers(len(order))))
+            self._settle(trial, sorted(near | {v} | self._neighbours(parents, near)), everywhere=False)
+            trial_parents, trial_score = self.trees.parents(trial)
+            if trial_score >= score - self.tie:
+                is_better = trial_score > score + self.tie
+                order, parents, score = trial, trial_parents, trial_score
+                if is_better and score > best.score - 0.01 * abs(best.score):
+                    found = self._polished(order)
+                    if found.score > best.score + self.tie:
+                        best = found
+                        if not self.watch(best):
+                            break
+        return best
+
+    # ------------------------------------------------------------------ steps
+
+    def _climbed(self, start: Parents) -> Found:
+        parents, score, n_steps = hill_climb(self.families, self.knowledge, start, tabu=TABU)
+        self.n_steps += n_steps
+        return Found(parents, score)
+
+    def _polished(self, order: Array) -> Found:
+        parents, _ = self.trees.parents(order)
+        return self._climbed(parents)
+
+    def _settle(self, order: Array, queue: list[int], *, everywhere: bool) -> None:
+        """Move variables until none of them gains: all, in random turn, or those of the queue and what they disturb."""
+        without_gain = 0
+        while queue:
+            x = queue.pop(0)
+            lowest, highest = self._range(order, x)
+            place, gain = self.trees.best_place(x, order, lowest, highest)
+            if gain > self.tie:
+                self._move(order, x, place)
+                without_gain = 0
+                queue.append(x)
+            else:
+                without_gain += 1
+            if everywhere:
+                if not queue:
+                    queue = self.rng.permutation(len(order)).tolist()
+                if without_gain >= len(order):
+                    return
+
+    def _range(self, order: Array, x: int) -> tuple[int, int]:
+        """Places that leave x after its required parents and before its required children."""
+        required = self.knowledge.required
+        above, below = required[:, x], required[x]
+        others = order[order != x]
+        after = np.flatnonzero(above[others])
+        before = np.flatnonzero(below[others])
+        return (int(after[-1]) + 1 if len(after) else 0), (int(before[0]) if len(before) else len(others))
+
+    def _move(self, order: Array, x: int, place: int) -> None:
+        """Move x to a place among the others, within what is required."""
+        lowest, highest = self._range(order, x)
+        others = order[order != x]
+        place = min(max(place, lowest), highest)
+        order[:] = np.concatenate([others[:place], [x], others[place:]])
+
+    @staticmethod
+    def _neighbours(parents: Parents, nodes: Iterable[int]) -> set[int]:
+        wanted = set(nodes)
+        near = {x for y in wanted for x in parents[y]}
+        return near | {y for y, own in enumerate(parents) if own & wanted}

@@ -1,0 +1,187 @@
+"""Scores of a structure: how well a graph explains the rows, less what its parameters cost. Higher is better, in nats.
+
+Every score here is a sum over families (a variable y of r states and its parents of q configurations), of one shape,
+
+    score(y | parents) = sum over cells of g(n_jk) - sum over configurations of h(n_j) + c,
+
+where n_jk are the rows with configuration j and state k, and g(0) = h(0) = 0:
+
+| score | g(n) | h(n) | c |
+|---|---|---|---|
+| log-likelihood | n ln n | n ln n | 0 |
+| AIC, BIC | n ln n | n ln n | -f q (r - 1), f = 1 or ln(N) / 2 |
+| BDeu, a rows in all | ln G(n + a/qr) - ln G(a/qr) | the same of a/q | 0 |
+| BDs | as BDeu, q the configurations that rows have | | 0 |
+| K2 | ln G(n + 1) | ln G(n + r) - ln G(r) | 0 |
+| fNML | n ln n | n ln n + ln C(n, r) | 0 |
+| qNML | n ln n | n ln n | ln C(N, q) - ln C(N, qr) |
+
+q counts every configuration that the domains allow, seen or not. C is the regret of `structure.regret`. The scores that
+do not prefer one graph to an equivalent one are the log-likelihood, AIC, BIC, BDeu and qNML.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.regret import log_regret_of_rows, log_regrets
+from bayeswater.typing import Array, is_number
+
+LIKELIHOOD = -1.0
+"""In place of a pseudo-count: the term is n ln n."""
+
+REGRET = -2.0
+"""In place of a pseudo-count: the term is n ln n + ln C(n, r)."""
+
+MOST_REGRET_STATES = 2**20
+"""Cells beyond which the regret of qNML is no longer followed one by one."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a family: pseudo-counts of a cell and of a configuration, or one of the two marks; and c."""
+
+    cell: float
+    row: float
+    constant: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """A decomposable score.
+
+    Parameters
+    ----------
+    name : as in the table above, in lower case
+    setting : the equivalent sample size of BDeu and BDs, or the price f of a parameter where it is given
+
+    Examples
+    --------
+    >>> Score("bic").family(np.array([[8, 2], [1, 9]]), n_configurations=2, n_rows=20)
+    -11.25...
+    """
+
+    name: str
+    setting: float | None = None
+    _terms: Callable[..., Terms] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.name not in _SCORES:
+            raise ParameterError(f"score is {self.name!r}; choose one of {', '.join(_SCORES)}")
+        if self.setting is not None and not (is_number(self.setting) and 0 < self.setting < np.inf):
+            raise ParameterError(f"the setting of score {self.name!r} is {self.setting!r}; give a number over 0")
+        object.__setattr__(self, "_terms", _SCORES[self.name])
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether equivalent graphs score the same."""
+        return self.name in ("loglik", "aic", "bic", "bdeu", "qnml")
+
+    @property
+    def counts_seen_configurations(self) -> bool:
+        """Whether q is the number of configurations that some row has."""
+        return self.name == "bds"
+
+    def terms(self, n_configurations: float, n_states: int, n_rows: float) -> Terms:
+        """Terms of a family of q configurations and r states."""
+        return self._terms(float(n_configurations), n_states, n_rows, self.setting)
+
+    def family(self, counts: Array, n_configurations: float, n_rows: float) -> float:
+        """Score a family by its counts.
+
+        Parameters
+        ----------
+        counts : (configurations that rows have, n_states), whole or weighted
+        n_configurations : configurations that the domains allow
+        n_rows : rows, or their weight, of the whole table
+        """
+        counts = counts[counts.any(axis=1)]
+        if self.counts_seen_configurations:
+            n_configurations = max(1, len(counts))
+        r = counts.shape[1]
+        terms = self.terms(n_configurations, r, n_rows)
+        return float(
+            _term(counts, terms.cell, r).sum() - _term(counts.sum(axis=1), terms.row, r).sum() + terms.constant
+        )
+
+
+def as_score(score: Any) -> Score:
+    """Read a score given by name, as (name, setting), or as it is."""
+    if isinstance(score, Score):
+        return score
+    if isinstance(score, tuple) and len(score) == 2 and isinstance(score[0], str):
+        return Score(score[0].lower(), score[1])
+    if not isinstance(score, str):
+        raise ParameterError(f"score is {score!r}; give a name such as 'bic', or ('bdeu', equivalent sample size)")
+    name = score.lower()
+    return Score({"mdl": "bic", "bde": "bdeu", "log-likelihood": "loglik"}.get(name, name))
+
+
+def term_table(mark: float, n_states: int, length: int) -> Array:
+    """Terms of all whole counts below `length`: (length,)."""
+    return _term(np.arange(length), mark, n_states)
+
+
+def _term(n: Array, mark: float, n_states: int) -> Array:
+    if mark == LIKELIHOOD:
+        return xlogy(n, n)
+    if mark == REGRET:
+        whole = np.rint(n).astype(np.int64)
+        regret = log_regret_of_rows(int(whole.max(initial=0)), n_states)
+        return xlogy(n, n) + regret[whole]
+    return gammaln(n + mark) - gammaln(mark)
+
+
+# ------------------------------------------------------------------ the terms of each score
+
+
+def _penalised(price: Callable[[float], float]) -> Callable[..., Terms]:
+    def terms(q: float, r: int, n: float, setting: float | None) -> Terms:
+        f = price(n) if setting is None else setting
+        return Terms(LIKELIHOOD, LIKELIHOOD, -f * q * (r - 1))
+
+    return terms
+
+
+def _bdeu(q: float, r: int, n: float, setting: float | None) -> Terms:
+    rows = 1.0 if setting is None else setting
+    return Terms(rows / (q * r), rows / q, 0.0)
+
+
+def _k2(q: float, r: int, n: float, setting: float | None) -> Terms:
+    return Terms(1.0, float(r), 0.0)
+
+
+def _fnml(q: float, r: int, n: float, setting: float | None) -> Terms:
+    return Terms(LIKELIHOOD, REGRET, 0.0)
+
+
+def _qnml(q: float, r: int, n: float, setting: float | None) -> Terms:
+    return Terms(LIKELIHOOD, LIKELIHOOD, _log_regret(n, q) - _log_regret(n, q * r))
+
+
+_log_regrets = lru_cache(maxsize=64)(log_regrets)
+
+
+def _log_regret(n: float, r: float) -> float:
+    if r > MOST_REGRET_STATES:
+        raise ParameterError(f"qNML of a family of {r:.3g} cells is not worked out; limit the parents with max_parents")
+    most = 1 << round(r).bit_length()  # so that a few tables serve all sizes
+    return float(_log_regrets(round(n), most)[round(r)])
+
+
+_SCORES: dict[str, Callable[..., Terms]] = {
+    "loglik": _penalised(lambda n: 0.0),
+    "aic": _penalised(lambda n: 1.0),
+    "bic": _penalised(lambda n: 0.5 * np.log(n)),
+    "bdeu": _bdeu,
+    "bds": _bdeu,
+    "k2": _k2,
+    "fnml": _fnml,
+    "qnml": _qnml,
+}

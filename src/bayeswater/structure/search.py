@@ -1,0 +1,243 @@
+"""One door to all searches: which one is taken, how long it may last, and what it tells of its way.
+
+| method | what it does |
+|---|---|
+| hill_climb | one arc at a time until none gains, perhaps again from perturbed graphs |
+| tabu | the same, going on over the hill with a list of graphs not to come back to |
+| order | a tabu climb, then variables moved in an order, then throws about the best (`structure.order_search`) |
+| exact | the best graph of all, proven; for few variables |
+| tree | the best tree (Chow and Liu) |
+| pc | the graph that tests of independence leave (`structure.pc_stable`); no score is searched for |
+| auto | exact where it is cheap, order otherwise |
+
+Everything is drawn from one seed: without a time limit the same rows give the same graph on every machine, for any
+number of threads.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.chow_liu import chow_liu_tree
+from bayeswater.structure.exact_search import exact_search, forecast
+from bayeswater.structure.families import Families
+from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
+from bayeswater.structure.independence_tests import IndependenceTest
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.order_search import TABU, Found, OrderSearch
+from bayeswater.structure.pc_stable import pc_stable
+
+METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
+"""Names of the searches."""
+
+THROWS = 100
+"""Throws about the best graph that `order` makes when it has no time limit."""
+
+CHEAP_FAMILIES = 3_000
+"""Families up to which `auto` searches exactly: it takes no longer than a climb."""
+
+MANY_VARIABLES = 150
+"""Variables from which `order`, given time, begins from several random orders."""
+
+RANDOM_ORDERS = 3
+"""How many of them."""
+
+Progress = Callable[[float, float, int], None]
+"""Told seconds, score and number of arcs when a search comes to something better."""
+
+
+@dataclass
+class Way:
+    """The clock of a search, and its best scores against the seconds they took."""
+
+    time_limit: float | None
+    progress: Progress | None = None
+    curve: list[tuple[float, float]] = field(default_factory=list)
+    began: float = field(default_factory=perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return perf_counter() - self.began
+
+    def goes_on(self) -> bool:
+        """Whether there is time left."""
+        return self.time_limit is None or self.seconds < self.time_limit
+
+    @property
+    def half_of_the_rest(self) -> float | None:
+        """Half of the seconds that are left, if they are counted; at least a moment, which ends a search at once."""
+        return None if self.time_limit is None else max(1e-3, (self.time_limit - self.seconds) / 2)
+
+    def step(self, score: float, n_arcs: int) -> bool:
+        """Note a score, and say whether there is time left."""
+        if not self.curve or score > self.curve[-1][1]:
+            self.curve.append((self.seconds, score))
+            if self.progress is not None:
+                self.progress(self.seconds, score, n_arcs)
+        return self.goes_on()
+
+    def found(self, found: Found) -> bool:
+        """Note a graph, and say whether there is time left."""
+        return self.step(found.score, sum(map(len, found.parents)))
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search found, and how.
+
+    Attributes
+    ----------
+    parents, score : the graph
+    method : the search that was made
+    n_steps : changes of an arc that were made, or tests
+    stopped : what ended it, in words
+    curve : (seconds, score) of each new best
+    restarts : the scores that the beginnings it was tried from led to
+    n_families : families that were counted
+    cache_was_full : whether some had to be counted more than once, as there was no room to keep them
+    """
+
+    parents: Parents
+    score: float
+    method: str
+    n_steps: int
+    stopped: str
+    curve: tuple[tuple[float, float], ...]
+    restarts: tuple[float, ...]
+    n_families: int
+    cache_was_full: bool
+
+
+def search(
+    families: Families,
+    knowledge: Knowledge,
+    method: str = "auto",
+    *,
+    start: Parents | None = None,
+    time_limit: float | None = None,
+    restarts: int = 0,
+    perturb: int = 10,
+    significance: float = 0.05,
+    test: str = "g2",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Search:
+    """Search for the graph of the highest score.
+
+    Parameters
+    ----------
+    families, knowledge : what is scored, and what may be there
+    method : see the table above
+    start : parents of every variable to begin from; by default those that are required
+    time_limit : seconds
+    restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
+    significance, test : of "pc": probability below which a departure from independence counts, "g2" or "chi2"
+    seed : of everything random
+    progress : told of every new best
+    """
+    if method not in METHODS:
+        raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
+    way = Way(time_limit, progress)
+    start = knowledge.start if start is None else start
+    if method == "auto":
+        method = "exact" if forecast(knowledge).n_families <= CHEAP_FAMILIES else "order"
+    if method in ("hill_climb", "tabu"):
+        found, n_steps, scores, stopped = _climbs(families, knowledge, way, method, start, restarts, perturb, seed)
+    elif method == "order":
+        found, n_steps, scores, stopped = _orders(families, knowledge, way, start, seed)
+    elif method == "exact":
+        found, n_steps, scores = Found(*exact_search(families, knowledge)), 0, ()
+        stopped = "it is proven that no graph scores higher"
+    elif method == "pc":
+        tests = IndependenceTest(families.codes, families.n_states, test, families.weight)
+        parents, _, n_steps = pc_stable(tests, knowledge, significance, lambda size: way.goes_on())
+        found, scores = Found(parents, families.total(parents)), ()
+        stopped = f"{n_steps} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
+    else:
+        parents = chow_liu_tree(families, knowledge)
+        found, n_steps, scores = Found(parents, families.total(parents)), 0, ()
+        stopped = "it is proven that no tree scores higher"
+    way.found(found)
+    return Search(
+        found.parents,
+        found.score,
+        method,
+        n_steps,
+        stopped,
+        tuple(way.curve),
+        tuple(scores),
+        families.n_counted,
+        families.is_full,
+    )
+
+
+Outcome = tuple[Found, int, tuple[float, ...], str]
+
+TIME_IS_UP = "the time limit was reached"
+
+
+def _climbs(
+    families: Families,
+    knowledge: Knowledge,
+    way: Way,
+    method: str,
+    start: Parents,
+    restarts: int,
+    perturb: int,
+    seed: int,
+) -> Outcome:
+    rng = np.random.default_rng(seed)
+    tabu = TABU if method == "tabu" else 0
+    parents, score, n_steps = hill_climb(families, knowledge, start, tabu=tabu, watch=way.step)
+    best, scores = Found(parents, score), [score]
+    for _ in range(restarts):
+        if not way.goes_on():
+            break
+        begin = perturbed(best.parents, knowledge, perturb, rng)
+        parents, score, more = hill_climb(families, knowledge, begin, tabu=tabu, watch=way.step)
+        n_steps += more
+        scores.append(score)
+        if score > best.score + TIE * abs(score):
+            best = Found(parents, score)
+    ended = f"{tabu} steps brought nothing better" if tabu else "no change of one arc gains"
+    return best, n_steps, tuple(scores), ended if way.goes_on() else TIME_IS_UP
+
+
+def _orders(families: Families, knowledge: Knowledge, way: Way, start: Parents, seed: int) -> Outcome:
+    walk = OrderSearch(families, knowledge, seed, way.found)
+    best = walk.from_graph(start)
+    scores = [best.score]
+    if way.time_limit is not None and families.n_variables > MANY_VARIABLES:
+        for _ in range(RANDOM_ORDERS):
+            if way.goes_on():
+                found = walk.from_random_order()
+                scores.append(found.score)
+                best = max(best, found, key=lambda found: found.score)
+    best = walk.throw_about(best, THROWS if way.time_limit is None else None, way.goes_on)
+    ended = f"{THROWS} throws about the best graph were made" if way.time_limit is None else TIME_IS_UP
+    return best, walk.n_steps, tuple(scores), ended
+
+
+def perturbed(parents: Parents, knowledge: Knowledge, n_changes: int, rng: np.random.Generator) -> Parents:
+    """Change a number of arcs at random, each time one that may be changed."""
+    own = [set(p) for p in parents]
+    n = len(own)
+    done = tries = 0
+    while done < n_changes and tries < 100 * n_changes:
+        tries += 1
+        x, y = (int(node) for node in rng.integers(n, size=2))
+        if x in own[y]:
+            if knowledge.required[x, y]:
+                continue
+            own[y].discard(x)
+        else:
+            closes_cycle = reachable(tuple(map(frozenset, own)))[y, x]
+            if not knowledge.allowed[x, y] or closes_cycle or len(own[y]) >= knowledge.max_parents:
+                continue
+            own[y].add(x)
+        done += 1
+    return tuple(map(frozenset, own))

@@ -1,0 +1,196 @@
+"""Independence read off the graph: d-separation, active trails, minimal separators, local independencies.
+
+X and Y are d-separated by Z where no trail between them is active. A trail is active where each of its inner nodes
+lets pass: a collider (-> c <-) that is in Z or has a descendant in Z, any other node that is not in Z. The same is told
+by the moral graph of X, Y, Z and their ancestors: X and Y are d-separated by Z if and only if Z separates them there.
+The first way shows the trail; the second finds the separators.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.dag import Dag, Nodes, reached
+from bayeswater.structure.undirected import UndirectedGraph, moral_graph
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Nodes by name, and the arrows between each and the next.
+
+    >>> print(Trail(("smoke", "cancer", "pollution"), ("->", "<-")))
+    smoke -> cancer <- pollution
+    """
+
+    nodes: tuple[str, ...]
+    arrows: tuple[str, ...]
+
+    def __str__(self) -> str:
+        steps = (f" {arrow} {node}" for arrow, node in zip(self.arrows, self.nodes[1:], strict=True))
+        return self.nodes[0] + "".join(steps)
+
+
+@dataclass(frozen=True)
+class Independence:
+    """What is independent of what, given what.
+
+    >>> print(Independence(("xray",), ("smoke", "asia"), ("either",)))
+    xray ⊥ smoke, asia | either
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    given: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        given = f" | {', '.join(self.given)}" if self.given else ""
+        return f"{', '.join(self.left)} ⊥ {', '.join(self.right)}{given}"
+
+
+def is_d_separated(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> bool:
+    """Say whether `given` d-separates two sets of nodes.
+
+    >>> dag = Dag.parse("smoke -> cancer <- pollution; cancer -> xray")
+    >>> left, right, xray = dag.nodes("smoke"), dag.nodes("pollution"), dag.nodes("xray")
+    >>> is_d_separated(dag, left, right), is_d_separated(dag, left, right, xray)
+    (True, False)
+    """
+    return active_trail(dag, left, right, given) is None
+
+
+def active_trail(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> Trail | None:
+    """Find a trail of fewest edges between two sets that is active given a third; None where they are d-separated.
+
+    A breadth-first search over (node, whether it was entered from a parent). The walk it finds meets no node twice: one
+    that comes back to a node has turned at an open collider below it, so the node is open itself and need not be left.
+    """
+    _require_disjoint(dag, left, right, given)
+    opened = dag.ancestral(given)  # colliders that let pass
+    came_from: dict[tuple[int, bool], tuple[int, bool] | None] = {(node, False): None for node in sorted(left)}
+    waiting = list(came_from)
+    for state in waiting:  # grows while it is walked through
+        node, from_parent = state
+        if node in right:
+            return _trail(dag, state, came_from)
+        up = node in opened if from_parent else node not in given
+        steps = [(parent, False) for parent in dag.parents[node]] if up else []
+        if node not in given:
+            steps += [(child, True) for child in dag.children[node]]
+        for step in steps:
+            if step not in came_from:
+                came_from[step] = state
+                waiting.append(step)
+    return None
+
+
+def _trail(dag: Dag, last: tuple[int, bool], came_from: dict[tuple[int, bool], tuple[int, bool] | None]) -> Trail:
+    states: list[tuple[int, bool]] = []
+    state: tuple[int, bool] | None = last
+    while state is not None:
+        states.append(state)
+        state = came_from[state]
+    states.reverse()
+    arrows = tuple("->" if from_parent else "<-" for _, from_parent in states[1:])
+    return Trail(tuple(dag.names[node] for node, _ in states), arrows)
+
+
+def is_separated_morally(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> bool:
+    """Say the same by the moral graph of the three sets and their ancestors."""
+    _require_disjoint(dag, left, right, given)
+    graph = moral_graph(dag, dag.ancestral(left | right | given))
+    return not _component(graph, left, given) & right
+
+
+def minimal_separators(dag: Dag, left: Nodes, right: Nodes) -> Iterator[Nodes]:
+    """Give all sets that d-separate two sets and of which no node can be spared; none where an edge joins them.
+
+    They are the minimal separators between both in the moral graph of these and their ancestors. Each next one lies
+    farther from `left`: the neighbourhood of one node of the last is passed over (Shen and Liang 1997). There may be
+    exponentially many of them: take as many as are needed.
+    """
+    _require_disjoint(dag, left, right, frozenset())
+    graph = moral_graph(dag, dag.ancestral(left | right))
+    if not left or not right or any(graph.neighbours[node] & right for node in left):
+        return
+    first = _close_to(graph, left, right, _around(graph, left))
+    waiting, known = [first], {first}
+    for separator in waiting:
+        yield separator
+        for node in sorted(separator):
+            farther = separator | graph.neighbours[node]
+            if farther & right:
+                continue
+            beyond = _close_to(graph, left, right, farther - left)
+            if beyond not in known:
+                known.add(beyond)
+                waiting.append(beyond)
+
+
+def _close_to(graph: UndirectedGraph, left: Nodes, right: Nodes, cut: Nodes) -> Nodes:
+    """Keep of a set that cuts `left` off only what can be seen from `right`: no node of that can be spared."""
+    return _around(graph, _component(graph, right, cut))
+
+
+def minimal_separator(
+    dag: Dag, left: Nodes, right: Nodes, included: Nodes = frozenset(), allowed: Nodes | None = None
+) -> Nodes | None:
+    """Find one set that d-separates two sets of nodes, of which no node but those `included` can be spared.
+
+    Only nodes that are `allowed` are taken (all, unless told). None where there is no such set. All nodes that may be
+    taken among the ancestors separate, if any set does (van der Zander and Liśkiewicz 2019); then only what can be
+    seen from either side is kept.
+    """
+    _require_disjoint(dag, left, right, included)
+    among = dag.ancestral(left | right | included)
+    everything = frozenset(range(len(dag))) if allowed is None else allowed | included
+    may_be_taken = (among & everything) - left - right
+    graph = moral_graph(dag, among)
+    if _component(graph, left, may_be_taken) & right:
+        return None
+    seen_from_left = _seen(graph, left, may_be_taken - included, included)
+    return _seen(graph, right, seen_from_left, included) | included
+
+
+def _seen(graph: UndirectedGraph, start: Nodes, cut: Nodes, removed: Nodes) -> Nodes:
+    """Nodes of `cut` that are met when one walks from `start` past neither them nor those that are removed."""
+    return _around(graph, _component(graph, start, cut | removed)) & cut
+
+
+def _component(graph: UndirectedGraph, start: Nodes, removed: Nodes) -> Nodes:
+    """Nodes that can be reached from `start` when others are removed."""
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        new = graph.neighbours[waiting.pop()] - removed - found
+        found |= new
+        waiting.extend(new)
+    return frozenset(found)
+
+
+def _around(graph: UndirectedGraph, nodes: Nodes) -> Nodes:
+    """Neighbours of a set outside of it."""
+    return frozenset().union(*(graph.neighbours[node] for node in nodes)) - nodes
+
+
+def local_independencies(dag: Dag, nodes: Iterable[int] | None = None) -> list[Independence]:
+    """Every node is independent of all that are not its descendants, given its parents; nodes without any are left out.
+
+    >>> for independence in local_independencies(Dag.parse("a -> b -> c")):
+    ...     print(independence)
+    c ⊥ a | b
+    """
+    found = []
+    for node in range(len(dag)) if nodes is None else nodes:
+        parents = frozenset(dag.parents[node])
+        others = frozenset(range(len(dag))) - reached([node], dag.children) - parents
+        if others:
+            found.append(Independence((dag.names[node],), dag.named(others), dag.named(parents)))
+    return found
+
+
+def _require_disjoint(dag: Dag, left: Nodes, right: Nodes, given: Nodes) -> None:
+    both = (left & right) | (left & given) | (right & given)
+    if both:
+        raise ParameterError(
+            f"{dag.names[min(both)]!r} stands in two of the sets that are to be separated; take it out of one"
+        )

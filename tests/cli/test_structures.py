@@ -1,0 +1,132 @@
+"""The verbs about structures: learn, score, compare-structures."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayeswater import BayesianNetwork, score_structure
+from bayeswater.cli.main import FAULT, USAGE, WELL, main
+
+
+@pytest.fixture
+def survey(tmp_path):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 400)
+    work = np.where(rng.random(400) < np.where(sex == "f", 0.8, 0.3), "yes", "no")
+    travel = np.where(rng.random(400) < np.where(work == "yes", 0.7, 0.1), "train", "car")
+    path = tmp_path / "survey.csv"
+    pd.DataFrame({"sex": sex, "work": work, "travel": travel, "row": np.arange(400)}).to_csv(path, index=False)
+    return path
+
+
+def test_learn_writes_the_best_network_and_keeps_to_what_is_known(survey, tmp_path, capsys):
+    output = tmp_path / "net.bif"
+    tiers = tmp_path / "tiers.toml"
+    tiers.write_text('tiers = [["sex"], ["work", "travel"]]')
+    command = [
+        "learn",
+        str(survey),
+        "-o",
+        str(output),
+        "--ignore",
+        "row",
+        "--forbid",
+        "sex <- *",
+        "--tiers",
+        str(tiers),
+    ]
+    assert main(command) == WELL
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "2 arcs" in told.err and "no graph scores higher" in told.err
+    assert set(BayesianNetwork.read(output).dag.edges()) == {("sex", "work"), ("work", "travel")}
+
+
+def test_learn_reports_to_machines(survey, tmp_path, capsys):
+    output = tmp_path / "net.xdsl"
+    assert (
+        main(["learn", str(survey), "-o", str(output), "--ignore", "row", "--method", "hill_climb", "--json"]) == WELL
+    )
+    document = json.loads(capsys.readouterr().out)
+    assert document["method"] == "hill_climb" and len(document["arcs"]) == 2
+    assert output.exists()
+
+
+def test_learn_fills_missing_cells_in_unless_they_are_refused(survey, tmp_path, capsys):
+    data = pd.read_csv(survey).drop(columns="row")
+    data = data.mask(np.random.default_rng(1).random(data.shape) < 0.1)
+    data.to_csv(survey, index=False)
+    n_missing = int(data.isna().sum().sum())
+    command = ["learn", str(survey), "-o", str(tmp_path / "net.bif")]
+    assert main(command) == WELL
+    assert f"missing    {n_missing} cells: structural EM" in capsys.readouterr().err
+    assert BayesianNetwork.read(tmp_path / "net.bif").dag.n_edges == 2
+    assert main([*command, "--json"]) == WELL
+    document = json.loads(capsys.readouterr().out)
+    assert document["n_missing"] == n_missing and document["score"] == max(document["rounds"])
+    assert main([*command, "--missing", "error"]) == FAULT
+    assert f"{n_missing} cells are missing" in capsys.readouterr().err
+
+
+def test_score_is_that_of_the_library(survey, tmp_path, capsys):
+    output = tmp_path / "net.bif"
+    main(["learn", str(survey), "-o", str(output), "--ignore", "row"])
+    capsys.readouterr()
+    assert main(["score", str(output), str(survey), "--score", "bdeu", "--sample-size", "5", "--json"]) == WELL
+    document = json.loads(capsys.readouterr().out)
+    frame = pd.read_csv(survey).drop(columns="row")
+    expected = score_structure(BayesianNetwork.read(output).dag, frame, ("bdeu", 5))
+    assert document["score"] == pytest.approx(expected)
+    assert main(["score", str(output), str(survey)]) == WELL
+    assert "all" in capsys.readouterr().out
+
+
+def test_states_that_no_row_has_count_among_the_parameters(tmp_path, capsys):
+    network = BayesianNetwork(
+        "a -> b", {"a": {"x": 0.5, "y": 0.3, "z": 0.2}, "b": [[0.5, 0.5]] * 3}, states={"b": ["n", "p"]}
+    )
+    network.write(tmp_path / "net.bif")
+    rows = tmp_path / "rows.csv"
+    pd.DataFrame({"a": ["x", "y"] * 8, "b": ["n", "n", "p", "p"] * 4}).to_csv(rows, index=False)
+    assert main(["score", str(tmp_path / "net.bif"), str(rows), "--score", "aic", "--json"]) == WELL
+    found = json.loads(capsys.readouterr().out)["nodes"]
+    assert found["a"] == pytest.approx(16 * np.log(0.5) - 2)
+    assert found["b"] == pytest.approx(16 * np.log(0.5) - 3)
+
+
+def test_compare_structures_names_the_arcs_that_differ(tmp_path, capsys):
+    for name, graph in (("one.bif", "a -> b; c"), ("other.bif", "b -> a; b -> c")):
+        tables = {"a": [0.5, 0.5], "b": [[0.5, 0.5]] * 2, "c": [0.5, 0.5]}
+        if name == "other.bif":
+            tables = {"b": [0.5, 0.5], "a": [[0.5, 0.5]] * 2, "c": [[0.5, 0.5]] * 2}
+        BayesianNetwork(graph, tables, states={"a": ["n", "y"], "b": ["n", "y"], "c": ["n", "y"]}).write(
+            tmp_path / name
+        )
+    paths = [str(tmp_path / "one.bif"), str(tmp_path / "other.bif")]
+    assert main(["compare-structures", *paths, "--json"]) == WELL
+    document = json.loads(capsys.readouterr().out)
+    assert document["turned"] == [["a", "b"]] and document["only_in_second"] == [["b", "c"]]
+    assert (document["distance_of_graphs"], document["distance_of_classes"]) == (2, 1)
+    assert main(["compare-structures", *paths]) == WELL
+    assert "turned" in capsys.readouterr().out
+
+
+def test_faults_are_told_without_a_traceback(survey, tmp_path, capsys):
+    output = str(tmp_path / "net.bif")
+    bad = tmp_path / "bad.toml"
+    bad.write_text("tiers = 3")
+    assert main(["learn", str(survey), "-o", output, "--require", "sex -> work", "--forbid", "sex -> work"]) == USAGE
+    assert "both required and forbidden" in capsys.readouterr().err
+    assert main(["learn", str(survey), "-o", output, "--ignore", "age"]) == FAULT
+    assert "'age'" in capsys.readouterr().err
+    assert main(["learn", str(survey), "-o", output, "--tiers", str(bad)]) == USAGE
+    assert "lists of names" in capsys.readouterr().err
+    bad.write_text("tiers = [")
+    assert main(["learn", str(survey), "-o", output, "--tiers", str(bad)]) == USAGE
+    assert "no TOML file" in capsys.readouterr().err
+    network = BayesianNetwork("sex", {"sex": {"f": 0.5, "x": 0.5}})
+    network.write(output)
+    assert main(["score", output, str(survey)]) == FAULT
+    assert "none of its states" in capsys.readouterr().err

@@ -1,0 +1,178 @@
+"""`learn_structure`, `score_structure` and `bootstrap_structure` as a user meets them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from tests.kernels.test_family_columns import table
+
+from bayeswater.errors import BayesWarning, DataError, ParameterError
+from bayeswater.models.structures.bootstrapping import bootstrap_structure
+from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
+
+FIRST_ROW = np.repeat(np.arange(400) == 0, 4).reshape(400, 4)
+
+
+def frame(n_rows=400, seed=0):
+    codes, _ = table(n_rows, [2, 3, 2, 2], seed)
+    labels = np.array(["no", "yes", "maybe"])
+    return pd.DataFrame({name: labels[column] for name, column in zip("abcd", codes, strict=True)})
+
+
+def test_the_result_tells_graph_score_network_and_way():
+    data = frame()
+    found = learn_structure(data)
+    assert found.score == pytest.approx(score_structure(found.graph, data))
+    assert found.network.dag == found.graph
+    assert found.network.states("b") == ("maybe", "no", "yes")
+    assert "no graph scores higher" in repr(found) and "bic" in repr(found)
+    assert list(found.curve.columns) == ["seconds", "score"]
+    assert found.equivalence_class.n_edges == found.graph.n_edges
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
+def test_frames_of_all_libraries_give_the_same_graph(library):
+    assert learn_structure(library(frame())).graph == learn_structure(frame()).graph
+
+
+def test_node_scores_add_up_and_the_description_length_is_their_negative():
+    data = frame()
+    nodes = score_structure("a -> b; c; d", data, "bdeu", per_node=True)
+    assert list(nodes) == list("abcd")
+    assert sum(nodes.values()) == pytest.approx(score_structure("a -> b; c; d", data, "bdeu"))
+    assert description_length("a -> b; c; d", data) == -score_structure("a -> b; c; d", data)
+
+
+def test_the_nodes_of_a_graph_may_stand_in_any_order():
+    data = frame()
+    assert score_structure("d -> c; b -> a", data) == score_structure([("b", "a"), ("d", "c")], data)
+
+
+def test_numbers_are_put_into_bins_that_name_their_limits():
+    rng = np.random.default_rng(0)
+    age = rng.normal(40, 10, 500)
+    data = pd.DataFrame({"age": age, "old": np.where(age > 45, "yes", "no")})
+    found = learn_structure(data)
+    assert found.graph.n_edges == 1
+    assert len(found.network.states("age")) == 5
+    assert found.network.states("age")[0].startswith("under ")
+
+
+def test_a_weight_is_as_many_rows():
+    data = frame(80)
+    weight = np.arange(80) % 3
+    repeated = data.loc[np.repeat(np.arange(80), weight)]
+    assert learn_structure(data, sample_weight=weight).score == pytest.approx(learn_structure(repeated).score)
+
+
+def test_constant_columns_are_joined_to_nothing():
+    data = frame().assign(same="x")
+    assert learn_structure(data).graph.markov_blanket(4) == frozenset()
+
+
+def test_a_column_that_names_the_rows_is_warned_of():
+    data = frame(60).assign(row=[f"r{i} " for i in range(60)])
+    with pytest.warns(BayesWarning, match="'row'"):
+        learn_structure(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "error", "message"),
+    [
+        (frame().iloc[:0], {}, DataError, "0 sample"),
+        (frame().to_numpy(), {}, DataError, "give a frame"),
+        (frame().mask(FIRST_ROW), {"missing": "error"}, DataError, "4 cells are missing, 1 of them in column 'a'"),
+        (frame(), {"missing": "drop"}, ParameterError, "missing is 'drop'; it can be 'em' or 'error'"),
+        (frame(), {"time_limit": 0}, ParameterError, "time_limit is 0"),
+        (frame(), {"restarts": -1}, ParameterError, "restarts is -1"),
+        (frame(), {"method": "best"}, ParameterError, "choose one of"),
+        (frame(), {"method": "pc", "significance": 2}, ParameterError, "significance is 2"),
+        (frame(), {"start": "a -> e"}, ParameterError, "no such column"),
+        (frame(), {"start": "a -> b", "forbidden": "a -> b"}, ParameterError, "which is forbidden"),
+        (frame(), {"required": "a -> b", "forbidden": "a -> b"}, ParameterError, "both required and forbidden"),
+    ],
+)
+def test_bad_input_is_refused_with_what_is_wrong(data, settings, error, message):
+    with pytest.raises(error, match=message):
+        learn_structure(data, **settings)
+
+
+def test_a_column_without_a_value_is_left_out_with_a_warning():
+    with pytest.warns(BayesWarning, match="'b' is left out"):
+        found = learn_structure(frame().assign(b=None))
+    assert found.graph.names == ("a", "c", "d")
+
+
+def test_a_graph_that_does_not_fit_the_columns_is_refused():
+    with pytest.raises(ParameterError, match="'d' that is no node"):
+        score_structure("a -> b; c", frame())
+
+
+def test_strong_arcs_are_found_again_and_the_averaged_graph_can_be_fitted():
+    found = bootstrap_structure(frame(), n=20)
+    assert found.strength[0, 1] == 1.0
+    assert (found.direction + found.direction.T)[found.strength > 0] == pytest.approx(1.0)
+    rows = found.to_frame()
+    assert list(rows.columns) == ["from", "to", "strength", "direction"]
+    assert (np.diff(rows["strength"]) <= 0).all()
+    assert found.graph(1.0).n_edges == 0
+    assert found.network().dag == found.graph()
+    assert "20 repetitions" in repr(found)
+    with pytest.raises(ParameterError, match="threshold is 2"):
+        found.graph(2)
+    with pytest.raises(ParameterError, match="n is 0"):
+        bootstrap_structure(frame(), n=0)
+    with pytest.raises(ParameterError, match="method is 'best'"):
+        bootstrap_structure(frame(), method="best")
+
+
+def with_missing_cells(n_rows=600, share=0.15):
+    data = frame(n_rows)
+    return data.mask(np.random.default_rng(0).random(data.shape) < share)
+
+
+def test_missing_cells_are_filled_in_by_structural_em_and_no_row_is_dropped():
+    data = with_missing_cells()
+    found = learn_structure(data)
+    n_missing = int(data.isna().sum().sum())
+    assert f"  missing    {n_missing} cells: structural EM, {len(found.rounds) - 1} round" in repr(found)
+    assert found.score == max(found.rounds) > found.rounds[0]
+    assert found.graph.names == tuple("abcd")
+    known = found.network.log_evidence(data).sum()
+    price = 0.5 * np.log(len(data)) * found.network.n_parameters
+    assert found.score == pytest.approx(known - price, abs=0.1)  # EM ends within its tolerance
+    assert found.curve["score"].to_list() == sorted(found.curve["score"])
+    assert learn_structure(data).rounds == found.rounds
+
+
+def test_with_a_few_missing_cells_the_graph_is_that_of_the_whole_rows():
+    assert learn_structure(with_missing_cells(600, 0.02)).equivalence_class == (
+        learn_structure(frame(600)).equivalence_class
+    )
+
+
+@pytest.mark.parametrize("settings", [{"score": "bdeu"}, {"method": "pc"}, {"method": "tree"}, {"time_limit": 0.2}])
+def test_every_search_can_be_made_on_rows_with_missing_cells(settings):
+    found = learn_structure(with_missing_cells(200), **settings)
+    assert found.scored_by.name == "bic"  # which can be told of what is known
+    assert found.network.dag == found.graph
+
+
+def test_what_is_known_of_arcs_holds_with_missing_cells():
+    found = learn_structure(with_missing_cells(300), required="d -> a", forbidden="b <- *", start="c -> d -> a")
+    assert ("d", "a") in found.graph.edges()
+    assert found.graph.parents[1] == ()
+
+
+def test_progress_is_told_of_every_round_that_was_better():
+    told = []
+    found = learn_structure(with_missing_cells(300), progress=lambda *step: told.append(step))
+    assert [score for _, score, _ in told] == found.curve["score"].to_list()
+    assert told[-1][2] == found.graph.n_edges
+
+
+def test_scores_and_repetitions_refuse_missing_cells_and_say_where_they_are():
+    data = frame().mask(FIRST_ROW)
+    for asked in (lambda: score_structure("a -> b; c; d", data), lambda: bootstrap_structure(data, n=3)):
+        with pytest.raises(DataError, match=r"4 cells are missing, 1 of them in column 'a'; .* fill cells in"):
+            asked()

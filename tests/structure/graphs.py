@@ -1,0 +1,42 @@
+"""Graphs for the tests: every small one, and random ones of any size."""
+
+from collections.abc import Iterator
+from itertools import combinations, permutations, product
+
+import numpy as np
+
+from bayeswater.structure.dag import Dag
+
+
+def all_dags(n_nodes: int) -> list[Dag]:
+    """Every directed acyclic graph on n labelled nodes: 1, 3, 25, 543, 29281 of them."""
+    names = tuple("abcdefgh"[:n_nodes])
+    found = set()
+    pairs = list(combinations(range(n_nodes), 2))
+    for order in permutations(range(n_nodes)):
+        for present in product((False, True), repeat=len(pairs)):
+            parents: list[set[int]] = [set() for _ in names]
+            for (i, j), is_edge in zip(pairs, present, strict=True):
+                if is_edge:
+                    parents[order[j]].add(order[i])
+            found.add(tuple(tuple(sorted(own)) for own in parents))
+    return [Dag(names, parents) for parents in sorted(found)]
+
+
+def random_dag(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Dag:
+    """A graph whose numbering is no topological order, and whose parents stand in any order."""
+    order = rng.permutation(n_nodes).tolist()
+    parents: list[list[int]] = [[] for _ in range(n_nodes)]
+    for _ in range(n_edges):
+        i, j = sorted(rng.choice(n_nodes, 2, replace=False).tolist())
+        if order[i] not in parents[order[j]]:
+            parents[order[j]].append(order[i])
+    return Dag(tuple(f"v{node}" for node in range(n_nodes)), tuple(map(tuple, parents)))
+
+
+def subsets(items: list[int]) -> Iterator[frozenset[int]]:
+    for size in range(len(items) + 1):
+        yield from map(frozenset, combinations(items, size))
+
+
+ASIA = "asia -> tub -> either <- lung <- smoke -> bronc -> dysp <- either -> xray"

@@ -1,0 +1,71 @@
+"""Arcs counted over repetitions, and the threshold from which they are significant."""
+
+import numpy as np
+import pytest
+from tests.kernels.test_family_columns import table
+from tests.oracles.families import is_acyclic
+
+from bayeswater.kernels.threads import threads
+from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.scores import Score
+
+KNOWN = Knowledge.of(tuple("abcde"))
+
+
+def counts(n=20, **settings):
+    codes, n_states = table(200, [2, 3, 2, 2, 2], seed=1)
+    return arc_counts(codes, n_states, Score("bic"), KNOWN, n, method="hill_climb", seed=4, **settings)
+
+
+def test_the_counts_do_not_depend_on_the_number_of_threads():
+    with threads(1):
+        alone = counts()
+    with threads(3):
+        np.testing.assert_array_equal(counts(), alone)
+
+
+def test_rows_of_weight_zero_are_never_drawn():
+    codes, n_states = table(200, [2, 3, 2, 2, 2], seed=1)
+    weight = np.repeat([1.0, 0.0], 100)
+    codes[1, 100:] = codes[4, 100:]
+    arcs = arc_counts(codes, n_states, Score("bic"), KNOWN, 10, method="hill_climb", seed=1, weight=weight)
+    kept = arc_counts(codes[:, :100], n_states, Score("bic"), KNOWN, 10, method="hill_climb", seed=1)
+    assert arcs.sum() > 0
+    assert arcs[1, 4] + arcs[4, 1] <= max(3, kept[1, 4] + kept[4, 1])
+
+
+def test_progress_is_told_of_every_repetition():
+    told = []
+    counts(3, progress=told.append)
+    assert told == [1, 2, 3]
+
+
+def test_the_threshold_parts_strong_pairs_from_weak_ones():
+    rng = np.random.default_rng(0)
+    weak, strong = rng.beta(1, 20, 60), rng.beta(20, 1, 10)
+    threshold = significance_threshold(np.concatenate([weak, strong]))
+    assert weak.max() <= threshold < strong.min()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_threshold_is_the_step_that_lies_nearest_to_the_distribution(seed):
+    strengths = np.random.default_rng(seed).choice([0.0, 0.1, 0.35, 0.7, 0.9, 1.0], size=12)
+    grid = np.linspace(0, 1, 20_001)[:-1] + 0.5 / 20_000
+    share = (strengths[:, None] <= grid).mean(axis=0)
+    heights = np.unique(share)
+    best = min(np.abs(share - height).mean() for height in heights)
+    threshold = significance_threshold(strengths)
+    found = (strengths <= threshold).mean()
+    assert np.abs(share - found).mean() == pytest.approx(best, abs=1e-3)
+
+
+def test_the_averaged_graph_has_no_cycle_and_takes_the_stronger_arcs_first():
+    n = 10
+    share = np.zeros((3, 3))
+    share[0, 1], share[1, 2], share[2, 0] = 10, 9, 8
+    parents = averaged_parents(share, n, 0.5)
+    assert parents == ((), (0,), (1,))
+    assert is_acyclic([set(own) for own in parents])
+    assert averaged_parents(share, n, 0.85) == ((), (0,), (1,))
+    assert averaged_parents(share, n, 0.95) == ((), (0,), ())

@@ -1,0 +1,93 @@
+"""PC: tests of independence against SciPy, and the graph that perfect tests leave."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+from tests.kernels.test_family_columns import table
+from tests.oracles.families import is_acyclic, random_parents
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.equivalence import equivalence_class, is_equivalent
+from bayeswater.structure.independence_tests import IndependenceTest
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.pc_stable import pc_stable
+from bayeswater.structure.separation import is_d_separated
+
+NAMES = tuple("abcdefg")
+
+
+class PerfectTest:
+    """Says what holds in a graph."""
+
+    def __init__(self, dag):
+        self.dag = dag
+
+    def p_value(self, x, y, given=()):
+        return 1.0 if is_d_separated(self.dag, frozenset({x}), frozenset({y}), frozenset(given)) else 0.0
+
+
+@pytest.mark.parametrize(("kind", "lambda_"), [("g2", "log-likelihood"), ("chi2", "pearson")])
+def test_the_tests_are_those_of_scipy(kind, lambda_):
+    codes, n_states = table(300, [3, 4, 2], seed=1)
+    counts = np.zeros((3, 4))
+    np.add.at(counts, (codes[0], codes[1]), 1)
+    expected = chi2_contingency(counts, correction=False, lambda_=lambda_).pvalue
+    assert IndependenceTest(codes, n_states, kind).p_value(0, 1) == pytest.approx(expected, rel=1e-9)
+
+
+def test_given_a_third_variable_the_statistics_of_its_states_are_added():
+    codes, n_states = table(400, [2, 3, 2], seed=2)
+    total = 0.0
+    for state in range(2):
+        counts = np.zeros((2, 3))
+        rows = codes[2] == state
+        np.add.at(counts, (codes[0, rows], codes[1, rows]), 1)
+        total += chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
+    from scipy.stats import chi2
+
+    assert IndependenceTest(codes, n_states).p_value(0, 1, [2]) == pytest.approx(chi2.sf(total, 4), rel=1e-9)
+
+
+def test_a_weight_is_as_many_rows_and_a_constant_column_depends_on_nothing():
+    codes, n_states = table(50, [2, 3, 1], seed=3)
+    weight = np.arange(50) % 3
+    repeated = IndependenceTest(np.repeat(codes, weight, axis=1), n_states)
+    weighted = IndependenceTest(codes, n_states, weight=weight.astype(float))
+    assert weighted.p_value(0, 1) == pytest.approx(repeated.p_value(0, 1), rel=1e-12)
+    assert weighted.p_value(0, 2) == 1.0
+    with pytest.raises(ParameterError, match="'g2' or 'chi2'"):
+        IndependenceTest(codes, n_states, "t")
+
+
+@given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
+def test_perfect_tests_leave_the_class_of_the_true_graph(seed, n):
+    rng = np.random.default_rng(seed)
+    sparse = [frozenset(x for x in own if rng.random() < 0.6) for own in random_parents(n, rng)]
+    dag = Dag(NAMES[:n], tuple(tuple(sorted(own)) for own in sparse))
+    parents, pattern, _ = pc_stable(PerfectTest(dag), Knowledge.of(NAMES[:n]), 0.05)
+    assert is_equivalent(Dag(NAMES[:n], tuple(tuple(sorted(own)) for own in parents)), dag)
+    truth = equivalence_class(dag)
+    for x, y in combinations(range(n), 2):
+        assert pattern.leads(x, y) == (x in truth.parents[y])
+        assert pattern.leads(y, x) == (y in truth.parents[x])
+        assert pattern.open(x, y) == (y in truth.neighbours[x])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(seed):
+    rng = np.random.default_rng(seed)
+
+    class RandomTest:
+        def p_value(self, x, y, given=()):
+            return rng.random() * 0.08
+
+    known = Knowledge.of(NAMES, required=[("a", "b")], forbidden=[("c", "d"), ("d", "c"), ("e", "f")])
+    parents, _, n_tests = pc_stable(RandomTest(), known, 0.05)
+    assert is_acyclic(parents) and n_tests > 0
+    assert 0 in parents[1]
+    assert 2 not in parents[3] and 3 not in parents[2] and 4 not in parents[5]

@@ -1,0 +1,80 @@
+"""Scores of families against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles.families import family_score, random_parents, regret
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.families import Families
+from bayeswater.structure.regret import log_regret_of_rows, log_regrets
+from bayeswater.structure.scores import Score, as_score
+
+NAMES = ("loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml")
+
+
+@st.composite
+def tables(draw, most_variables=4):
+    n_states = draw(st.lists(st.integers(1, 3), min_size=2, max_size=most_variables))
+    n_rows = draw(st.integers(1, 12))
+    rows = [[draw(st.integers(0, r - 1)) for _ in range(n_rows)] for r in n_states]
+    return np.array(rows, dtype=np.uint8), n_states
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), table=tables())
+def test_a_family_scores_what_its_definition_says(name, data, table):
+    codes, n_states = table
+    y = data.draw(st.integers(0, len(n_states) - 1))
+    others = [x for x in range(len(n_states)) if x != y]
+    parents = data.draw(st.lists(st.sampled_from(others), unique=True))
+    families = Families(codes, np.array(n_states), Score(name))
+    # Sums of a dozen terms of size ten, in float64.
+    assert families.of(y, parents) == pytest.approx(family_score(codes, n_states, y, parents, name), abs=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+@pytest.mark.parametrize("r", [1, 2, 3, 6])
+def test_the_regret_is_the_sum_of_all_greatest_likelihoods(n, r):
+    exact = float(regret(n, r))
+    assert np.exp(log_regrets(n, r)[r]) == pytest.approx(exact, rel=1e-12)
+    assert np.exp(log_regret_of_rows(n, r)[n]) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if Score(name).is_equivalent])
+@given(table=tables(most_variables=3), seed=st.integers(0, 2**16))
+def test_equivalent_graphs_score_the_same(name, table, seed):
+    codes, n_states = table
+    families = Families(codes, np.array(n_states), Score(name))
+    parents = random_parents(len(n_states), np.random.default_rng(seed))
+    score = families.total(parents)
+    for y, own in enumerate(parents):
+        for x in own:
+            if own == parents[x] | {x}:  # an arc of which the turning gives an equivalent graph
+                turned = list(parents)
+                turned[y], turned[x] = own - {x}, parents[x] | {y}
+                assert families.total(turned) == pytest.approx(score, abs=1e-11)
+
+
+@given(table=tables(), weights=st.lists(st.integers(0, 3), min_size=12, max_size=12))
+def test_a_whole_weight_is_as_many_rows(table, weights):
+    codes, n_states = table
+    weight = np.array(weights[: codes.shape[1]])
+    if not weight.any():
+        weight[0] = 1
+    repeated = Families(np.repeat(codes, weight, axis=1), np.array(n_states), Score("bdeu"))
+    weighted = Families(codes, np.array(n_states), Score("bdeu"), weight.astype(float))
+    for y in range(len(n_states)):
+        np.testing.assert_allclose(weighted.column(y, frozenset()), repeated.column(y, frozenset()), rtol=0, atol=1e-11)
+
+
+def test_scores_are_known_by_their_usual_names_and_others_are_refused():
+    assert as_score("MDL") == Score("bic")
+    assert as_score(("bdeu", 10)) == Score("bdeu", 10)
+    with pytest.raises(ParameterError, match="choose one of loglik, aic, bic"):
+        as_score("bad")
+    with pytest.raises(ParameterError, match="number over 0"):
+        as_score(("bdeu", -1))
+    with pytest.raises(ParameterError, match="give a name"):
+        as_score(3)

@@ -1,0 +1,184 @@
+"""Searches for a structure: what they must find, and what they must never do."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.kernels.test_family_columns import table
+from tests.oracles.families import all_parents, is_acyclic
+
+from bayeswater.errors import ParameterError, ResourceLimitError
+from bayeswater.kernels.threads import threads
+from bayeswater.structure.exact_search import exact_search, forecast
+from bayeswater.structure.families import Families
+from bayeswater.structure.hill_climbing import Climb, hill_climb
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.order_search import OrderSearch
+from bayeswater.structure.scores import Score
+from bayeswater.structure.search import search
+
+LETTERS = tuple("abcdefghij")
+
+
+def families(n_rows=300, n_states=(2, 3, 2, 2, 3, 2, 2), seed=0, name="bic", setting=None):
+    return Families(*table(n_rows, list(n_states), seed), Score(name, setting))
+
+
+def knows(n, **known):
+    return Knowledge.of(LETTERS[:n], **known)
+
+
+@pytest.mark.parametrize("name", ["bic", "bdeu", "aic", "fnml", "bds", "qnml"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_exact_search_finds_the_best_of_all_graphs(name, seed):
+    scored = families(60, (2, 3, 2, 2), seed, name)
+    best = max(scored.total(parents) for parents in all_parents(4))
+    parents, score = exact_search(scored, knows(4))
+    assert is_acyclic(parents)
+    assert score == scored.total(parents)
+    assert score == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_exact_search_keeps_to_what_is_known(seed):
+    scored = families(60, (2, 3, 2, 2), seed)
+    known = knows(4, required="d -> a", forbidden="a -> b; c -> b", max_parents=2)
+    allowed = [
+        parents
+        for parents in all_parents(4)
+        if 3 in parents[0] and not {0, 2} & parents[1] and max(map(len, parents)) <= 2
+    ]
+    parents, score = exact_search(scored, known)
+    assert parents in allowed
+    assert score == pytest.approx(max(map(scored.total, allowed)), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["hill_climb", "tabu", "order"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_search_finds_is_a_graph_that_no_change_of_one_arc_improves(method, seed):
+    scored = families(seed=seed)
+    found = search(scored, knows(7), method)
+    assert is_acyclic(found.parents)
+    assert found.score == scored.total(found.parents)
+    for y in range(7):
+        for x in range(7):
+            for turns in (False, True):
+                changed = list(found.parents)
+                if x == y or (turns and x not in changed[y]):
+                    continue
+                changed[y] = changed[y] ^ {x}
+                if turns:
+                    changed[x] = changed[x] | {y}
+                if is_acyclic(changed):
+                    assert scored.total(changed) <= found.score + 1e-9
+
+
+@pytest.mark.parametrize("name", ["bic", "bdeu"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_search_finds_the_proven_optimum_of_small_tables(name, seed):
+    scored = families(seed=seed, name=name)
+    assert search(scored, knows(7), "order").score == pytest.approx(exact_search(scored, knows(7))[1], abs=1e-9)
+
+
+def test_methods_never_lose_to_the_simpler_ones():
+    scored = families(400, (2, 3, 2, 4, 2, 3, 2, 2, 3, 2), seed=8)
+    found = [search(scored, knows(10), method).score for method in ("hill_climb", "tabu", "order", "exact")]
+    assert all(low <= high + 1e-9 for low, high in pairwise(found))
+
+
+@pytest.mark.parametrize("method", ["hill_climb", "tabu", "order", "exact"])
+def test_every_search_keeps_to_what_is_known(method):
+    known = knows(7, required=[("g", "a"), ("a", "d")], forbidden="b <- *; c -> d", tiers=[["g"], ["a", "e"], ["f"]])
+    found = search(families(seed=2), known, method)
+    assert is_acyclic(found.parents)
+    assert 6 in found.parents[0] and 0 in found.parents[3]
+    assert not found.parents[1] and 2 not in found.parents[3]
+    assert not found.parents[6] & {0, 4, 5} and 5 not in found.parents[0] | found.parents[4]
+    assert max(map(len, search(families(seed=2), knows(7, max_parents=1), method).parents)) <= 1
+
+
+def test_the_answer_does_not_depend_on_threads_or_on_a_second_run():
+    def answers():
+        scored = families(2000, seed=5)
+        scored._uses_kernel = True
+        return [search(scored, knows(7), method, seed=3) for method in ("order", "hill_climb")]
+
+    with threads(1):
+        alone = answers()
+    with threads(4):
+        together = answers()
+    for a, b in zip(alone, together, strict=True):
+        assert (a.parents, a.score) == (b.parents, b.score)
+
+
+def test_equal_gains_are_decided_by_a_fixed_rule_not_by_the_last_bit():
+    codes, n_states = table(200, [2, 2, 2, 2], seed=4)
+    codes[3] = codes[2]  # turning an arc between equal columns gains nothing, and neither is better for anything
+    found = search(Families(codes, n_states, Score("bic")), knows(4), "hill_climb")
+    backwards = search(Families(codes[:, ::-1], n_states, Score("bic")), knows(4), "hill_climb")
+    assert found.parents == backwards.parents
+    assert 2 in found.parents[3]  # the earlier one is the parent
+
+
+def test_restarts_are_told_and_the_best_of_them_is_given():
+    found = search(families(seed=1), knows(7), "hill_climb", restarts=3, seed=1)
+    assert len(found.restarts) == 4
+    assert found.score == max(found.restarts)
+
+
+def test_a_time_limit_ends_a_search_and_is_told():
+    found = search(families(seed=1), knows(7), "order", time_limit=0.2)
+    assert found.stopped == "the time limit was reached"
+    assert is_acyclic(found.parents)
+    scores = [score for _, score in found.curve]
+    assert scores == sorted(scores) and scores[-1] == found.score
+
+
+def test_a_search_begins_where_it_is_told_to():
+    scored, known = families(seed=6), knows(7)
+    best = exact_search(scored, known)[0]
+    assert hill_climb(scored, known, best) == (best, scored.total(best), 0)
+    assert search(scored, known, "hill_climb", start=best).n_steps == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_tree_is_the_best_of_all_graphs_with_one_parent_at_most(seed):
+    scored = families(100, (2, 3, 2, 2), seed)
+    trees = [parents for parents in all_parents(4) if max(map(len, parents)) <= 1]
+    assert search(scored, knows(4), "tree").score == pytest.approx(max(map(scored.total, trees)), abs=1e-9)
+
+
+def test_the_score_of_a_climb_is_that_of_its_graph_after_every_step():
+    scored, known = families(seed=9), knows(7)
+    climb = Climb(scored, known, known.start)
+    while (step := climb.best_step()) is not None and step.gain > 0:
+        climb.take(step)
+        assert climb.score == pytest.approx(scored.total(climb.parents), abs=1e-9)
+        fresh = Climb(scored, known, tuple(climb.parents))
+        np.testing.assert_array_equal(climb.reach, fresh.reach)
+        np.testing.assert_array_equal(climb._toggle, fresh._toggle)
+
+
+def test_an_order_search_moves_required_parents_before_their_children():
+    scored, known = families(seed=2), knows(7, required="g -> a; a -> b")
+    walk = OrderSearch(scored, known, seed=1)
+    found = walk.from_random_order()
+    assert 6 in found.parents[0] and 0 in found.parents[1] and is_acyclic(found.parents)
+
+
+def test_an_exact_search_of_too_many_variables_is_refused_with_the_numbers():
+    n_states = [2] * 26
+    scored = Families(np.zeros((26, 2), dtype=np.uint8), np.array(n_states), Score("bic"))
+    names = [f"x{j}" for j in range(26)]
+    with pytest.raises(ResourceLimitError, match=r"26 variables has up to 872,415,232 families.*method='order'"):
+        search(scored, Knowledge.of(names), "exact")
+    assert forecast(Knowledge.of(names, max_parents=1)).n_families == 26 * 26
+
+
+def test_unknown_methods_and_trees_that_cannot_be_are_refused():
+    with pytest.raises(ParameterError, match="choose one of auto, hill_climb"):
+        search(families(), knows(7), "simulated annealing")
+    with pytest.raises(ParameterError, match="takes no required"):
+        search(families(), knows(7, required="a -> b"), "tree")
+    with pytest.raises(ParameterError, match="equivalent graphs share"):
+        search(families(name="k2"), knows(7), "tree")

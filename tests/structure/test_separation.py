@@ -1,0 +1,140 @@
+"""d-separation by trails, by the moral graph, by networkx, and by looking at every trail of small graphs."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from tests.structure.graphs import ASIA, all_dags, random_dag, subsets
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.separation import (
+    active_trail,
+    is_d_separated,
+    is_separated_morally,
+    local_independencies,
+    minimal_separator,
+    minimal_separators,
+)
+
+
+def is_active(dag: Dag, trail: list[int], given: frozenset[int]) -> bool:
+    """The definition, node by node."""
+    for before, node, after in zip(trail, trail[1:], trail[2:], strict=False):
+        is_collider = before in dag.parents[node] and after in dag.parents[node]
+        if is_collider:
+            if not (dag.descendants([node]) | {node}) & given:
+                return False
+        elif node in given:
+            return False
+    return True
+
+
+def separated_by_enumeration(dag: Dag, a: int, b: int, given: frozenset[int]) -> bool:
+    graph = dag.to_networkx().to_undirected()
+    trails = nx.all_simple_paths(graph, dag.names[a], dag.names[b])
+    return not any(is_active(dag, [dag.node(name) for name in trail], given) for trail in trails)
+
+
+@pytest.mark.parametrize("dag", all_dags(4)[::3], ids=lambda dag: " ".join(f"{a}{b}" for a, b in dag.edges()))
+def test_every_separation_of_every_small_graph_is_that_of_the_definition(dag):
+    for a, b in combinations(range(4), 2):
+        for given in subsets([node for node in range(4) if node not in (a, b)]):
+            expected = separated_by_enumeration(dag, a, b, given)
+            left, right = frozenset([a]), frozenset([b])
+            assert is_d_separated(dag, left, right, given) == expected
+            assert is_separated_morally(dag, left, right, given) == expected
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_sets_in_larger_graphs_are_separated_as_in_networkx_and_the_trail_shown_is_active(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(12, int(rng.integers(5, 30)), rng)
+    role = rng.choice(4, 12, p=[0.15, 0.15, 0.25, 0.45])
+    left, right, given = (frozenset(np.flatnonzero(role == k).tolist()) for k in range(3))
+    names = [set(dag.named(part)) for part in (left, right, given)]
+    expected = not names[0] or not names[1] or nx.is_d_separator(dag.to_networkx(), *names)
+    assert is_separated_morally(dag, left, right, given) == expected
+    trail = active_trail(dag, left, right, given)
+    assert (trail is None) == expected
+    if trail is not None:
+        nodes = [dag.node(name) for name in trail.nodes]
+        assert nodes[0] in left
+        assert nodes[-1] in right
+        assert len(set(nodes)) == len(nodes)
+        assert is_active(dag, nodes, given)
+        for a, arrow, b in zip(nodes, trail.arrows, nodes[1:], strict=False):
+            assert (a in dag.parents[b]) if arrow == "->" else (b in dag.parents[a])
+
+
+def test_the_textbook_network_shows_its_trail():
+    dag = Dag.parse(ASIA)
+    assert is_d_separated(dag, dag.nodes("asia"), dag.nodes("smoke"))
+    trail = active_trail(dag, dag.nodes("asia"), dag.nodes("smoke"), dag.nodes("xray"))
+    assert str(trail) == "asia -> tub -> either <- lung <- smoke"
+
+
+def test_sets_that_share_a_node_are_refused():
+    dag = Dag.parse(ASIA)
+    with pytest.raises(ParameterError, match="'asia' stands in two of the sets"):
+        is_d_separated(dag, dag.nodes("asia"), dag.nodes("smoke"), dag.nodes(["asia", "tub"]))
+
+
+def minimal_by_enumeration(dag: Dag, left: frozenset[int], right: frozenset[int]) -> set[frozenset[int]]:
+    others = [node for node in range(len(dag)) if node not in left | right]
+    separating = {given for given in subsets(others) if is_d_separated(dag, left, right, given)}
+    return {given for given in separating if not any(other < given for other in separating)}
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_all_minimal_separators_are_found_once_each(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(8, int(rng.integers(5, 16)), rng)
+    chosen = rng.permutation(8).tolist()
+    size = int(rng.integers(1, 3))
+    left, right = frozenset(chosen[:size]), frozenset(chosen[size : size + 1])
+    found = list(minimal_separators(dag, left, right))
+    assert len(set(found)) == len(found)
+    assert set(found) == minimal_by_enumeration(dag, left, right)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_one_minimal_separator_with_and_without_what_is_wanted_in_it(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(9, int(rng.integers(5, 18)), rng)
+    nodes = rng.permutation(9).tolist()
+    left, right = frozenset(nodes[:1]), frozenset(nodes[1:2])
+    included = frozenset(nodes[2 : 2 + int(rng.integers(0, 3))])
+    allowed = frozenset(nodes[2 : 2 + int(rng.integers(3, 8))])
+    found = minimal_separator(dag, left, right, included, allowed)
+    others = subsets(sorted(allowed - included))
+    separating = [included | more for more in others if is_d_separated(dag, left, right, included | more)]
+    if found is None:
+        assert not separating
+    else:
+        assert found in separating
+        assert not any(other < found for other in separating)
+
+
+def test_joined_nodes_have_no_separator_and_separated_ones_the_empty_one():
+    dag = Dag.parse("a -> b; c")
+    assert list(minimal_separators(dag, dag.nodes("a"), dag.nodes("b"))) == []
+    assert minimal_separator(dag, dag.nodes("a"), dag.nodes("b")) is None
+    assert list(minimal_separators(dag, dag.nodes("a"), dag.nodes("c"))) == [frozenset()]
+    assert minimal_separator(dag, dag.nodes("a"), dag.nodes("c")) == frozenset()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_local_independencies_hold_and_name_every_node_that_is_no_descendant(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(8, 12, rng)
+    for independence in local_independencies(dag):
+        left, right, given = map(dag.nodes, (independence.left, independence.right, independence.given))
+        assert is_d_separated(dag, left, right, given)
+        assert left | right | given | dag.descendants(left) == frozenset(range(8))
+
+
+def test_local_independencies_of_a_chain_of_three():
+    dag = Dag.parse("a -> b -> c; d")
+    assert [str(found) for found in local_independencies(dag)] == ["a ⊥ d", "b ⊥ d | a", "c ⊥ a, d | b", "d ⊥ a, b, c"]
