@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.compile_time import compile_times
 from benchmarks.decisions import decisions
+from benchmarks.discretising import cuts_of_weka, discretising, has_weka
 from benchmarks.gaussian import gaussian_growth, gaussian_memory, gaussian_speed
 from benchmarks.german_credit import TABLE, german_credit
 from benchmarks.growth import SIZES, growth
@@ -14,7 +15,9 @@ from benchmarks.leave_one_out import leave_one_out
 from benchmarks.machine import machine
 from benchmarks.memory import peak_memory
 from benchmarks.mixed import mixed
+from benchmarks.networks_files import FOLDER, network_formats, networks_files
 from benchmarks.report import Section, text_table, write
+from benchmarks.semi_naive import probabilities_of_weka, semi_naive
 from benchmarks.speed import speed
 from benchmarks.timing import CALLS_OF_ONE_ROW
 
@@ -76,7 +79,20 @@ def main() -> None:
                 "The action of least risk, beside the one matrix product that it needs (into memory that is there).",
                 decisions(options.repeats, share),
             ),
+            _shown(
+                "Discretising",
+                "Cuts by description length, fit and transform, beside Weka's supervised filter in one JVM (its "
+                "fastest turn), where it is installed; both on a table in memory.",
+                discretising(few, share),
+            ),
+            _shown(
+                "One parent more",
+                "AODE and TAN on codes in memory; AODE beside Weka's, in one JVM (its fastest turn), where that is.",
+                semi_naive(few, share),
+            ),
+            *_of_weka(),
             *_of_german_credit(),
+            *_of_network_files(few),
             _shown(
                 "Compile time",
                 "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache "
@@ -88,6 +104,19 @@ def main() -> None:
         write(sections, facts, options.repeats)
 
 
+def _of_weka() -> list[Section]:
+    if not has_weka():
+        print("\nCuts of Weka skipped: there is no Weka, or no Java compiler")
+        return []
+    note = "Columns whose cuts are Weka's to the last bit; by default ties and cuts between neighbouring floats differ."
+    close = "AODE fitted on public tables with missing cells: how far its probabilities are from Weka's, at most."
+    sections = [
+        _shown("Cuts of Weka", note, cuts_of_weka()),
+        _shown("Probabilities of Weka", close, probabilities_of_weka()),
+    ]
+    return [section for section in sections if section.records]
+
+
 def _of_german_credit() -> list[Section]:
     if not TABLE.exists():
         print(f"\nGerman credit skipped: there is no {TABLE.name}")
@@ -97,6 +126,20 @@ def _of_german_credit() -> list[Section]:
         "predictions beside decisions of least expected cost, in ten folds, five times over."
     )
     return [_shown("German credit", note, german_credit())]
+
+
+def _of_network_files(repeats: int) -> list[Section]:
+    if not FOLDER.exists():
+        print(f"\nNetwork files skipped: there is no folder {FOLDER.name}")
+        return []
+    note = (
+        "Files of the public repositories read beside pyAgrum, and whether each network comes back from every format "
+        "with the same labels and the same bits."
+    )
+    return [
+        _shown("Network files", note, networks_files(repeats)),
+        _shown("Network formats", "Text in memory to a document, and back.", network_formats(repeats)),
+    ]
 
 
 def _shown(title: str, note: str, records: Iterable[dict[str, Any]]) -> Section:

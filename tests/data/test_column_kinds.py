@@ -331,6 +331,20 @@ def test_chunks_do_not_matter(cells):
     assert kind_of("c", chunked, declared=False) == judge(cells)
 
 
+@pytest.mark.parametrize("sampled", [30, 1000])
+@pytest.mark.parametrize(
+    "cells",
+    [names(60, 60), ["red", "green", None] * 20, ["now three words"] * 60, [None] * 60, [f"{i},5" for i in range(60)]],
+    ids=lambda c: str(c[0]),
+)
+def test_strings_that_are_a_dictionary_by_storage_alone_are_judged_as_strings(cells, sampled, monkeypatch):
+    monkeypatch.setattr(column_kinds, "SAMPLED", sampled)
+    column = pa.chunked_array([pa.array(part, pa.string()) for part in (cells[:25], cells[25:])])
+    parts = [chunk.dictionary_encode() for chunk in column.chunks]  # each with a dictionary of its own
+    found = kind_of("c", pa.chunked_array(parts), declared=False, stored=True)
+    assert found == kind_of("c", column, declared=False) == judge(cells)
+
+
 @pytest.mark.parametrize("cells", [pd.cut([1.0, 2.0, 9.0], 2), pd.Categorical(pd.period_range("2024-01", periods=3))])
 def test_categories_that_only_pandas_knows_are_read_by_their_text(cells):
     frame = read_frame(pd.DataFrame({"x": cells}))

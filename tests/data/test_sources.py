@@ -255,6 +255,16 @@ def test_long_files_are_read_whole_and_in_order(tmp_path, small_batches, name):
     assert pa.concat_tables(open_source(long_file(tmp_path, name)).batches()).to_pylist() == LONG.to_pylist()
 
 
+@pytest.mark.parametrize("rows", [1, 30, 200, 999])
+def test_short_batches_of_an_arrow_file_come_together_and_long_ones_in_pieces(tmp_path, small_batches, rows):
+    path = tmp_path / "t.arrow"
+    with pa.ipc.new_file(path, LONG.schema) as file:
+        file.write_table(LONG, max_chunksize=rows)
+    tables = list(open_source(path).batches())
+    assert [table.num_rows for table in tables] == [200] * 25
+    assert pa.concat_tables(tables).to_pylist() == LONG.to_pylist()
+
+
 @pytest.mark.parametrize("name", LONG_NAMES)
 def test_progress_goes_from_nothing_to_all(tmp_path, small_batches, name):
     source = open_source(long_file(tmp_path, name))

@@ -9,20 +9,20 @@ from bayeswater.cli.standard_output import StandardOutput
 
 def print_document(document: dict[str, Any], *, on_one_line: bool = False) -> None:
     """Print a document in UTF-8; JSON knows no infinity and no NaN, so these become null."""
-    text = json.dumps(_finite(document), ensure_ascii=False, indent=None if on_one_line else 2, default=str)
+    text = json.dumps(finite(document), ensure_ascii=False, indent=None if on_one_line else 2, default=str)
     output = StandardOutput()
     output.write(text.encode() + b"\n")
     output.flush()
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Replace numbers that JSON has no word for.
 
-    >>> _finite({"log_loss": float("inf"), "counts": [1, 2.5]})
+    >>> finite({"log_loss": float("inf"), "counts": [1, 2.5]})
     {'log_loss': None, 'counts': [1, 2.5]}
     """
     if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -27,7 +27,7 @@ def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
         return
     console, rows = words(), learned.rows
     say(f"{rows.source.name}: {rows.n_rows:,} rows, {len(rows.columns):,} columns", "bold")
-    for table in (families(learned.model), _classes(learned.model), _quality(learned)):
+    for table in (*_plan(learned.model), _classes(learned.model), _quality(learned)):
         console.print(table, "")
     say(f"saved as {output} ({Path(output).stat().st_size:,} bytes)", "bold green")
 
@@ -45,7 +45,8 @@ def report(learned: "Learned", output: str) -> dict[str, Any]:
             {"class": label, "rows": count}
             for label, count in zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)
         ],
-        "columns": [{"name": c.name, "family": c.family, "why": c.why} for c in model.columns_],
+        "kind": type(model).__name__,
+        "columns": [{"name": c.name, "family": c.family, "why": c.why} for c in getattr(model, "columns_", ())],
         "n_parameters": model.n_parameters,
         "leave_one_out": {
             "n_rows": review.n_rows,
@@ -66,6 +67,11 @@ def _calibration(model: Any) -> dict[str, Any] | None:
         name: None if quality is None else asdict(quality)
         for name, quality in (("before", found.before), ("after", found.after))
     }
+
+
+def _plan(model: Any) -> list[Any]:
+    """Columns and families, of a model that reads columns in different ways."""
+    return [families(model)] if hasattr(model, "columns_") else []
 
 
 def families(model: Any) -> Any:
@@ -90,16 +96,32 @@ def _classes(model: Any) -> Any:
 
 def _quality(learned: "Learned") -> Any:
     review = learned.review
-    title = f"Leaving one out, {review.n_rows:,} times"
-    if review.n_left_out:
-        title += f" ({review.n_left_out:,} rows alone in their class set aside)"
     calibration = getattr(learned.model, "calibration_", None)
     if calibration is not None and calibration.after is not None:
-        return quality_table(title, calibration)
+        return quality_table(_calibrated_on(learned), calibration)
+    title = _left_out_in_turn(review.n_rows, review.n_left_out)
+    if any(column.cuts for column in getattr(learned.model, "columns_", ())):
+        title += ", given the cuts"
     table = plain_table("", "", title=title, numbers=("",))
     for name, value in {"accuracy": review.accuracy, "log-loss": review.log_loss, "ECE": review.ece}.items():
         table.add_row(name, f"{value:.4f}")
     return table
+
+
+def _calibrated_on(learned: "Learned") -> str:
+    """Say which rows a model was calibrated by; one that cuts by the labels takes rows that had no say in the cuts."""
+    from bayeswater.models.discrete_classifier import DiscreteClassifier
+
+    review, calibration = learned.review, learned.model.calibration_
+    if isinstance(learned.model, DiscreteClassifier) and calibration.n_used < review.n_rows:
+        title = _left_out_in_turn(calibration.n_used, calibration.n_left_out)
+        return f"{title}: rows without a say in cuts and structure"
+    return _left_out_in_turn(review.n_rows, review.n_left_out)
+
+
+def _left_out_in_turn(n_rows: int, n_left_out: int) -> str:
+    alone = f" ({n_left_out:,} rows alone in their class set aside)" if n_left_out else ""
+    return f"Leaving one out, {n_rows:,} times{alone}"
 
 
 def quality_table(title: str, calibration: "CalibrationReport") -> Any:

@@ -5,30 +5,38 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, ModelFile
+from bayeswater.cli.options import AsJson
 
 
 def inspect(
-    model: ModelFile,
+    model: Annotated[str, Parameter(help="File that `fit` or `save` wrote, or a network: .bif, .xdsl, .net, ...")],
     /,
     *,
     column: list[str] | None = None,
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a model has learned: classes, columns and their tables.
+    """Show what a model has learned: classes, columns and their tables; of a network its variables and its size.
 
     Parameters
     ----------
     column
-        Column to show; all by default.
+        Column to show; all by default, and of a network none.
     rows
         How many rows of each table to show.
     """
     from bayeswater.cli.documents import print_document
+    from bayeswater.cli.inspect_network import inspect_network
+    from bayeswater.cli.networks import is_network_file, read_network
+    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.models.bayesian_network import BayesianNetwork
     from bayeswater.models.persistence import load
 
-    classifier = load(model)
+    with warnings_told_once():
+        classifier = read_network(model) if is_network_file(model) else load(model)
+    if isinstance(classifier, BayesianNetwork):
+        inspect_network(classifier, model, column or [], rows, as_json=as_json)
+        return
     tables = {str(name): _columns(frame) for name, frame in classifier.tables().items()}
     chosen = _chosen(tables, column, model)
     if as_json:
@@ -52,21 +60,27 @@ def _print(model: Any, path: str, tables: dict[str, dict[str, list[Any]]], rows:
     if with_plan and _plan(model):
         console.print(families(model), "")
     for name, columns in tables.items():
-        for table in pieces(*_shortened(name, columns), console.width, rows):
+        title, shown, keys = _shortened(name, columns)
+        for table in pieces(title, shown, console.width, rows, keys=keys):
             console.print(table, "")
 
 
-def _shortened(name: str, columns: dict[str, list[Any]]) -> tuple[str, dict[str, list[Any]]]:
-    """Say once, in the title, what the headers of a table of probabilities all say.
+def _shortened(name: str, columns: dict[str, list[Any]]) -> tuple[str, dict[str, list[Any]], int]:
+    """Say once, in the title, what the headers of a table of probabilities all say; count the columns before them.
 
     >>> _shortened("hair", {"hair": ["red"], "P(hair | cat)": [0.5], "P(hair | dog)": [0.25]})
-    ('P(hair | class)', {'hair': ['red'], 'cat': [0.5], 'dog': [0.25]})
+    ('P(hair | class)', {'hair': ['red'], 'cat': [0.5], 'dog': [0.25]}, 1)
+    >>> _shortened("hair", {"age": [1], "hair": ["red"], "P(hair | cat, age)": [0.5]})
+    ('P(hair | class, age)', {'age': [1], 'hair': ['red'], 'cat': [0.5]}, 2)
     """
-    first, *rest = columns
     begin = f"P({name} | "
-    if not rest or not all(header.startswith(begin) and header.endswith(")") for header in rest):
-        return name, columns
-    return f"{begin}class)", {first: columns[first], **{h[len(begin) : -1]: columns[h] for h in rest}}
+    keys = [header for header in columns if not header.startswith(begin)]
+    end = "".join(f", {key}" for key in keys if key != name) + ")"
+    rest = [header for header in columns if header.startswith(begin) and header.endswith(end)]
+    if not rest or len(keys) + len(rest) < len(columns) or [*columns][: len(keys)] != keys:
+        return name, columns, 1
+    named = {header[len(begin) : -len(end)]: columns[header] for header in rest}
+    return f"{begin}class{end}", {**{key: columns[key] for key in keys}, **named}, len(keys)
 
 
 def _facts(model: Any) -> dict[str, Any]:

@@ -21,6 +21,10 @@ VERBS = {
         "Learn a model from a table, and save it.",
         "bayeswater fit people.csv --target income -o income.bayes",
     ),
+    "compare": (
+        "Compare all kinds of models on the same folds of a table.",
+        "bayeswater compare people.csv --target income --save best.bayes",
+    ),
     "predict": (
         "Give the class of each row, and the probability of every class.",
         "bayeswater predict income.bayes new.csv -o answers.parquet",
@@ -34,7 +38,7 @@ VERBS = {
         "bayeswater explain income.bayes new.csv --rows 3",
     ),
     "inspect": (
-        "Show what a model has learned: classes, columns and their tables.",
+        "Show what a model or a network holds: classes, columns, variables, tables.",
         "bayeswater inspect income.bayes --column age",
     ),
     "merge": (
@@ -44,6 +48,34 @@ VERBS = {
     "forget": (
         "Take rows out of a model again, as if it had never seen them.",
         "bayeswater forget income.bayes withdrawn.csv --target income",
+    ),
+    "learn": (
+        "Find the network that explains a table best, and save it.",
+        'bayeswater learn survey.csv -o net.bif --forbid "sex <- *"',
+    ),
+    "score": (
+        "Say how well the structure of a network explains a table.",
+        "bayeswater score net.bif survey.csv --score bdeu",
+    ),
+    "compare-structures": (
+        "Say in which arcs two networks differ.",
+        "bayeswater compare-structures learned.bif true.bif",
+    ),
+    "query": (
+        "Give probabilities of a network's variables, once others are known.",
+        'bayeswater query alarm.bif "P(LVFAILURE | BP=LOW, SAO2=LOW)"',
+    ),
+    "dsep": (
+        "Say whether variables of a network are independent, given others.",
+        'bayeswater dsep asia.bif "asia ; smoke | xray"',
+    ),
+    "sample": (
+        "Draw rows from a network.",
+        "bayeswater sample alarm.bif -n 100000 -o rows.parquet",
+    ),
+    "convert": (
+        "Write a network in the format of another program.",
+        "bayeswater convert alarm.bif alarm.xdsl",
     ),
     "demo": ("Tell the whole story on built-in data.", "bayeswater demo"),
 }
@@ -65,7 +97,7 @@ app = App(
 )
 for place, (verb, (summary, example)) in enumerate(VERBS.items()):
     app.command(
-        f"bayeswater.cli.{verb}:{verb}",
+        f"bayeswater.cli.{verb.replace('-', '_')}:{verb.replace('-', '_')}",
         name=verb,
         help=summary,
         help_epilogue=f"Example: {example}",

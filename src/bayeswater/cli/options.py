@@ -1,7 +1,7 @@
 """Options that several verbs share."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -31,3 +31,17 @@ LossFile = Annotated[
         help='File of costs: a CSV that begins with "action \\ truth,no,yes", or a TOML file.',
     ),
 ]
+
+ModelName = Literal[
+    "naive-bayes",
+    "gaussian-diagonal",
+    "gaussian-shared",
+    "gaussian-full",
+    "spode",
+    "tan",
+    "aode",
+    "a2de",
+    "kdb",
+    "skdb",
+]
+"""Names of the models of the ladder (`bayeswater.models.ladder`), which is too much to import for `--help`."""

@@ -10,13 +10,11 @@ from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import column_names, label_type, require_explanations
 from bayeswater.cli.options import DataFile, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import named_rows
+from bayeswater.cli.rows import keep_as_written, named_rows
 from bayeswater.cli.writing import OutputFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from bayeswater.data.sources.source import Source
 
 
 def predict(
@@ -57,7 +55,7 @@ def predict(
     source = open_for(classifier, model, reading, data)
     also = [] if costs is None else costs.further_columns(source, column_names(classifier))
     if keep:
-        _keep_as_written(source, answers.names)
+        keep_as_written(source, answers.names)
     to_screen = output is None and sys.stdout.isatty()
     wanted = None if keep else [*column_names(classifier), *also]
     with warnings_told_once(), writer(output, output_format) as out:
@@ -133,17 +131,3 @@ class Answers:
 
         for action in map(str, self.costs.other_actions if self.costs else []):
             say(f"{action!r} is the action of {self.n_other_actions[action]:,} of {n_rows:,} rows")
-
-
-def _keep_as_written(source: "Source", added: list[str]) -> None:
-    """Read columns of text that the model does not know as they are written, whatever they look like."""
-    import pyarrow as pa
-
-    from bayeswater.data.sources.delimited import DelimitedSource
-    from bayeswater.errors import SchemaError
-
-    clash = [name for name in source.schema.names if name in added]
-    if clash:
-        raise SchemaError(f"{source.name} has a column {clash[0]!r} of its own; rename it, or leave --keep out")
-    if isinstance(source, DelimitedSource):
-        source.declare(dict.fromkeys(source.schema.names, pa.string()))

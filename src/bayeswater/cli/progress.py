@@ -1,6 +1,7 @@
-"""A bar that shows how far the reading of a file has come: rows, rows per second and the time left."""
+"""Bars that show how far rows have come, read from a file or made, and a comparison, in fits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bayeswater.cli.words import words
@@ -15,10 +16,24 @@ def shown(
     source: "Source", what: str, columns: Sequence[str] | None = None, *, quiet: bool = False
 ) -> "Iterator[pa.Table]":
     """Read a source batch by batch and show on a terminal how far it has come; elsewhere, only read."""
+
+    def done(n_rows: int) -> int:
+        return n_rows if source.n_rows else source.bytes_read
+
+    return _with_bar(source.batches(columns), what, source.n_rows or source.n_bytes, done, quiet=quiet)
+
+
+def counted(tables: "Iterable[pa.Table]", what: str, n_rows: int, *, quiet: bool = False) -> "Iterator[pa.Table]":
+    """Give tables of so many rows in all, and show on a terminal how far it has come."""
+    return _with_bar(tables, what, n_rows, lambda n: n, quiet=quiet)
+
+
+def _with_bar(
+    tables: "Iterable[pa.Table]", what: str, total: int | None, done: Callable[[int], int], *, quiet: bool
+) -> "Iterator[pa.Table]":
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = words()
-    total = source.n_rows or source.n_bytes
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
@@ -32,14 +47,36 @@ def shown(
     n_rows = 0
     with progress:
         task = progress.add_task(what, total=total, rows=0, speed=0.0)
-        for table in source.batches(columns):
+        for table in tables:
             n_rows += table.num_rows
             yield table
             del table
             elapsed = progress.tasks[0].elapsed or 0.0
-            progress.update(
-                task,
-                completed=n_rows if source.n_rows else source.bytes_read,
-                rows=n_rows,
-                speed=n_rows / elapsed if elapsed else 0.0,
-            )
+            progress.update(task, completed=done(n_rows), rows=n_rows, speed=n_rows / elapsed if elapsed else 0.0)
+
+
+@contextmanager
+def fits_shown() -> Iterator[Callable[[int, int, str], None] | None]:
+    """Give a function that shows on a terminal how many fits are done, and of which model the next one is."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = words()
+    if not console.is_terminal:
+        yield None
+        return
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("fits"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    with progress:
+        task = progress.add_task("comparing", total=None)
+
+        def tell(n_done: int, n_fits: int, name: str) -> None:
+            progress.update(task, completed=n_done, total=n_fits, description=f"fitting {name}")
+
+        yield tell

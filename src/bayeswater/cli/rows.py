@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bayeswater.cli.progress import shown
 from bayeswater.cli.words import say
-from bayeswater.errors import BayesError, DataError
+from bayeswater.errors import BayesError, DataError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ROW = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\brow (?P<row>\d+)\b""")
 """A row in a message; what stands in quotes is a name or a value, and comes first so that no row is found in it."""
+
+WORTH_TELLING = 2**28
+"""Bytes of a table from which on it is said that it is held in memory."""
 
 
 class LabelledRows:
@@ -56,6 +59,25 @@ class LabelledRows:
             del table
         if not self.n_rows:
             raise self._nothing_to_read()
+
+    def whole(self, what: str) -> "tuple[pa.Table, pa.ChunkedArray]":
+        """Read all rows at once, for models that look at them more than once; types that do not hold are widened."""
+        import pyarrow as pa
+
+        from bayeswater.data.sources.source import TypesWidened
+
+        self.source.keeps_dictionaries = True
+        while True:
+            try:
+                with self.named():
+                    parts = list(self.read(what))
+            except TypesWidened as change:
+                say(f"note: {change}", "yellow")
+                continue
+            X = pa.concat_tables([X for X, _ in parts])
+            if X.nbytes >= WORTH_TELLING:
+                say(f"note: all rows are held in memory at once, {X.nbytes / 1e6:,.0f} MB", "yellow")
+            return X, pa.chunked_array([chunk for _, y in parts for chunk in y.chunks])
 
     def say_what_was_left_out(self) -> None:
         """Mention rows without a label, if there were any."""
@@ -118,3 +140,16 @@ def first_rows(source: "Source", columns: Sequence[str], n_rows: int) -> "pa.Tab
     if not found:
         raise DataError(f"{source.name} has no rows; give a file with a header and rows")
     return pa.concat_tables(found)
+
+
+def keep_as_written(source: "Source", added: list[str]) -> None:
+    """Read columns that are kept beside the answers as they are written, where no type was declared for them."""
+    import pyarrow as pa
+
+    from bayeswater.data.sources.delimited import DelimitedSource
+
+    clash = [name for name in source.schema.names if name in added]
+    if clash:
+        raise SchemaError(f"{source.name} has a column {clash[0]!r} of its own; rename it, or leave --keep out")
+    if isinstance(source, DelimitedSource):
+        source.declare(dict.fromkeys(source.schema.names, pa.string()))

@@ -42,34 +42,40 @@ def number(value: Any) -> str:
     return f"{value:,.4f}" if 1e-3 <= abs(value) < 1e5 else f"{value:.3g}"
 
 
-def pieces(title: str, columns: dict[str, list[Any]], width: int, rows: int) -> Iterator[Table]:
-    """Lay out named columns as tables no wider than `width`, each beginning with the first column.
+def pieces(title: str, columns: dict[str, list[Any]], width: int, rows: int, *, keys: int = 1) -> Iterator[Table]:
+    """Lay out named columns as tables no wider than `width`, each beginning with the first ones, the `keys`.
 
     Of more rows than `rows` the first are shown, and how many follow.
     """
-    (key, labels), *rest = columns.items()
-    cells = {name: [number(value) for value in values[:rows]] for name, values in rest}
-    keys = [number(label) for label in labels[:rows]]
-    first = max(map(_width, [key, *keys])) + 2  # a blank on either side
+    cells = {name: [number(value) for value in values[:rows]] for name, values in columns.items()}
+    n_rows = max(map(len, columns.values()))
+    first = {name: cells.pop(name) for name in list(cells)[:keys]}
+    begin = sum(_room(name, values) for name, values in first.items()) - 1
     while True:
         taken: list[str] = []
-        used = first
+        used = begin
         for name, values in cells.items():
-            used += 3 + max(map(_width, [name, *values]))  # and one for the line between
+            used += _room(name, values)
             if taken and used > width:
                 break
             taken.append(name)
-        table = plain_table(key, *taken, title=title, numbers=taken)
-        for row, label in enumerate(keys):
-            table.add_row(Text(label), *(Text(cells[name][row]) for name in taken))
-        if len(labels) > rows:
-            table.caption = f"... and {len(labels) - rows:,} more"
+        table = plain_table(*first, *taken, title=title, numbers=taken)
+        shown = [*first.values(), *(cells[name] for name in taken)]
+        for row in range(min(rows, n_rows)):
+            table.add_row(*(Text(values[row]) for values in shown))
+        if n_rows > rows:
+            table.caption = f"... and {n_rows - rows:,} more"
             table.caption_justify = "left"
         yield table
         cells = {name: values for name, values in cells.items() if name not in taken}
         title = f"{title} (continued)" if not title.endswith("(continued)") else title
         if not cells:
             return
+
+
+def _room(name: str, values: Sequence[str]) -> int:
+    """Columns that a column takes: the widest cell, a blank on either side, and one for the line before it."""
+    return 3 + max(map(_width, [name, *values]))
 
 
 def _width(text: str) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
+from bayeswater.cli.documents import finite
 from bayeswater.cli.standard_output import StandardOutput
 from bayeswater.errors import DataError, ParameterError
 
@@ -75,14 +76,14 @@ class CsvWriter:
 
 
 class JsonLinesWriter:
-    """One JSON object for each row."""
+    """One JSON object for each row; numbers that are not finite become null."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
 
     def write(self, table: "pa.Table") -> None:
         """Write the rows of a table."""
-        lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
+        lines = (json.dumps(finite(row), ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
         self.file.write("".join(lines).encode())
         self.file.flush()
 

@@ -8,6 +8,7 @@ state: the slot that every table of counts keeps for it. What is unseen at predi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from bayeswater.kernels.column_range import column_range
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
+
+SHOWN = 4096
+"""Cells that are looked at first for labels of a dictionary that none has."""
 
 
 @dataclass(frozen=True)
@@ -106,14 +110,13 @@ def encode_frame(frame: Frame, rules: Rules) -> CodedTable:
 
 
 def _encode_columns(names: Sequence[str], sources: Sequence[Any], rules: Rules) -> CodedTable:
-    variables, columns, unseen = [], [], []
-    for j, (name, source) in enumerate(zip(names, sources, strict=True)):
-        known = rules.known[j] if rules.known is not None else None
-        variable, codes, new = _encode_column(source, name, known, rules)
-        variables.append(variable)
-        columns.append(codes)
-        unseen += new
-    return CodedTable(Schema(tuple(variables)), ColumnMatrix(tuple(columns)), tuple(unseen))
+    def encoded(j: int) -> tuple[Variable, Array, list[Unseen]]:
+        return _encode_column(sources[j], names[j], None if rules.known is None else rules.known[j], rules)
+
+    n_rows = len(sources[0]) if isinstance(sources[0], np.ndarray) else sources[0].frame.table.num_rows
+    in_order = ordered_map if worth_compiling(n_rows * len(sources)) else map  # a few rows need no threads
+    variables, columns, unseen = zip(*in_order(encoded, range(len(sources))), strict=True)
+    return CodedTable(Schema(variables), ColumnMatrix(columns), tuple(chain.from_iterable(unseen)))
 
 
 def _names(rules: Rules, names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
@@ -231,17 +234,18 @@ class _FoundLabels:
         for chunk in column.chunks:
             labels = chunk.dictionary.to_pylist()
             place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
-            index = chunk.indices if chunk.null_count == 0 else chunk.indices.cast(pa.int64()).fill_null(len(labels))
+            index = chunk.indices.cast(pa.int64())  # the kind by which NumPy counts and looks up at once
+            index = index if chunk.null_count == 0 else index.fill_null(len(labels))
             chunks.append((np.array([*place, -1], dtype=np.int64), index.to_numpy()))
         if source.name in source.frame.declared:
             return cls(list(code_of), tuple(chunks), frozenset(code_of))
         return cls(list(code_of), tuple(chunks))._used()
 
     def _used(self) -> "_FoundLabels":
-        """Leave out labels that no cell has."""
-        used = self.rows > 0
-        if used.all():
+        """Leave out labels that no cell has; mostly the first cells show them all."""
+        if self._rows(SHOWN).all():
             return self
+        used = self.rows > 0
         renumbered = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)  # at -1: missing
         states = [state for state, is_used in zip(self.states, used, strict=True) if is_used]
         return _FoundLabels(states, tuple((renumbered[place], index) for place, index in self.chunks))
@@ -249,9 +253,13 @@ class _FoundLabels:
     @cached_property
     def rows(self) -> Array:
         """Cells of each label: (n_states,)."""
+        return self._rows()
+
+    def _rows(self, head: int | None = None) -> Array:
+        """Cells of each label, among the first ones of each chunk or all."""
         rows = np.zeros(len(self.states) + 1, dtype=np.int64)
         for place, index in self.chunks:
-            np.add.at(rows, place, np.bincount(index, minlength=len(place)))
+            np.add.at(rows, place, np.bincount(index[:head], minlength=len(place)))
         return rows[:-1]  # the last, at -1, counts the missing ones
 
     @property
@@ -263,7 +271,7 @@ class _FoundLabels:
         """Codes of all cells, in the narrowest integers."""
         codes = np.append(code_of_state, missing)
         narrow = narrow_codes(codes, int(codes.max()))
-        return np.concatenate([narrow[place][index] for place, index in self.chunks] or [narrow[:0]])
+        return np.concatenate([narrow[place].take(index) for place, index in self.chunks] or [narrow[:0]])
 
 
 def _encode_labels(

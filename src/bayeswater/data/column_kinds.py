@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayeswater.data.dates import seconds_of
+from bayeswater.data.frames import as_numpy
 from bayeswater.data.labels import is_missing
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
@@ -40,6 +41,9 @@ BOOLEAN = "true or false"
 
 SAMPLED = 100_000
 """Strings of a column that are looked at, the first ones: more would take longer and hardly move a share."""
+
+SHOWN = 1024
+"""Numbers that are looked at first: where there are fractions, one is hardly ever far."""
 
 TEXT_WORDS = 3
 """Words from which a string is text: names of things and places have one or two."""
@@ -88,7 +92,7 @@ class ColumnKind:
     hint: str = field(default="", repr=False)
 
 
-def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKind:
+def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: bool = False) -> ColumnKind:
     """Tell what a column holds.
 
     Parameters
@@ -96,6 +100,7 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKi
     name : name of the column, for messages
     column : its cells
     declared : whether its type declares the categories; then they are a domain even where no cell has a value
+    stored : whether it holds strings that are a dictionary by storage alone
 
     Raises
     ------
@@ -115,7 +120,7 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKi
     types, kind = pa.types, column.type
     if types.is_dictionary(kind):
         require_labels(name, kind.value_type)
-        return _of_categories(column, declared)
+        return _of_categories(column, declared) if not stored else _of_strings(column)
     readable = {
         "flag": types.is_boolean(kind),
         "number": types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind),
@@ -131,14 +136,14 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool) -> ColumnKi
     if column.null_count == len(column):
         return ColumnKind("empty", NO_VALUE)
     if readable["string"]:
-        return _of_strings(_sample(column))
+        return _of_strings(column)
     if readable["date"]:
         return ColumnKind("date", f"values of type {kind}")
     if readable["flag"]:
         return ColumnKind("flag", BOOLEAN)
     if readable["seconds"]:
         return _of_numbers(seconds_of(column), f"{'times of day' if types.is_time(kind) else 'durations'} in seconds")
-    return _of_numbers(np.asarray((column.cast(pa.float64()) if types.is_decimal(kind) else column).to_numpy()))
+    return _of_numbers(as_numpy(column.cast(pa.float64()) if types.is_decimal(kind) else column))
 
 
 def require_labels(name: str, kind: "pa.DataType") -> None:
@@ -161,57 +166,68 @@ def _of_categories(column: "pa.ChunkedArray", declared: bool) -> ColumnKind:
 
 def _of_numbers(numbers: Array, unit: str | None = None) -> ColumnKind:
     """Judge numbers (n_rows,), NaN where they are missing; those of a `unit` are never flags."""
-    if numbers.dtype.kind == "f":
+    if not len(numbers) or np.isnan(numbers.max()):
         numbers = numbers[~np.isnan(numbers)]
-    if not len(numbers):
-        return ColumnKind("empty", NO_VALUE)
+        if not len(numbers):
+            return ColumnKind("empty", NO_VALUE)
     low, high = numbers.min(), numbers.max()
-    whole = numbers.dtype.kind != "f" or bool((numbers == np.floor(numbers)).all())
+    whole = _are_whole(numbers[:SHOWN]) and _are_whole(numbers)
     if whole and low >= 0 and high <= 1 and unit is None:
         return ColumnKind("flag", "only 0 and 1" if low < high else f"only {low:.0f}")
     what = f"{unit}, {'all' if whole else 'not all'} whole," if unit else "whole numbers" if whole else "numbers"
     return ColumnKind("number", f"{what} from {low:.6g} to {high:.6g}{'' if whole or unit else ', not all whole'}")
 
 
-def _of_strings(strings: "pa.Array") -> ColumnKind:
-    """Judge strings, none of them null."""
-    import pyarrow.compute as pc
+def _are_whole(numbers: Array) -> bool:
+    return numbers.dtype.kind != "f" or bool((numbers == np.floor(numbers)).all())
 
-    n_strings = len(strings)
+
+def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
+    """Judge strings; each different one is looked at once."""
+    if column.null_count == len(column):
+        return ColumnKind("empty", NO_VALUE)
+    strings, times = _counted(column)
+    n_strings = int(times.sum())
     them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
-    n_long = _n_matching(strings, LONG)
+    n_long = _n_matching(strings, times, LONG)
     if 2 * n_long >= n_strings:
         share = _percent(n_long, n_strings)
         return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
-    n_distinct = pc.count_distinct(strings).as_py()
-    n_commas = _n_matching(strings, DECIMAL_COMMA)
+    n_commas = _n_matching(strings, times, DECIMAL_COMMA)
     hint = ""
     if 2 * n_commas > n_strings:
         hint = f"{_percent(n_commas, n_strings)} look like numbers with a decimal comma: read the file with decimal=','"
+    n_distinct = len(strings)
     name_rows = n_strings >= IDENTIFIED and 100 * n_distinct > DISTINCT * n_strings
-    if name_rows and _n_matching(strings, SEVERAL_WORDS) == 0:
+    if name_rows and _n_matching(strings, times, SEVERAL_WORDS) == 0:
         share = _percent(n_distinct, n_strings)
         return ColumnKind("identifier", f"{share} of {them} are distinct, without blanks", hint)
     return ColumnKind("category", f"{n_distinct} distinct among {them}", hint)
 
 
-def _n_matching(strings: "pa.Array", pattern: str) -> int:
+def _n_matching(strings: "pa.Array", times: Array, pattern: str) -> int:
     import pyarrow.compute as pc
 
-    return int(pc.sum(pc.match_substring_regex(strings, pattern=pattern)).as_py())
+    matches = pc.match_substring_regex(strings, pattern=pattern)
+    return int(times[matches.to_numpy(zero_copy_only=False)].sum())
 
 
-def _sample(column: "pa.ChunkedArray") -> "pa.Array":
-    """Give the first `SAMPLED` strings that are not null."""
+def _counted(column: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
+    """Give the different ones among the first `SAMPLED` strings that are not null, and how often each occurs."""
     import pyarrow as pa
 
     found: list[pa.Array] = []
     for start in range(0, len(column), SAMPLED):
-        block = column.slice(start, SAMPLED).cast(pa.large_string()).drop_null()  # views have no kernels of their own
-        found.extend(block.chunks)
+        block = column.slice(start, SAMPLED)
+        if not pa.types.is_dictionary(column.type):
+            block = block.cast(pa.large_string()).dictionary_encode()  # views have no kernels of their own
+        found.extend(block.drop_null().chunks)
         if sum(map(len, found)) >= SAMPLED:
             break
-    return pa.concat_arrays(found).slice(0, SAMPLED)
+    chunks = pa.chunked_array(found).slice(0, SAMPLED).unify_dictionaries().chunks
+    strings = chunks[0].dictionary
+    times = np.bincount(np.concatenate([chunk.indices for chunk in chunks]), minlength=len(strings))
+    return strings.filter(pa.array(times > 0)), times[times > 0]
 
 
 def _percent(part: int, whole: int) -> str:

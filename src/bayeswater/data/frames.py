@@ -165,7 +165,13 @@ def numeric_column(frame: Frame, name: str) -> Array:
             if pa.types.is_string(kind) or pa.types.is_large_string(kind)
             else f"column {name!r} holds {kind}, not numbers; convert it, or use CategoricalNB for categories"
         )
-    return np.asarray(column.to_numpy())
+    return as_numpy(column)
+
+
+def as_numpy(column: "pa.ChunkedArray") -> Array:
+    """Give numbers as an array: one piece without holes where it is, NaN where a cell is null."""
+    is_one = column.num_chunks == 1 and not column.null_count
+    return np.asarray((column.chunk(0) if is_one else column).to_numpy())
 
 
 def _is_pandas(X: Any) -> bool:

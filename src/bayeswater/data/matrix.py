@@ -50,6 +50,10 @@ class DenseMatrix:
         """View of some rows."""
         return self.values[rows]
 
+    def column(self, j: int) -> Array:
+        """View of one column."""
+        return self.values[:, j]
+
 
 @dataclass(frozen=True)
 class ColumnMatrix:
@@ -85,6 +89,10 @@ class ColumnMatrix:
         for j, column in enumerate(self.columns):
             values[:, j] = column[rows]
         return values
+
+    def column(self, j: int) -> Array:
+        """One of the columns."""
+        return self.columns[j]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.column_plan import Column
-from bayeswater.data.labels import narrow_codes
+from bayeswater.data.discretising.cuts import apply_cuts
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
@@ -48,13 +48,8 @@ def binned(columns: Sequence[Array], cuts: Sequence[tuple[float, ...]], names: S
     >>> binned([np.array([0.5, 1.0, np.nan])], [(1.0,)], ["x"]).block(slice(0, 3)).ravel()
     array([0, 1, 2], dtype=uint8)
     """
-    codes = []
-    for x, limits in zip(columns, cuts, strict=True):
-        n_bins = len(limits) + 1
-        place = narrow_codes(np.searchsorted(np.asarray(limits), x, side="right"), n_bins)
-        place[np.isnan(x)] = n_bins
-        codes.append(place)
-    return CodedTable(bin_schema(cuts, names), ColumnMatrix(tuple(codes)))
+    codes = tuple(apply_cuts(x, np.asarray(limits), closed="left") for x, limits in zip(columns, cuts, strict=True))
+    return CodedTable(bin_schema(cuts, names), ColumnMatrix(codes))
 
 
 def bin_schema(cuts: Sequence[tuple[float, ...]], names: Sequence[str]) -> Schema:

@@ -12,10 +12,11 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.explain.explanation import Contribution, Explanation
-from bayeswater.explain.terms import Terms, log_ratio
-from bayeswater.explain.turning import Decision, turns_of
+from bayeswater.explain.terms import Terms
+from bayeswater.explain.turning import Decision, Turn, turns_of
 from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.word_view import WordView
+from bayeswater.inference.log_space import log_ratio
 from bayeswater.typing import Array
 
 SHOWN_IN_FULL = 3
@@ -143,8 +144,11 @@ class Explanations(Sequence[Explanation]):
             is_impossible=bool(self._is_impossible[i]),
             _readings={view.column.name: view.reading(i, chosen, against) for view in self._views},
             _scores=frozenset(view.column.name for view in self._views if view.is_score),
-            _find_turns=partial(turns_of, i, self._terms, self._views, self._decision, chosen, against, self.classes),
+            _find_turns=partial(self._turns, i, chosen, against),
         )
+
+    def _turns(self, i: int, chosen: int, against: int) -> list[Turn]:
+        return turns_of(i, self._terms, self._views, self._decision, chosen, against, self.classes)
 
     def to_frame(self) -> Any:
         """Give a frame of one line for each row, in the library of the frame that the model was fitted with."""

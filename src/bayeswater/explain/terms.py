@@ -11,23 +11,13 @@ import numpy as np
 
 from bayeswater.data.column_plan import Column
 from bayeswater.data.mixed_table import MixedTable
+from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.mixed import MixedJoint
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 BLOCK_TERMS = 2**21
 """Terms that are held at a time, about: cells times classes."""
-
-
-def log_ratio(a: Array, b: Array) -> Array:
-    """Difference of log-likelihoods, 0 where both are impossible.
-
-    >>> log_ratio(np.array([0.0, -np.inf, 1.0]), np.array([1.0, -np.inf, -np.inf]))
-    array([-1.,  0., inf])
-    """
-    with np.errstate(invalid="ignore"):
-        difference = a - b
-    return np.where(np.isneginf(a) & np.isneginf(b), 0.0, difference)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import is_missing
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
-from bayeswater.explain.terms import log_ratio
-from bayeswater.inference.log_space import TIE, log_evidence
+from bayeswater.inference.log_space import TIE, log_evidence, log_ratio
 from bayeswater.typing import Array
 
 

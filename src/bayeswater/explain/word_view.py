@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.data.text import TextTable
-from bayeswater.explain.terms import log_ratio
 from bayeswater.explain.view import Cell, Change, ColumnView, Rest
 from bayeswater.explain.wording import ratio
 from bayeswater.inference.feature_columns import ComplementColumns
+from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.word_columns import WordColumns
 
 SHOWN_WORDS = 3

@@ -49,3 +49,14 @@ def posterior(joint: Array, use_loop: bool = False) -> Array:
 def best_class(joint: Array, use_loop: bool = False) -> Array:
     """Code of the class of largest posterior (n_rows,); the first one among equals."""
     return first_of_largest(joint, TIE, use_loop=use_loop)
+
+
+def log_ratio(a: Array, b: Array) -> Array:
+    """Difference of log-likelihoods, 0 where both are impossible.
+
+    >>> log_ratio(np.array([0.0, -np.inf, 1.0]), np.array([1.0, -np.inf, -np.inf]))
+    array([-1.,  0., inf])
+    """
+    with np.errstate(invalid="ignore"):
+        difference = a - b
+    return np.where(np.isneginf(a) & np.isneginf(b), 0.0, difference)

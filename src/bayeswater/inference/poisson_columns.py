@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from bayeswater.data.labels import Labels
 from bayeswater.estimate.poisson import poisson_rates
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.kernels.whole_sums import log_factorial
+from bayeswater.kernels.log_factorial import log_factorial
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array

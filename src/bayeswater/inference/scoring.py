@@ -54,6 +54,10 @@ Finish = Callable[[Array, bool], Array]
 """What is made of the log-joints of a block: `finish(log_joint, use_loop)`."""
 
 
+JointWithout = Callable[[slice, bool], tuple[Array, Array]]
+"""Log-joints of some rows, each taken out of the sums, and the prior they fall back to, without it too."""
+
+
 def score(joint: Joint, table: Table, finish: Finish | None = None) -> Array:
     """Log-joints of all rows, or what `finish` makes of each block of them."""
     fallback = joint.log_prior
@@ -61,7 +65,7 @@ def score(joint: Joint, table: Table, finish: Finish | None = None) -> Array:
 
 
 def score_blocks(
-    log_joint: Callable[[slice, bool], tuple[Array, Array]],
+    log_joint: JointWithout,
     table: Table,
     finish: Finish | None,
 ) -> Array:

@@ -81,9 +81,9 @@ class AskingClassifier(CountingClassifier):
             raise DataError(f"row has {evidence.posterior.n_rows} rows; give one")
         posterior = evidence.proba(prior)[0]
         facts = model._facts(X)
-        known = _costs(costs, model._names_to_ask_for())
+        known = costs_of_asking(costs, model._names_to_ask_for())
         asked = {name: model._weakened(fact) for name, fact in facts.items() if name in known}
-        return rank_facts(posterior, asked, known, _fixed(as_loss(loss, self.classes_.tolist()), X))
+        return rank_facts(posterior, asked, known, loss_of_row(as_loss(loss, self.classes_.tolist()), X))
 
     # ------------------------------------------------------------------ the row
 
@@ -146,18 +146,18 @@ def count_fact(rate: Array) -> Fact | str:
     return CountFact(rate) if rate.max() <= MOST_RATE else f"its counts, {rate.max():.2g}, are too many to go through"
 
 
-def _fixed(loss: Loss, X: Any) -> Loss:
-    """Costs of the one row, where they differ from row to row."""
+def loss_of_row(loss: Loss, X: Any) -> Loss:
+    """Give the costs of the one row X, where they differ from row to row."""
     return Loss._of(for_one_row(loss.table, X))
 
 
-def _costs(costs: Any, names: Sequence[str]) -> dict[str, float]:
-    """What it costs to ask for each column that can be asked for."""
+def costs_of_asking(costs: Any, names: Sequence[str], what: str = "column") -> dict[str, float]:
+    """Say what it costs to ask for each column, or whatever has the names, that can be asked for."""
     if isinstance(costs, Mapping):
         found = {names[key] if _is_place(key, names) else key: cost for key, cost in costs.items()}
         unknown = [name for name in found if name not in names]
         if unknown:
-            raise SchemaError(f"costs names {unknown[0]!r}, but there is no such column; there are {list(names)[:10]}")
+            raise SchemaError(f"costs names {unknown[0]!r}, but there is no such {what}; there are {list(names)[:10]}")
     else:
         found = dict.fromkeys(names, 0.0 if costs is None else costs)
     for name, cost in found.items():

@@ -18,6 +18,7 @@ from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.models.as_network import AsNetwork
 from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
 from bayeswater.models.settings import (
     checked_alpha,
@@ -31,7 +32,7 @@ from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class CategoricalNB(AskingClassifier):
+class CategoricalNB(AsNetwork, AskingClassifier):
     """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
 
     P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the

@@ -25,7 +25,7 @@ from bayeswater.errors import DataError, ParameterError, SchemaError, Statistics
 from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
-from bayeswater.inference.scoring import Joint, score, score_blocks
+from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
@@ -284,11 +284,15 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
         table = self._table(X)
         if table.shape[0] != len(labels.codes):
             raise inconsistent_lengths(table.shape[0], len(labels.codes))
-        likelihood = self._likelihood_without(table, labels, removed)
-        sums, joint = self.statistics_, self._joint()
-        counts = sums.class_count.count
+        counts = self.statistics_.class_count.count
         if (counts[np.unique(labels.codes)] == 0).any():
             raise StatisticsError("y names a class of which no row was counted; give rows that the model has seen")
+        return score_blocks(self._joint_without(table, labels, removed), table, log_posterior)
+
+    def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
+        likelihood = self._likelihood_without(table, labels, removed)
+        joint, counts = self._joint(), self.statistics_.class_count.count
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
             if self._prior_is_counted:
@@ -297,7 +301,7 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
                 prior = np.broadcast_to(joint.log_prior, (rows.stop - rows.start, len(counts)))
             return prior + likelihood(rows, use_loop), prior
 
-        return score_blocks(log_joint, table, log_posterior)
+        return log_joint
 
     def _score(self, X: Any, finish: Any) -> Array:
         """Walk the second half of the road: data, then inference."""

@@ -11,16 +11,18 @@ from typing import Any, Self
 import numpy as np
 
 from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, Column, ColumnPlan
+from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import held, is_frame, sparse_columns, write_frame
 from bayeswater.data.labels import declared_classes, encode_labels
 from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.original_types import typed_frame, with_type
 from bayeswater.data.raw_table import COUNTS, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import evenly_spaced, take_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
 from bayeswater.inference.mixed import ColumnTerms, MixedJoint
+from bayeswater.models.as_network import AsNetwork
 from bayeswater.models.asking import AskingClassifier, Facts
+from bayeswater.models.batches import Batch, as_triple, require_second_reading
 from bayeswater.models.column_settings import column_settings, is_smoothing
 from bayeswater.models.explaining import ExplainingClassifier
 from bayeswater.models.late_columns import with_late_columns
@@ -37,11 +39,8 @@ from bayeswater.typing import Array, is_number
 COMPARED_ROWS = 20_000
 """Rows of the first batch on which the ways to read a text are compared: evenly spaced, as rows may be sorted."""
 
-Batch = tuple[Any, ...]
-"""X and y of some rows, and perhaps their weights."""
 
-
-class NaiveBayes(AskingClassifier, ExplainingClassifier):
+class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
     """Naive Bayes of a mixed table: log P(k, x) = log P(k) + sum over columns of log P(x_j | k).
 
     Each column gets a family from its type and values: categorical, Bernoulli, Gaussian, log-normal, Poisson, bins, or
@@ -155,15 +154,12 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
         return self._fit_batches(batches)
 
     def _fit_batches(self, batches: Iterable[Batch], classes: Variable | None = None) -> Self:
-        if self.calibrate and iter(batches) is batches:
-            raise ParameterError(
-                "calibrate=True reads the rows twice, and these batches can be read but once; give a list, or an "
-                "object that begins anew whenever it is iterated over"
-            )
+        if self.calibrate:
+            require_second_reading(batches)
         sums, first = None, None
         late: dict[str, Batch] = {}  # columns that have no value in the first batch, and the one in which they have
         for batch in batches:
-            X, y, weight = _triple(batch)
+            X, y, weight = as_triple(batch)
             X = held(X)
             if first is not None:
                 _require_same_block(first[0], X)
@@ -399,24 +395,13 @@ class NaiveBayes(AskingClassifier, ExplainingClassifier):
             if not cells:
                 return counts
             raise ParameterError("a frame with sparse columns cannot be drawn; fit the sparse block alone")
-        typed = {name: with_type(column, dtypes[name]) for name, column in cells.items()}
-        if self._library is not None:
-            return typed_frame(write_frame(typed, self._library), typed, dtypes)
-        columns = [column.to_numpy(zero_copy_only=False) for column in typed.values()]
-        of_one_kind = len({column.dtype.kind for column in columns}) == 1
-        return np.stack(columns, axis=1, dtype=None if of_one_kind else object)
+        return drawn_table(cells, dtypes, self._library)
 
     @property
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, and those of each column."""
         groups = self.statistics_.columns.groups
         return len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in parts_of(self.columns_).items())
-
-
-def _triple(batch: Batch) -> tuple[Any, Any, Any]:
-    if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
-        raise ParameterError("a batch must be (X, y) or (X, y, sample_weight)")
-    return batch[0], batch[1], batch[2] if len(batch) == 3 else None
 
 
 def _require_same_block(first: Any, X: Any) -> None:

@@ -5,6 +5,7 @@ is data alone: its kind is looked up in the closed list `KINDS`, and all that it
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shortened
@@ -17,29 +18,43 @@ from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
+from bayeswater.models.a2de import A2DE
+from bayeswater.models.aode import AODE
+from bayeswater.models.bayesian_network import BayesianNetwork
 from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.complement_nb import ComplementNB
+from bayeswater.models.dependence_classifier import FAMILIES
+from bayeswater.models.discrete_classifier import PAIRS, DiscreteClassifier
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
+from bayeswater.models.kdb import KDB
 from bayeswater.models.multinomial_nb import MultinomialNB
 from bayeswater.models.naive_bayes import NaiveBayes
+from bayeswater.models.skdb import SKDB
+from bayeswater.models.spode import SPODE
 from bayeswater.models.stored_calibration import require_fitting
 from bayeswater.models.stored_columns import without_vectorizers
 from bayeswater.models.stored_domains import read_names
 from bayeswater.models.stored_groups import read_n_features, require_source_names
+from bayeswater.models.stored_network import KIND as NETWORK
+from bayeswater.models.stored_network import described_network, restored_network
 from bayeswater.models.stored_sums import described_sums, restored_sums
 from bayeswater.models.stored_values import CODEC
+from bayeswater.models.tan import TAN
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.typing import Array
 from bayeswater.version import __version__
 
@@ -49,17 +64,21 @@ FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feat
 MIXED = FIELDS | {"states", "n_features", "calibration"}
 """What the document of a mixed table says: the columns of a plan have no states, and may be less than those of X."""
 
+DISCRETE = MIXED | {"structure"}
+"""What the document of a table of states says: with it, what structure its fit chose."""
+
 GAUSSIAN = FIELDS | {"calibration", "shrinkage"}
 """What the document of Gaussian classes says: with it, what shrinkage its first fit chose."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: its class, that of the sums of its columns, and what its document says."""
+    """A kind of model: its class, that of the sums of its columns, what its document says, and its groups of sums."""
 
     model: type[CountingClassifier]
     columns: type[Statistic]
     fields: frozenset[str] = FIELDS
+    groups: Mapping[str, type[Statistic]] | None = None  # of a table of states
 
 
 KINDS = {
@@ -69,6 +88,12 @@ KINDS = {
     "BernoulliNB": Kind(BernoulliNB, BinaryCounts),
     "CategoricalNB": Kind(CategoricalNB, CategoryCounts),
     "NaiveBayes": Kind(NaiveBayes, ColumnGroups, MIXED),
+    "SPODE": Kind(SPODE, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
+    "TAN": Kind(TAN, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
+    "AODE": Kind(AODE, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
+    "A2DE": Kind(A2DE, ColumnGroups, DISCRETE, {PAIRS: TripleCounts}),
+    "KDB": Kind(KDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: FamilyCounts}),
+    "SKDB": Kind(SKDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: FamilyCounts}),
     "GaussianClassifier": Kind(GaussianClassifier, Scatter, GAUSSIAN),
 }
 """All that a file may hold; a new model joins by a line here."""
@@ -106,11 +131,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     kind = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
-    if kind is None:
-        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join(KINDS)}")
-    model._require_fitted()
+    if kind is None and type(model) is not BayesianNetwork:
+        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, NETWORK])}")
+    if kind is not None:
+        model._require_fitted()
     try:
-        document, arrays = _described(model, kind)
+        document, arrays = described_network(model) if kind is None else _described(model, kind)
         _restored(document, arrays)  # what could not be read is not written
         write_model_file(path, document, arrays)
     except OSError as error:
@@ -159,23 +185,30 @@ def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
     if isinstance(model, GaussianClassifier):
         document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
+    if isinstance(model, DiscreteClassifier):
+        document["structure"] = CODEC.encode(vars(model).get("structure_"), "the structure that was chosen")
     if isinstance(model.statistics_.columns, ColumnGroups):
         document["n_features"] = int(model.n_features_in_)
     return document, arrays
 
 
-def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifier:
+def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifier | BayesianNetwork:
     name = document.get("kind", "")
-    require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {[*KINDS]}")
+    if name == NETWORK:
+        return restored_network(document, arrays)
+    known = [*KINDS, NETWORK]
+    require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
     kind = KINDS[name]
     require(document.keys() == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}")
     library = document["frame"]
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
     keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them
-    sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays)
+    sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays, kind.groups)
     model = _with_parameters(kind.model, document["parameters"])
     if isinstance(model, GaussianClassifier):
         _shrink(model, document["shrinkage"])
+    if isinstance(model, DiscreteClassifier):
+        _structure(model, document["structure"], sums)
     model._require_parameters(sums)
     model.n_features_in_ = _n_features(sums.columns, document)
     names = read_names(document["feature_names"], model.n_features_in_)
@@ -203,6 +236,14 @@ def _shrink(model: GaussianClassifier, written: Any) -> None:
     require(isinstance(chosen, Friedman) or (chosen is None and not is_auto), f"its shrinkage is {shortened(chosen)}")
     if chosen is not None:
         model.shrinkage_ = chosen
+
+
+def _structure(model: DiscreteClassifier, written: Any, sums: Any) -> None:
+    """Restore what structure was chosen by the fit, if it was left to choose."""
+    chosen = CODEC.decode(written, "the structure that was chosen")
+    require(model._can_be_structure(chosen, sums), f"its structure is {shortened(chosen)}")
+    if chosen is not None:
+        model.structure_ = chosen
 
 
 def _calibrate(model: CalibratingClassifier, written: Any) -> None:

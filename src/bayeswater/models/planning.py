@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayeswater.data.column_kinds import BOOLEAN, NO_VALUE, SAMPLED, ColumnKind, kind_of
+from bayeswater.data.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
 from bayeswater.data.column_plan import AUTO, BITS, IGNORED, NUMERIC, OF_TEXT, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
@@ -127,6 +127,4 @@ def _kind(name: str, raw: RawTable) -> ColumnKind:
         import pyarrow as pa
 
         return kind_of(name, pa.chunked_array([pa.array(column, from_pandas=True)]), declared=False)
-    if name in raw.stored:
-        column = column.slice(0, SAMPLED).cast(column.type.value_type)
-    return kind_of(name, column, declared=name in raw.declared)
+    return kind_of(name, column, declared=name in raw.declared, stored=name in raw.stored)

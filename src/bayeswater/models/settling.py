@@ -22,6 +22,7 @@ from bayeswater.estimate.number_family import FamilyChoice, choose_family
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
+from bayeswater.kernels.threads import ordered_map
 from bayeswater.models.column_settings import ColumnSettings
 from bayeswater.models.parts.category_part import StatePart
 from bayeswater.models.parts.grouping import key_of, parts_of, words_key
@@ -54,7 +55,7 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
     profile = groups.pop("undecided")
     assert isinstance(profile, NumberProfile)
     columns = sums.columns.plan.of_families(AUTO, BITS)
-    choices = [_chosen(profile, j, column, settings, numeric) for j, column in enumerate(columns)]
+    choices = list(ordered_map(lambda j: _chosen(profile, j, columns[j], settings, numeric), range(len(columns))))
     plan = sums.columns.plan.with_columns(
         {
             column.name: replace(

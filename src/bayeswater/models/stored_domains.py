@@ -11,7 +11,7 @@ from bayeswater.files.model_file import require
 from bayeswater.models.stored_values import CODEC
 from bayeswater.statistics.statistic import Statistic
 
-DOMAINS = {"classes", "names", "schema", "vocabulary"}
+DOMAINS = {"classes", "names", "schema", "vocabulary", "parents"}
 """Fields of statistics that say what they are sums over; all others are arrays."""
 
 

@@ -64,7 +64,7 @@ def described_groups(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]
 
 def restored_groups(document: Document, arrays: dict[str, Array], classes: Variable) -> ColumnGroups:
     """Make the sums of all groups."""
-    plan = _read_plan(document["columns"])
+    plan = read_plan(document["columns"])
     parts = parts_of(plan)
     schema = read_states(document["states"])
     labelled = [name for part in parts.values() if isinstance(part, CategoryPart) for name in part.names]
@@ -104,7 +104,8 @@ def require_source_names(names: Sequence[str], plan: ColumnPlan) -> None:
     )
 
 
-def _read_plan(written: Any) -> ColumnPlan:
+def read_plan(written: Any) -> ColumnPlan:
+    """Read how the columns of a table are read."""
     columns = CODEC.decode(written, "a column")
     are_columns = isinstance(columns, list) and all(isinstance(column, Column) for column in columns)
     require(are_columns, "its columns are no plan")

@@ -4,10 +4,13 @@ Which statistic the sums are is known from the kind of the model: no file names 
 what any rows fulfil (`statistics/consistency.py`) before it is believed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
+from bayeswater.models.discrete_classifier import PAIRS
+from bayeswater.models.stored_discrete import described_discrete, restored_discrete
 from bayeswater.models.stored_domains import array_names, read_names, read_states, require_arrays, written_states
 from bayeswater.models.stored_groups import described_groups, restored_groups
 from bayeswater.models.stored_values import CODEC
@@ -27,7 +30,7 @@ def described_sums(sums: Sums[Any]) -> tuple[Document, dict[str, Array]]:
     """Give what a document says of the sums, and the sums as arrays."""
     columns = sums.columns
     if isinstance(columns, ColumnGroups):
-        document, arrays = described_groups(columns)
+        document, arrays = (described_discrete if PAIRS in columns.groups else described_groups)(columns)
     else:
         is_table = isinstance(columns, CategoryCounts)
         document = {"columns": written_states(columns.schema) if is_table else columns.names and list(columns.names)}
@@ -36,8 +39,13 @@ def described_sums(sums: Sums[Any]) -> tuple[Document, dict[str, Array]]:
     return document, {"class_count": sums.class_count.count} | {COLUMNS + name: a for name, a in arrays.items()}
 
 
-def restored_sums(kind: type[Statistic], document: Document, arrays: dict[str, Array]) -> Sums[Any]:
-    """Make the sums of a model whose columns are summed in `kind`."""
+def restored_sums(
+    kind: type[Statistic],
+    document: Document,
+    arrays: dict[str, Array],
+    groups: Mapping[str, type[Statistic]] | None = None,
+) -> Sums[Any]:
+    """Make the sums of a model whose columns are summed in `kind`; of states, in the given groups."""
     require("class_count" in arrays, f"its arrays are {sorted(arrays)}, and there is no class_count")
     own = {name.removeprefix(COLUMNS): array for name, array in arrays.items() if name != "class_count"}
     require_arrays(arrays, ["class_count", *(COLUMNS + name for name in own)])
@@ -45,7 +53,11 @@ def restored_sums(kind: type[Statistic], document: Document, arrays: dict[str, A
     require(isinstance(classes, Variable) and not classes.is_coded, "its classes are no list of labels")
     columns: Statistic
     if kind is ColumnGroups:
-        columns = restored_groups(document, own, classes)
+        columns = (
+            restored_groups(document, own, classes)
+            if groups is None
+            else restored_discrete(document, own, classes, groups)
+        )
     else:
         require_arrays(own, array_names(kind))
         columns = kind.from_arrays(own, classes=classes, **_domain(kind, document["columns"], own))

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "ComparisonDisplay": "comparison",
     "CostCurveDisplay": "cost_curve",
     "ErrorRejectDisplay": "error_reject",
     "GaussianDisplay": "gaussian",

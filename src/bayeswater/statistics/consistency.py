@@ -13,12 +13,18 @@ from bayeswater.errors import StatisticsError
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
+from bayeswater.statistics.family_consistency import require_families
+from bayeswater.statistics.family_counts import FamilyCounts
+from bayeswater.statistics.pair_consistency import require_pairs
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.plan_consistency import require_planned
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.scatter_consistency import SIGNED, require_scatter
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
+from bayeswater.statistics.triple_consistency import require_triples
+from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.typing import Array
 
 SLACK = 1e-6
@@ -26,6 +32,9 @@ SLACK = 1e-6
 
 ROW_COUNTS = ("weight", "observed", "present")
 """Sums of columns that count rows, in the kind of number that counts the classes."""
+
+PLACES = "cell"
+"""Array of the states that families were counted in: integers of any width, no sums."""
 
 MAY_AGREE = ("weight", "observed")
 """Sums that are one column wide where all columns agree."""
@@ -35,7 +44,9 @@ def require_consistent(sums: Sums[Any]) -> None:
     """Refuse sums that no rows can have."""
     count, columns = sums.class_count.count, sums.columns
     for name, array in {"class_count": count, **columns.to_arrays()}.items():
-        _require(array.dtype in (np.int64, np.float64), f"{name} is of {array.dtype}, not of int64 or float64")
+        are_places = name.rpartition(".")[2] == PLACES and array.dtype.kind in "iu"
+        is_sum = array.dtype in (np.int64, np.float64)
+        _require(is_sum or are_places, f"{name} is of {array.dtype}, not of int64 or float64")
         _require(bool(np.isfinite(array).all()), f"{name} holds a number that is not finite")
         signed = SIGNED if isinstance(columns, Scatter) else ("mean",)
         least = 0 if name.rpartition(".")[2] in signed else array.min(initial=0)
@@ -54,6 +65,13 @@ def _require_group(columns: Statistic, count: Array) -> None:
         require_scatter(columns, count, _slack(count))
     elif isinstance(columns, CategoryCounts):
         _require_table(columns, count)
+    elif isinstance(columns, PairCounts):
+        _require_table(columns.singles, count)
+        require_pairs(columns, _slack(count))
+        if isinstance(columns, TripleCounts):
+            require_triples(columns, _slack(count))
+    elif isinstance(columns, FamilyCounts):
+        require_families(columns, count, _slack(count))
     elif isinstance(columns, TextSums):
         _require_words(columns, count)
     elif isinstance(columns, ColumnStatistic):

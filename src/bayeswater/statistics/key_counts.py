@@ -5,7 +5,7 @@ quantile: histograms of any rows can be added and subtracted. Up to `MOST_BUCKET
 kept apart; of more, just so many of the last bits are dropped that no more buckets are left. Histograms of different
 widths are brought to the coarser one. Subtraction does not make buckets finer again.
 
-Only what occurs is kept: cells in the order of column, bucket and class.
+Only what occurs is kept: cells in the order of column, class and key.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,11 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import ColumnMatrix, DenseTable, column_name
+from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
-from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.key_cells import Cells, count_keys, joined, keys_of, least_shift, numbers_of
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.key_cells import Cells, joined, numbers_of
+from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
@@ -76,26 +74,11 @@ class KeyCounts(Statistic):
     count: Array
 
     @classmethod
-    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None) -> Self:
-        """Count some rows, column by column; missing cells are in no bucket."""
-        n_rows, n_columns = matrix.shape
-        use_loop = worth_compiling(n_rows * n_columns)
-        kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64
-
-        def column_cells(j: int) -> Cells:
-            every = max(1, n_rows // PROBED)
-            shift = 0
-            if every > 1:
-                probe = _column_block(matrix, j, slice(None, None, every))
-                shift = least_shift(np.sort(keys_of(probe[~np.isnan(probe)])), MOST_BUCKETS)
-            blocks = (
-                (_column_block(matrix, j, rows), labels.codes[rows], None if weight is None else weight[rows])
-                for rows in row_blocks(n_rows)
-            )
-            return count_keys(blocks, kind, labels.n_classes, most=MOST_BUCKETS, shift=shift, use_loop=use_loop)
-
-        columns = list(ordered_map(column_cells, range(n_columns)))
-        return cls(labels.variable, matrix.names, *_side_by_side(columns))
+    def of_columns(cls, classes: Variable, names: tuple[str, ...] | None, columns: Sequence[Cells]) -> Self:
+        """Put the histograms of single columns side by side."""
+        start = np.cumsum([0, *(len(column.low) for column in columns)])
+        arrays = (np.concatenate(parts) for parts in zip(*(column[1:] for column in columns), strict=True))
+        return cls(classes, names, np.array([column.shift for column in columns]), start, *arrays)
 
     @property
     def n_columns(self) -> int:
@@ -109,25 +92,39 @@ class KeyCounts(Statistic):
 
     def of_column(self, j: int) -> ColumnHistogram:
         """Cells of one column, by number."""
+        if j not in self._histograms:
+            self._histograms[j] = self._histogram(j)
+        return self._histograms[j]
+
+    @cached_property
+    def _histograms(self) -> dict[int, ColumnHistogram]:
+        """Those that were asked for."""
+        return {}
+
+    def _histogram(self, j: int) -> ColumnHistogram:
         shift, low, high, code, count = self.cells(j)
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], high[order]
         bucket = low >> shift
         is_new = np.ones(len(bucket), dtype=bool)
         is_new[1:] = bucket[1:] != bucket[:-1]
         start = np.flatnonzero(is_new)
-        first, last = np.minimum.reduceat(low, start), np.maximum.reduceat(high, start)
-        return ColumnHistogram(numbers_of(first), numbers_of(last), np.cumsum(is_new) - 1, code, count, self.n_classes)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.cumsum(is_new) - 1
+        first, last = numbers_of(low[start]), numbers_of(np.maximum.reduceat(high, start))
+        return ColumnHistogram(first, last, place, code, count, self.n_classes)
 
     def beside(self, other: Self) -> Self:
         """Put further columns of the same rows behind these."""
         theirs = other.onto(self.classes)
         names = [column_name(part.names, j) for part in (self, other) for j in range(part.n_columns)]
         columns = [part.cells(j) for part in (self, theirs) for j in range(part.n_columns)]
-        return type(self)(self.classes, tuple(names), *_side_by_side(columns))
+        return self.of_columns(self.classes, tuple(names), columns)
 
     def take(self, columns: Sequence[int]) -> Self:
         """Counts of some columns, in the given order."""
         names = tuple(column_name(self.names, j) for j in columns)
-        return type(self)(self.classes, names, *_side_by_side([self.cells(j) for j in columns]))
+        return self.of_columns(self.classes, names, [self.cells(j) for j in columns])
 
     def onto(self, classes: Variable) -> Self:
         """Lay the counts out for other classes."""
@@ -140,8 +137,8 @@ class KeyCounts(Statistic):
         for shift, low, high, code, count in map(self.cells, range(self.n_columns)):
             known = code_of[code] >= 0
             moved = Cells(shift, low[known], high[known], code_of[code[known]], count[known])
-            columns.append(joined([moved], classes.n_states, MOST_BUCKETS))
-        return type(self)(classes, self.names, *_side_by_side(columns))
+            columns.append(joined([moved], MOST_BUCKETS))
+        return self.of_columns(classes, self.names, columns)
 
     def scaled(self, factor: float) -> Self:
         """Let every row count `factor` times what it did."""
@@ -167,10 +164,10 @@ class KeyCounts(Statistic):
 
     def _plus(self, other: Self) -> Self:
         def column_cells(j: int) -> Cells:
-            return joined([self.cells(j), other.cells(j)], self.n_classes, MOST_BUCKETS)
+            return joined([self.cells(j), other.cells(j)], MOST_BUCKETS)
 
         columns = list(ordered_map(column_cells, range(self.n_columns)))
-        return type(self)(self.classes, self.names, *_side_by_side(columns))
+        return self.of_columns(self.classes, self.names, columns)
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         """Add the other with a count of 0, and 0 with its count: both then have the same cells."""
@@ -183,7 +180,7 @@ class KeyCounts(Statistic):
             own = count[mine.start[j] : mine.start[j + 1]]
             remains = own > 0
             columns.append(Cells(shift, low[remains], high[remains], code[remains], own[remains]))
-        return type(self)(self.classes, self.names, *_side_by_side(columns))
+        return self.of_columns(self.classes, self.names, columns)
 
     def _place(self, name: str, place: tuple[int, ...]) -> str:
         j = int(np.searchsorted(self.start, place[0], side="right")) - 1
@@ -193,16 +190,3 @@ class KeyCounts(Statistic):
 
     def _columns(self) -> list[str]:
         return [column_name(self.names, j) for j in range(min(self.n_columns, 10))]
-
-
-def _side_by_side(columns: Sequence[Cells]) -> tuple[Array, ...]:
-    """Shift, start, low, high, code and count of all columns."""
-    start = np.cumsum([0, *(len(column.low) for column in columns)])
-    arrays = (np.concatenate(parts) for parts in zip(*(column[1:] for column in columns), strict=True))
-    return np.array([column.shift for column in columns]), start, *arrays
-
-
-def _column_block(matrix: DenseTable, j: int, rows: slice) -> Array:
-    """Some rows of one column in float64: a view where they are so already."""
-    column = matrix.columns[j][rows] if isinstance(matrix, ColumnMatrix) else matrix.values[rows, j]
-    return column.astype(np.float64, copy=False)

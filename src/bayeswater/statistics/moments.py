@@ -9,7 +9,7 @@ Merged by the formula of Chan, Golub and LeVeque (1979), and taken apart by its 
 Subtraction cancels digits. Where more than eight would be lost it is refused, and the class is to be recounted.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -21,6 +21,7 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.moments import class_moments
+from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
@@ -53,37 +54,47 @@ class Moments(ColumnStatistic):
         weight: Array | None,
         *,
         skip_missing: bool,
-        transform: Callable[[Array], Array] | None = None,
     ) -> "Moments":
-        """Sum some rows; with `skip_missing`, over the cells that are there.
-
-        `transform` makes other numbers of each block of cells, NaN where a cell has none.
-        """
+        """Sum some rows; with `skip_missing`, over the cells that are there."""
         n_rows, n_columns = matrix.shape
-        skip_missing = skip_missing and (matrix.dtype.kind == "f" or transform is not None)
+        skip_missing = skip_missing and matrix.dtype.kind == "f"
         use_loop = worth_compiling(n_rows * n_columns)
         whole = weight is None or weight.dtype.kind == "i"
 
         def block_moments(rows: slice) -> Moments:
             w = None if weight is None else weight[rows]
-            block = matrix.block(rows)
             n, mean, scatter = class_moments(
-                block if transform is None else transform(block),
+                matrix.block(rows),
                 labels.codes[rows],
                 w,
                 labels.n_classes,
                 skip_missing=skip_missing,
                 use_loop=use_loop,
             )
-            if skip_missing and (n == n[:, :1]).all():
-                n = n[:, :1].copy()
-            return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, mean, scatter)
+            return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, mean, scatter).compact()
 
         blocks = ordered_map(block_moments, row_blocks(n_rows))
         total = next(blocks)
         for part in blocks:
             total = total._plus(part)
         return total
+
+    @classmethod
+    def of_sorted(cls, matrix: DenseTable, labels: Labels, weight: Array | None, is_log: Sequence[bool]) -> Self:
+        """Sum the cells that are there, of some columns their logarithms: to the bits of a `NumberProfile`."""
+        order = ClassOrder.of(labels.codes, labels.n_classes)
+
+        def column_moments(j: int) -> tuple[Array, ...]:
+            column = SortedColumn.of(matrix.column(j), weight, order)
+            return (column.logarithms() if is_log[j] else column).moments()
+
+        columns = list(ordered_map(column_moments, range(matrix.shape[1])))
+        return cls(labels.variable, matrix.names, *side_by_side(columns)).compact()
+
+    def compact(self) -> Self:
+        """Keep one weight for all columns where no cell was missing."""
+        first = self.weight[:, :1]
+        return replace(self, weight=first.copy()) if (self.weight == first).all() else self
 
     @property
     def cells(self) -> Array:
@@ -164,3 +175,8 @@ class Moments(ColumnStatistic):
                 f"{expected[k, 0]} remains; "
                 "give all rows that remain of that class, with their weights"
             )
+
+
+def side_by_side(columns: Sequence[Sequence[Array]]) -> Iterator[Array]:
+    """Make arrays (n_classes, n_columns) of those of the columns."""
+    return (np.stack(arrays, axis=1) for arrays in zip(*columns, strict=True))

@@ -6,7 +6,7 @@ is chosen are among them, so nothing has to be counted again.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable, column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
+from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import KeyCounts
-from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.moments import Moments, side_by_side
 from bayeswater.statistics.occupied import Occupied
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.whole_sums import WholeSums
@@ -39,12 +42,22 @@ class NumberProfile(Statistic):
     @classmethod
     def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None) -> Self:
         """Sum some rows."""
+        order = ClassOrder.of(labels.codes, labels.n_classes)
+
+        def column_sums(j: int) -> tuple[Any, ...]:
+            column = SortedColumn.of(matrix.column(j), weight, order)
+            logs = column.logarithms()
+            keys = column.key_cells(most=key_counts.MOST_BUCKETS, probed=key_counts.PROBED)
+            return column.moments(), logs.moments(), column.whole_sums(), keys
+
+        moments, logs, wholes, keys = zip(*ordered_map(column_sums, range(matrix.shape[1])), strict=True)
+        known = labels.variable, matrix.names
         return cls(
             labels.variable,
-            Moments.of(matrix, labels, weight, skip_missing=True),
-            Moments.of(matrix, labels, weight, skip_missing=True, transform=logarithms),
-            WholeSums.of(matrix, labels, weight),
-            KeyCounts.of(matrix, labels, weight),
+            Moments(*known, *side_by_side(moments)).compact(),
+            Moments(*known, *side_by_side(logs)).compact(),
+            WholeSums(*known, *side_by_side(wholes)),
+            KeyCounts.of_columns(*known, keys),
         )
 
     @property
@@ -131,9 +144,3 @@ class NumberProfile(Statistic):
             for part in PARTS
         }
         return replace(self, **parts)
-
-
-def logarithms(block: Array) -> Array:
-    """Logarithms of the cells over 0, and NaN for all others."""
-    logs = np.where(block > 0, block, np.nan)
-    return np.log(logs, out=logs)

@@ -12,12 +12,18 @@ from bayeswater.errors import StatisticsError
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
+from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.text_sums import TextSums
+from bayeswater.statistics.triple_counts import TripleCounts
 
 COUNTED_IN: dict[type[Statistic], tuple[str, ...]] = {
     CategoryCounts: ("categorical", "bernoulli", "binned"),
+    PairCounts: ("categorical", "bernoulli", "binned"),
+    TripleCounts: ("categorical", "bernoulli", "binned"),
+    FamilyCounts: ("categorical", "bernoulli", "binned"),
     Moments: ("gaussian", "lognormal"),
     CountTotals: ("poisson",),
     TextSums: OF_TEXT,
@@ -35,14 +41,28 @@ def require_planned(sums: ColumnGroups, slack: float) -> None:
         places = [used.get(name, -1) for name in names]
         _require(-1 not in places, f"there are sums of {names!r:.200}, and columns {[*used]!r:.200}")
         _require(places == sorted(places), f"the sums of {names!r:.200} do not stand in the order of the columns")
-        counted += names
+        if not isinstance(group, FamilyCounts):  # they count again what is counted in pairs
+            counted += names
         for j, name in enumerate(names):
             _require_column(sums.plan[name], group, j, slack)
     _require(sorted(counted) == sorted(used), f"there are sums of {counted!r:.200}, and columns {[*used]!r:.200}")
+    _require_same_rows(sums, slack)
+
+
+def _require_same_rows(sums: ColumnGroups, slack: float) -> None:
+    """Refuse families that are not counted from the rows of the pairs beside them."""
+    pairs = next((group for group in sums.groups.values() if isinstance(group, PairCounts)), None)
+    for group in sums.groups.values():
+        if isinstance(group, FamilyCounts) and pairs is not None:
+            same = group.schema == pairs.schema and group.count.dtype == pairs.table.dtype
+            _require(
+                same and bool((np.abs(group.singles.table - pairs.table) <= slack).all()),
+                "columns are not counted with their parents as often as in pairs",
+            )
 
 
 def _names(group: Statistic) -> Sequence[str]:
-    if isinstance(group, CategoryCounts):
+    if isinstance(group, CategoryCounts | PairCounts | FamilyCounts):
         return group.schema.names
     if isinstance(group, TextSums):
         return (group.name,)
@@ -55,7 +75,7 @@ def _require_column(column: Column, group: Statistic, j: int, slack: float) -> N
         column.family in COUNTED_IN[type(group)],
         f"column {column.name!r} of family {column.family!r} is summed as {type(group).__name__}",
     )
-    if isinstance(group, CategoryCounts):
+    if isinstance(group, CategoryCounts | PairCounts | FamilyCounts):
         _require_states(column, group.schema[j])
     elif isinstance(group, TextSums):
         _require_vocabulary(column, group, slack)

@@ -41,14 +41,38 @@ class ColumnarSource(Source):
         """Names and types of the columns as the file has them."""
 
     def _as_asked(self, batches: "Iterator[pa.RecordBatch]", names: list[str]) -> "Iterator[pa.Table]":
-        import pyarrow as pa
-
         n_rows = 0
-        for batch in batches:
-            table = pa.Table.from_batches([batch]).select(names)
-            yield cast_columns(table, self.types, self.name, n_rows)
-            n_rows += batch.num_rows
-            del batch, table
+        for table in _of_length(batches, _batch_rows(names)):
+            yield cast_columns(table.select(names), self.types, self.name, n_rows)
+            n_rows += table.num_rows
+            del table
+
+
+def _batch_rows(names: list[str]) -> int:
+    """Rows of a batch: whole blocks of them, so many that several threads can count it."""
+    return BATCH_ROWS * max(1, BATCH_CELLS // (BATCH_ROWS * max(len(names), 1)))
+
+
+def _of_length(batches: "Iterator[pa.RecordBatch]", n_rows: int) -> "Iterator[pa.Table]":
+    """Put short batches together and cut long ones: a file may hold all rows in one."""
+    import pyarrow as pa
+
+    pieces: list[pa.RecordBatch] = []
+    missing = n_rows
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            pieces.append(batch.slice(start, missing))
+            start += pieces[-1].num_rows
+            missing -= pieces[-1].num_rows
+            if not missing:
+                table = pa.Table.from_batches(pieces)
+                pieces, missing = [], n_rows
+                yield table
+                del table
+        del batch
+    if pieces:
+        yield pa.Table.from_batches(pieces)
 
 
 class ParquetSource(ColumnarSource):
@@ -99,8 +123,7 @@ class ParquetSource(ColumnarSource):
             file = pyarrow.parquet.ParquetFile(
                 str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES, read_dictionary=coded
             )
-        blocks = max(1, BATCH_CELLS // (BATCH_ROWS * max(len(names), 1)))
-        tables = self._as_asked(file.iter_batches(blocks * BATCH_ROWS, columns=names), names)
+        tables = self._as_asked(file.iter_batches(_batch_rows(names), columns=names), names)
         return one_ahead(map(partial(_marked, coded=coded), tables))
 
 
@@ -146,7 +169,7 @@ class ArrowSource(ColumnarSource):
         return int(self._fraction_read * (self.n_bytes or 0)) if self._is_file else super().bytes_read
 
     def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        return self._as_asked(self._sliced(self._file_batches() if self._is_file else self._stream_batches()), names)
+        return self._as_asked(self._file_batches() if self._is_file else self._stream_batches(), names)
 
     def _file_batches(self) -> "Iterator[pa.RecordBatch]":
         file = self._open_file()
@@ -160,9 +183,3 @@ class ArrowSource(ColumnarSource):
 
         with self.origin.open() as file, pa.ipc.open_stream(file) as reader:
             yield from reader
-
-    def _sliced(self, batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-        """Cut long batches: a file may hold all rows in one."""
-        for batch in batches:
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield batch.slice(start, BATCH_ROWS)

@@ -80,7 +80,7 @@ class NormalPart(NumberPart):
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> Moments:
         """Sum first and second moments."""
-        return Moments.of(table, labels, weight, skip_missing=True)
+        return Moments.of_sorted(table, labels, weight, self.is_log)
 
     def read(self, sums: Moments, settings: Settings) -> NormalColumns:
         """Read the densities."""

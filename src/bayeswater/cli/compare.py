@@ -1,0 +1,152 @@
+"""``bayeswater compare``: the whole ladder of models on the same folds of a file, and the best one saved."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayeswater.cli.options import AsJson, DataFile, ModelName, Target
+from bayeswater.cli.reading import AS_USUAL, Reading
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bayeswater.models.comparison import Comparison
+
+
+def compare(
+    data: DataFile,
+    /,
+    *,
+    target: Target,
+    model: list[ModelName] | None = None,
+    ignore: list[str] | None = None,
+    folds: Annotated[int, Parameter(validator=Number(gte=2))] = 5,
+    seed: int = 0,
+    calibrate: bool = True,
+    peers: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    save: Path | None = None,
+    plot: Path | None = None,
+    as_json: AsJson = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Compare all kinds of models on the same folds of a table, which is held in memory.
+
+    Parameters
+    ----------
+    model
+        Model to compare; all by default.
+    ignore
+        Column to leave out.
+    folds
+        Number of folds, stratified by class and shuffled.
+    seed
+        Seed of the folds.
+    calibrate
+        Whether probabilities are corrected, by rows of the fold that is learned from.
+    peers
+        Compare scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting, too.
+    save
+        File for the best of our models, fitted on all rows.
+    plot
+        File for a picture, such as compared.png or compared.svg.
+    """
+    from bayeswater.cli.fit import column_choice, require_folder
+    from bayeswater.cli.progress import fits_shown
+    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.models.compare import compare as compared
+
+    for output in (save, plot):
+        if output is not None:
+            require_folder(output)
+    with reading.open_to_reread(data) as source, warnings_told_once():
+        rows = LabelledRows(source, target, column_choice(source, target, ignore or [], ()))
+        X, y = rows.whole("reading")
+        with fits_shown() as progress:
+            found = compared(
+                X,
+                y,
+                models=model,
+                folds=folds,
+                calibrate=calibrate,
+                peers=peers,
+                random_state=seed,
+                progress=progress,
+            )
+        rows.say_what_was_left_out()
+        _print(found, as_json=as_json)
+        if plot is not None:
+            _draw(found, plot)
+        if save is not None:
+            _save(found, X, y, save)
+
+
+def _print(found: "Comparison", *, as_json: bool) -> None:
+    from rich.text import Text
+
+    from bayeswater.cli.documents import print_document
+    from bayeswater.cli.words import findings
+
+    if as_json:
+        print_document(document(found))
+        return
+    console = findings()
+    for table in comparison_tables(found, console.width):
+        console.print(table)
+    for line in (*(": ".join(failure) for failure in found.failures()), *found.remarks()):
+        console.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def comparison_tables(found: "Comparison", width: int) -> Iterator["Table"]:
+    """Lay out the figures of each model, the best one first, in tables no wider than the screen."""
+    from bayeswater.cli.tables import pieces
+    from bayeswater.models.comparison import TITLES
+
+    rows = found.cells()
+    columns = {title: [row[place] for row in rows] for place, title in enumerate(TITLES)}
+    return pieces(found.title, columns, width, len(rows))
+
+
+def document(found: "Comparison") -> dict[str, Any]:
+    """Give the findings as a document."""
+    columns = found.to_frame().to_pydict()
+    models = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return {
+        "n_rows": found.n_rows,
+        "n_classes": found.n_classes,
+        "n_folds": found.n_folds,
+        "n_rows_left_out": found.n_left_out,
+        "best": found.best.name,
+        "models": models,
+        "remarks": found.remarks(),
+    }
+
+
+def _draw(found: "Comparison", path: Path) -> None:
+    import matplotlib
+
+    from bayeswater.cli.words import say
+    from bayeswater.errors import ParameterError
+
+    matplotlib.use("Agg")  # draws into files, also where there is no screen
+    from bayeswater.plots.comparison import ComparisonDisplay
+
+    try:
+        ComparisonDisplay(found).plot().figure_.savefig(path)
+    except ValueError as error:  # of an ending that names no kind of picture
+        raise ParameterError(f"cannot draw {str(path)!r}: {error}") from None
+    say(f"drawn as {path}", "bold green")
+
+
+def _save(found: "Comparison", X: Any, y: Any, path: Path) -> None:
+    from bayeswater.cli.words import say
+    from bayeswater.models.persistence import save
+
+    ours = found.ours
+    save(ours.fit_best(X, y), path)
+    say(f"{ours.best.name}, fitted on all rows, saved as {path} ({path.stat().st_size:,} bytes)", "bold green")
+    if found.best.is_peer:
+        say(f"note: {found.best.name} did better, but model files hold our models alone", "yellow")

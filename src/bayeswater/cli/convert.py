@@ -1,0 +1,27 @@
+"""``bayeswater convert``: a network from one file format to another."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from bayeswater.cli.networks import NetworkFile, read_network
+
+
+def convert(
+    network: NetworkFile,
+    output: Annotated[
+        Path, Parameter(help="File to write: .bif, .xml, .xdsl, .net, .dsc, .uai or .bayes; one there is replaced.")
+    ],
+    /,
+) -> None:
+    """Write a network in the format that the name of a file tells; what had to be changed is said."""
+    from bayeswater.cli.words import say, warnings_told_once
+
+    with warnings_told_once():
+        found = read_network(network)
+        found.write(output)
+    say(
+        f"{network} -> {output}: {len(found.names):,} variables, {len(found.edges):,} edges, "
+        f"{found.n_parameters:,} parameters"
+    )

@@ -1,0 +1,78 @@
+"""``bayeswater dsep``: whether the graph of a network makes variables independent, given others."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayeswater.cli.networks import NetworkFile, node_named, read_network
+from bayeswater.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from bayeswater.structure.separation import Trail
+
+
+def dsep(
+    network: NetworkFile,
+    question: Annotated[str, Parameter(help='Both sides and what is given, as "A, B ; C | D, E".')],
+    /,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether two sets of variables are d-separated by a third; if not, show a trail by which they depend."""
+    from bayeswater.cli.question_text import read_independence
+    from bayeswater.cli.words import warnings_told_once
+
+    with warnings_told_once():
+        net = read_network(network)
+    asked = read_independence(question)
+    parts = (asked.left, asked.right, asked.given)
+    left, right, given = ([net.names[node_named(net, word, question)] for word in part] for part in parts)
+    trail = net.active_trail(left, right, given)
+    separator = None if trail is None else net.minimal_separator(left, right, included=given)
+    if as_json:
+        _print_document(question, trail, separator)
+    else:
+        _print(left, right, given, trail, separator)
+
+
+def _print(
+    left: list[str], right: list[str], given: list[str], trail: "Trail | None", separator: tuple[str, ...] | None
+) -> None:
+    from rich.text import Text
+
+    from bayeswater.cli.words import findings
+    from bayeswater.structure.separation import Independence
+
+    console = findings()
+    if trail is None:
+        lines = [f"yes: {Independence(tuple(left), tuple(right), tuple(given))}"]
+    else:
+        lines = [f"no: {trail}", *_opened(trail, given)]
+        if separator is None:
+            lines.append("  no further variables given would separate them")
+        else:
+            more = [name for name in separator if name not in given]
+            lines.append(f"  given {', '.join(more)}{' as well' * bool(given)}, they would be separated")
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _opened(trail: "Trail", given: list[str]) -> list[str]:
+    """Say which common effects let the trail pass."""
+    arrows = list(zip(trail.nodes[1:-1], trail.arrows, trail.arrows[1:], strict=False))
+    effects = [node for node, before, after in arrows if (before, after) == ("->", "<-")]
+    return [
+        f"  {node} is a common effect: {'it' if node in given else 'a consequence of it'} is given" for node in effects
+    ]
+
+
+def _print_document(question: str, trail: "Trail | None", separator: tuple[str, ...] | None) -> None:
+    from bayeswater.cli.documents import print_document
+
+    document: dict[str, Any] = {"question": question, "d_separated": trail is None}
+    if trail is not None:
+        document |= {
+            "trail": {"nodes": list(trail.nodes), "arrows": list(trail.arrows)},
+            "separated_by": None if separator is None else list(separator),
+        }
+    print_document(document)

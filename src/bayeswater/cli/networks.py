@@ -1,0 +1,109 @@
+"""Networks for the verbs: read from a file, their variables and states named by a person, their columns in data."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayeswater.errors import ModelFileError, ParameterError, SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeswater.cli.question_text import Word
+    from bayeswater.cli.reading import Reading
+    from bayeswater.data.sources.source import Source
+    from bayeswater.data.variable import Variable
+    from bayeswater.models.bayesian_network import BayesianNetwork
+
+NetworkFile = Annotated[
+    str, Parameter(help="Network: .bif, .xml, .xdsl, .net, .dsc, .uai, or .bayes, also of a classifier that is one.")
+]
+
+
+def read_network(path: str) -> "BayesianNetwork":
+    """Read a network file, or the file of a classifier whose joint distribution is a network."""
+    from bayeswater.models.bayesian_network import MODEL_SUFFIX, BayesianNetwork
+
+    if Path(path).suffix.lower() != MODEL_SUFFIX:
+        return BayesianNetwork.read(path)
+    from bayeswater.models.persistence import load
+
+    model = load(path)
+    if isinstance(model, BayesianNetwork):
+        return model
+    try:
+        return BayesianNetwork.from_classifier(model)
+    except ParameterError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+
+
+def is_network_file(path: str) -> bool:
+    """Say whether the ending of a name is that of a network in the format of others."""
+    from bayeswater.files.networks.formats import FORMATS
+
+    return any(Path(path).suffix.lower() in one.suffixes for one in FORMATS)
+
+
+def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
+    """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
+    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.structure.notation import error_at
+
+    if word.text not in network.dag.position:
+        near = nearest_names(word.text, network.names)
+        raise error_at(text, word.place, f"there is no variable {word.text!r} ({near})")
+    return network.dag.position[word.text]
+
+
+def state_named(variable: "Variable", word: "Word", text: str) -> Any:
+    """Find a state that a person names in a text: by its label, or by what a label that is no text looks like."""
+    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.structure.notation import error_at
+
+    of_text = {str(state): state for state in reversed(variable.states)}
+    if word.text not in of_text:
+        near = nearest_names(word.text, [*reversed(of_text)])
+        raise error_at(text, word.place, f"{variable.name!r} has no state {word.text!r} ({near})")
+    return of_text[word.text]
+
+
+def open_evidence(
+    network: "BayesianNetwork", path: str, reading: "Reading", data: str, ignored: list[str]
+) -> "tuple[Source, list[str]]":
+    """Open a file of evidence in the types of the states, and name its columns that are variables.
+
+    A column that is no variable is refused, since a name with a slip in it would silently be no evidence.
+    """
+    from bayeswater.data.sources.delimited import MISSING
+    from bayeswater.data.sources.source import nearest_names
+
+    states = {state for variable in network.variables for state in variable.states}
+    if reading.missing is None:  # a cell that is a state is not missing
+        reading = replace(reading, missing=[word for word in MISSING if word not in states])
+    source = reading.open(data)
+    for name in ignored:
+        source.require_column(name)
+    columns = [name for name in source.schema.names if name not in ignored]
+    for name in columns:
+        if name not in network.dag.position:
+            raise SchemaError(
+                f"{source.name}: column {name!r} is no variable of {path} ({nearest_names(name, network.names)}); "
+                f"rename it, or leave it out with --ignore {name}"
+            )
+    source.declare(_types(network, columns))
+    return source, columns
+
+
+def _types(network: "BayesianNetwork", columns: list[str]) -> "dict[str, pa.DataType]":
+    """Types in which the cells are labels of states; labels of several types have none."""
+    import pyarrow as pa
+
+    found = {}
+    for name in columns:
+        try:
+            found[name] = pa.array(list(network.states(name))).type
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            continue
+    return found

@@ -1,0 +1,174 @@
+"""``bayeswater query``: probabilities of a network's variables, for one question or for every row of a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayeswater.cli.networks import NetworkFile, node_named, read_network, state_named
+from bayeswater.cli.options import AsJson
+from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.writing import OutputFormat
+from bayeswater.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.distribution import Distribution
+
+ERROR = "standard_error"
+
+Method = Literal["auto", "exact", "sampling", "gibbs", "likelihood_weighting"]
+
+
+def query(
+    network: NetworkFile,
+    question: Annotated[str | None, Parameter(help="As \"P(A, B | C=c, D='odd label')\".")] = None,
+    /,
+    *,
+    method: Annotated[Method, Parameter(help="How to answer; auto is exact where memory and time allow.")] = "auto",
+    standard_error: Annotated[float, Parameter(help="Error of each probability at which sampling ends.")] = 0.001,
+    time_limit: Annotated[float, Parameter(help="Seconds after which sampling ends.")] = 10.0,
+    seed: Annotated[int, Parameter(help="Seed of sampling.")] = 0,
+    states: Annotated[int, Parameter(help="How many lines to show.", validator=Number(gte=1))] = 40,
+    as_json: AsJson = False,
+    evidence: Annotated[
+        str | None, Parameter(help="File of rows of evidence; empty cells are not observed.", allow_leading_hyphen=True)
+    ] = None,
+    target: Annotated[
+        list[str] | None, Parameter(name=["--target", "-t"], help="Variable to give for every row; all by default.")
+    ] = None,
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="File to write; by default standard output.")
+    ] = None,
+    output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
+    ignore: Annotated[list[str] | None, Parameter(help="Column of the rows that is no evidence.")] = None,
+    keep: Annotated[
+        bool, Parameter(negative=(), show_default=False, help="Write the columns of the rows, too.")
+    ] = False,
+    unseen: Annotated[
+        Literal["error", "ignore"], Parameter(help="Whether a label that is no state is refused, or not observed.")
+    ] = "error",
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Give probabilities of variables of a network, once others are known."""
+    from bayeswater.cli.words import warnings_told_once
+
+    if (question is None) == (evidence is None):
+        raise ParameterError(
+            'ask one question, "P(A | B=b)", or give rows: --evidence rows.csv --target A'
+            + (", and not both" if question is not None else "")
+        )
+    with warnings_told_once():
+        net = read_network(network)
+        if question is not None:
+            settings: dict[str, Any] = {
+                "method": method,
+                "standard_error": standard_error,
+                "time_limit": time_limit,
+                "random_state": seed,
+            }
+            _answer(net, question, settings, states, as_json=as_json)
+            return
+        from bayeswater.cli.query_rows import answer_rows
+
+        if method not in ("auto", "exact") or as_json:
+            raise ParameterError(
+                f"rows of evidence are answered exactly, so --method {method} is for one question"
+                if not as_json
+                else "rows are written in the format of a table; take --output-format jsonl"
+            )
+        answer_rows(
+            net,
+            network,
+            evidence or "",
+            target,
+            ignored=ignore or [],
+            keep=keep,
+            unseen=unseen,
+            output=output,
+            output_format=output_format,
+            reading=reading,
+        )
+
+
+def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], most: int, *, as_json: bool) -> None:
+    from bayeswater.cli.question_text import read_question
+
+    asked = read_question(text)
+    nodes = [node_named(network, term.name, text) for term in asked.targets]
+    chosen = {
+        place: state_named(network.variables[node], term.state, text)
+        for place, (node, term) in enumerate(zip(nodes, asked.targets, strict=True))
+        if term.state is not None
+    }
+    evidence = {}
+    for term in asked.evidence:
+        variable = network.variables[node_named(network, term.name, text)]
+        assert term.state is not None  # what is given has a state
+        evidence[variable.name] = state_named(variable, term.state, text)
+    found = network.joint([network.names[node] for node in nodes], evidence, **settings)
+    lines = _lines(found, chosen)
+    if as_json:
+        _print_document(text, found, evidence, lines)
+    else:
+        _print_table(text, found, lines, most)
+
+
+def _lines(found: "Distribution", chosen: dict[int, Any]) -> list[dict[str, Any]]:
+    """Give the states that were asked for, with their probabilities and, where these were sampled, their errors."""
+    from bayeswater.models.distribution import probability_column
+    from bayeswater.models.estimated_distribution import EstimatedDistribution
+
+    key = probability_column(found.names)
+    errors = found.standard_error.ravel().tolist() if isinstance(found, EstimatedDistribution) else []
+    lines = []
+    for place, (label, p) in enumerate(found.items()):
+        labels = label if len(found.variables) > 1 else (label,)
+        if all(labels[axis] == state for axis, state in chosen.items()):
+            line = {**dict(zip(found.names, labels, strict=True)), key: p}
+            lines.append({**line, ERROR: errors[place]} if errors else line)
+    return lines
+
+
+def _print_table(text: str, found: "Distribution", lines: list[dict[str, Any]], most: int) -> None:
+    from rich.text import Text
+
+    from bayeswater.cli.tables import bar, number, plain_table
+    from bayeswater.cli.words import findings
+    from bayeswater.models.estimated_distribution import EstimatedDistribution
+
+    # A number that nobody vouches for carries a question mark.
+    doubt = "?" if isinstance(found, EstimatedDistribution) and not found.is_reliable else ""
+    n_names = len(found.names)
+    headers = [header.replace("_", " ") if header == ERROR else header for header in lines[0]]
+    table = plain_table(*headers, "", title=text.strip(), numbers=headers[n_names:])
+    for line in lines[:most]:
+        labels, numbers = list(line.values())[:n_names], list(line.values())[n_names:]
+        cells = [*map(str, labels), *(number(value) + doubt for value in numbers), bar(numbers[0])]
+        table.add_row(*map(Text, cells))
+    if len(lines) > most:
+        table.caption, table.caption_justify = f"... and {len(lines) - most:,} more", "left"
+    console = findings()
+    console.print(table)
+    if isinstance(found, EstimatedDistribution):
+        method, n_draws = found.estimate.method, found.estimate.n_draws
+        console.print(Text(f"{method}, {n_draws:,} draws: {found.verdict}"), soft_wrap=True)
+
+
+def _print_document(text: str, found: "Distribution", evidence: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    from bayeswater.cli.documents import print_document
+    from bayeswater.models.estimated_distribution import EstimatedDistribution
+
+    document: dict[str, Any] = {"question": text, "targets": list(found.names), "evidence": evidence}
+    if isinstance(found, EstimatedDistribution):
+        estimate = found.estimate
+        document |= {
+            "method": estimate.method,
+            "n_draws": estimate.n_draws,
+            "reliable": found.is_reliable,
+            "verdict": found.verdict,
+        }
+    else:
+        document["method"] = "exact"
+    print_document({**document, "states": lines})

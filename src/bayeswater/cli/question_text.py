@@ -1,0 +1,186 @@
+r"""Questions to a network as people write them: ``P(A, B | C=c, D='odd label')`` and ``A ; B | C``.
+
+    question     = "P" "(" terms ["|" evidence] ")"
+    terms        = name ["=" state] {"," name ["=" state]}
+    evidence     = name "=" state {"," name "=" state}
+    independence = names ";" names ["|" names]
+    names        = name {"," name}
+    name, state  = characters without blanks, , ; | = ( ) and quotes, or any characters between quotes of one kind
+
+Inside quotes a backslash stands before a quote or a backslash. A term ``A=a`` asks for the probability of that state
+alone. What is wrong is shown with a caret under it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+from bayeswater.structure.notation import error_at
+
+TOKEN = re.compile(
+    r"""
+    (?P<mark>[(),;|=])
+    |(?P<quoted>'(?:[^'\\]|\\['"\\])*'|"(?:[^"\\]|\\['"\\])*")
+    |(?P<bare>[^\s(),;|='"]+)
+    """,
+    re.VERBOSE,
+)
+END = ""
+"""The mark behind the last token."""
+
+
+class Word(NamedTuple):
+    """A name or a state, and where it stands in the text."""
+
+    text: str
+    place: int
+
+
+class Term(NamedTuple):
+    """A variable, and its state if one is named."""
+
+    name: Word
+    state: Word | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for, and what is given."""
+
+    targets: tuple[Term, ...]
+    evidence: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Independence:
+    """Which variables are asked to be independent of which, given which."""
+
+    left: tuple[Word, ...]
+    right: tuple[Word, ...]
+    given: tuple[Word, ...]
+
+
+def read_question(text: str) -> Question:
+    """Read a question about probabilities.
+
+    >>> question = read_question("P(lung | xray=yes, age='< 40')")
+    >>> [term.name.text for term in question.targets], [(t.name.text, t.state.text) for t in question.evidence]
+    (['lung'], [('xray', 'yes'), ('age', '< 40')])
+    >>> read_question("P(lung | xray)")
+    Traceback (most recent call last):
+        ...
+    bayeswater.errors.ParameterError: what is given has a state: write xray=..., at line 1, column 14:
+      P(lung | xray)
+                   ^
+    """
+    reader = _Reader(text)
+    begin = "a question begins with P("
+    if reader.word(begin).text != "P":
+        raise error_at(text, 0, begin)
+    reader.take("(", begin)
+    targets = reader.terms("a variable is asked for")
+    evidence: tuple[Term, ...] = ()
+    if reader.goes_over("|"):
+        evidence = reader.terms("a variable and its state are given, as in xray=yes", with_states=True)
+    reader.take(")", "a , or a ) is needed" if evidence else "a , a | or a ) is needed")
+    reader.take(END, "the question has ended")
+    _require_once(text, [term.name for term in (*targets, *evidence)])
+    return Question(targets, evidence)
+
+
+def read_independence(text: str) -> Independence:
+    """Read a question about independence.
+
+    >>> question = read_independence("asia; smoke, bronc | xray")
+    >>> [[word.text for word in part] for part in (question.left, question.right, question.given)]
+    [['asia'], ['smoke', 'bronc'], ['xray']]
+    """
+    reader = _Reader(text)
+    left = reader.names()
+    reader.take(";", "a , or a ; is needed between the two sides, as in A ; B | C")
+    right = reader.names()
+    given: tuple[Word, ...] = ()
+    if reader.goes_over("|"):
+        given = reader.names()
+    reader.take(END, "a , is needed" if given else "a , or a | is needed")
+    _require_once(text, [*left, *right, *given])
+    return Independence(left, right, given)
+
+
+def _require_once(text: str, words: Sequence[Word]) -> None:
+    seen: set[str] = set()
+    for word in words:
+        if word.text in seen:
+            raise error_at(text, word.place, f"{word.text!r} stands in the question twice")
+        seen.add(word.text)
+
+
+class _Reader:
+    """The tokens of a text, one at a time."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.place, self.end = text, 0, 0
+        self.value, self.is_word = END, False
+        self.next()
+
+    def next(self) -> None:
+        """Go to the next token."""
+        self.place = len(self.text) - len(self.text[self.end :].lstrip())
+        self.value, self.is_word = END, False
+        if self.place == len(self.text):
+            return
+        found = TOKEN.match(self.text, self.place)
+        if found is None:
+            raise error_at(self.text, self.place, "a quote is opened and not closed")
+        self.end, self.is_word = found.end(), found.lastgroup != "mark"
+        self.value = re.sub(r"\\(.)", r"\1", found[0][1:-1]) if found.lastgroup == "quoted" else found[0]
+
+    def refuse(self, what: str) -> NoReturn:
+        """Say what is needed at this place."""
+        stands = "the text ends here" if self.place == len(self.text) else f"{self.value!r} stands here"
+        hint = "; names and states with blanks stand in quotes" if self.is_word and "needed" in what else ""
+        raise error_at(self.text, self.place, f"{what}, and {stands}{hint}")
+
+    def take(self, mark: str, what: str) -> None:
+        """Go over a mark that has to be there."""
+        if not self.goes_over(mark):
+            self.refuse(what)
+
+    def word(self, what: str) -> Word:
+        """Read a name or a state."""
+        if not self.is_word:
+            self.refuse(what)
+        found = Word(self.value, self.place)
+        self.next()
+        return found
+
+    def goes_over(self, mark: str) -> bool:
+        """Go over a mark, if it is there."""
+        is_there = not self.is_word and self.value == mark
+        if is_there:
+            self.next()
+        return is_there
+
+    def names(self) -> tuple[Word, ...]:
+        """Read names with commas between them."""
+        found = [self.word("the name of a variable is needed")]
+        while self.goes_over(","):
+            found.append(self.word("the name of a variable is needed"))
+        return tuple(found)
+
+    def terms(self, what: str, *, with_states: bool = False) -> tuple[Term, ...]:
+        """Read variables, with states or not, and commas between them."""
+        found = [self.term(what, with_state=with_states)]
+        while self.goes_over(","):
+            found.append(self.term(what, with_state=with_states))
+        return tuple(found)
+
+    def term(self, what: str, *, with_state: bool) -> Term:
+        """Read a variable, with a state or not."""
+        name = self.word(what)
+        if self.goes_over("="):
+            return Term(name, self.word(f"a state of {name.text!r} is needed"))
+        if with_state:
+            raise error_at(self.text, self.place, f"what is given has a state: write {name.text}=...")
+        return Term(name)

@@ -1,0 +1,80 @@
+"""Cells of a column whose states are all known, where they are stored as integers already: codes, or a dictionary.
+
+Nothing is looked at but the buffers of Arrow, so that coded columns cost no more than a pass over their bytes. A column
+with anything else in it is left to the encoder that names what it finds (`coded_table`).
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeswater.data.labels import is_missing
+from bayeswater.data.variable import Variable
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> bool:
+    """Write the codes of a column into `codes` (n_rows,), n_states for a missing cell; say whether all could be read.
+
+    >>> import pyarrow as pa
+    >>> column, codes = pa.chunked_array([["low", None, "high"]]).dictionary_encode(), np.empty(3, dtype=np.uint8)
+    >>> known_codes(column, Variable("level", ("high", "low")), codes), codes
+    (True, array([1, 2, 0], dtype=uint8))
+    """
+    import pyarrow as pa
+
+    is_dictionary = pa.types.is_dictionary(column.type)
+    if not (is_dictionary or (variable.is_coded and pa.types.is_integer(column.type))):
+        return False
+    write = _of_dictionary if is_dictionary else _of_integers
+    start = 0
+    for chunk in column.chunks:
+        if not write(chunk, variable, codes[start : start + len(chunk)]):
+            return False
+        start += len(chunk)
+    return True
+
+
+def _of_integers(chunk: "pa.Array", variable: Variable, codes: Array) -> bool:
+    """Write the codes of a chunk of integers; say whether all are within the domain."""
+    values, missing = _buffers(chunk)
+    outside = values.view(f"u{values.itemsize}") >= variable.n_states  # what is negative is large then
+    if missing is not None:
+        outside &= ~missing
+    if outside.any():
+        return False
+    np.copyto(codes, values, casting="unsafe")
+    if missing is not None:
+        codes[missing] = variable.n_states
+    return True
+
+
+def _of_dictionary(chunk: "pa.DictionaryArray", variable: Variable, codes: Array) -> bool:
+    """Write the codes of a chunk with a dictionary of labels; say whether all of these are states."""
+    n_states = variable.n_states
+    labels = chunk.dictionary.to_pylist()
+    place = [n_states if is_missing(label) else variable.code_of.get(label) for label in labels]
+    if None in place or any(isinstance(label, bool) for label in labels):
+        return False  # a label that is no state; True is one only where it is meant
+    values, missing = _buffers(chunk.indices)
+    if missing is not None:
+        values = np.where(missing, len(labels), values)
+    np.take(np.array([*place, n_states], dtype=codes.dtype), values, out=codes, mode="clip")
+    return True
+
+
+def _buffers(array: "pa.Array") -> tuple[Array, Array | None]:
+    """Values of an array of integers as they lie in memory, and which are missing, if any are."""
+    validity, data = array.buffers()
+    kind = np.dtype(str(array.type))
+    values = np.frombuffer(data, dtype=kind, count=len(array), offset=array.offset * kind.itemsize)
+    if array.null_count == 0 or validity is None:
+        return values, None
+    first = array.offset // 8
+    n_bytes = (array.offset + len(array) + 7) // 8 - first
+    bits = np.unpackbits(np.frombuffer(validity, dtype=np.uint8, count=n_bytes, offset=first), bitorder="little")
+    skipped = array.offset - 8 * first
+    return values, bits[skipped : skipped + len(array)] == 0

@@ -1,0 +1,130 @@
+"""How the levels of a family are smoothed: each for itself, or drawn towards the level before (`kernels.family_terms`).
+
+In a back-off the concentrations c_l and f_l, one of each for a level of all columns together, are those under which the
+counts predict each other best. From the root down, c_l maximises the sum of log P_l over all rows and columns, each row
+taken out of the counts that it predicts:
+
+    sum of N(x, y, p) log [(N(x, y, p) - 1 + c B) / (N(y, p) - 1 + c)],    B = (1 - lambda) P_{l-1} + lambda F_l
+
+and f_l likewise that of log F_l. A row that is alone at its node says nothing there. Rows of equal cells say the same,
+so the sums are all that is looked at; of very many cells, some. In log c the terms bend slowly: a grid of factors of 4
+finds the highest peak, and a search beside its best point the maximum.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from bayeswater.data.weights import evenly_spaced
+from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.kernels.family_terms import Rule, Tree, at_cells, less, paths
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.statistics.family import Family
+from bayeswater.typing import Array
+
+LOOKED_AT = 2**16
+"""Terms of all columns together that concentrations are learned from, at most."""
+
+LOG_GRID = np.log(4.0) * np.arange(-3, 9)
+"""Concentrations from 1/64 to 65536: beyond them the counts say all, or nothing."""
+
+NOTHING_LEARNED = 1.0
+"""Concentration of a level that says nothing about it."""
+
+TOLERANCE = 1e-4
+"""Width of the interval of log c at which the search ends."""
+
+
+def flat_rule(smoothing: PseudoCounts, n_states: int, n_levels: int) -> Rule:
+    """Smooth each level for itself, by pseudo-counts."""
+    pull = np.full(n_levels, float(smoothing.of(n_states)) * n_states)
+    return Rule(pull, np.zeros(n_levels), 0.0, True)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows of equal cells in one column: weights (n_groups,), and the counts at their nodes (n_levels, n_groups)."""
+
+    weight: Array
+    n_states: Array  # v, (n_groups,)
+    is_counted: Array
+    own: Array  # N(x, y, p)
+    of_class: Array  # N(y, p)
+    of_state: Array  # N(x, p)
+    whole: Array  # N(p)
+
+    @classmethod
+    def of(cls, family: Family, tree: Tree, n_parents: int, n_levels: int, most: int) -> "Groups":
+        """Group the rows of a family, whose tree has the first `n_parents` parents; of more than `most`, some.
+
+        Groups are told apart by all parents: so levels have the same concentrations, however many are below.
+        """
+        cell, y = np.nonzero((family.count > 0) & (family.cell[:, -1] < tree.n_states)[:, None])
+        kept = evenly_spaced(len(cell), most) if len(cell) else np.zeros(0, dtype=bool)
+        cell, y = cell[kept], y[kept]
+        nodes, cells = paths(family.cell[cell][:, [*range(n_parents), -1]], tree)
+        shape = n_levels, len(cell)
+        counts = np.zeros((4, *shape))
+        is_counted = np.zeros(shape, dtype=bool)
+        for level, (node, place) in enumerate(zip(nodes, cells, strict=True)):
+            is_counted[level] = node >= 0
+            counts[0, level] = at_cells(tree.cell_count, place)[np.arange(len(y)), y]
+            counts[1, level] = tree.node_count[node, y]
+            counts[2, level] = at_cells(tree.cell_total, place)
+            counts[3, level] = tree.node_total[node]
+        weight = family.count[cell, y].astype(np.float64)
+        return cls(weight, np.full(len(cell), tree.n_states), is_counted, *counts)
+
+
+def fitted_rule(
+    families: Sequence[Family], trees: Sequence[Tree], n_parents: Sequence[int], class_free: float, alpha: float
+) -> Rule:
+    """Learn the concentrations of all levels from families and trees of their first parents.
+
+    `alpha` is the concentration of F_0 towards equal shares.
+    """
+    n_levels, most = 1 + max(n_parents), max(1, LOOKED_AT // len(families))
+    columns = list(zip(families, trees, n_parents, strict=True))
+    found = list(ordered_map(lambda one: Groups.of(*one, n_levels, most), columns))
+    weight, n_states = (np.concatenate([getattr(one, name) for one in found]) for name in ("weight", "n_states"))
+    is_counted, own, of_class, of_state, whole = (
+        np.concatenate([getattr(one, name) for one in found], axis=1)
+        for name in ("is_counted", "own", "of_class", "of_state", "whole")
+    )
+    removed = np.minimum(weight, 1.0)
+    with_class, without_class = np.empty(n_levels), np.empty(n_levels)
+    free, share = 1 / np.maximum(n_states, 1), np.ones(len(weight))
+    for level in range(n_levels):
+        rest = less(whole[level], removed)
+        said = is_counted[level] & (rest > 0)
+        a, b = less(of_state[level], removed), rest
+        without_class[level] = f = alpha if level == 0 else _best(weight[said], a[said], b[said], free[said])
+        free = np.where(said, (a + f * free) / np.where(said, b + f, 1.0), free)
+        base = free if level == 0 else (1 - class_free) * share + class_free * free
+        a, b = less(own[level], removed), less(of_class[level], removed)
+        with_class[level] = c = _best(weight[said], a[said], b[said], base[said])
+        share = np.where(said, (a + c * base) / (b + c), base if level == 0 else share)
+    return Rule(with_class, without_class, class_free, False)
+
+
+def _best(weight: Array, count: Array, total: Array, base: Array) -> float:
+    """Concentration of the largest sum of weight * log((count + c base) / (total + c))."""
+    says = total > 0  # elsewhere the share is the base, whatever c
+    weight, count, total, base = weight[says], count[says], total[says], base[says]
+    if not len(weight):
+        return NOTHING_LEARNED
+
+    def loss(log_c: float) -> float:
+        c = np.exp(log_c)
+        with np.errstate(divide="ignore"):
+            return -float(weight @ (np.log(count + c * base) - np.log(total + c)))
+
+    losses = np.array([loss(log_c) for log_c in LOG_GRID])
+    best = int(losses.argmin())
+    if not np.isfinite(losses[best]):
+        return NOTHING_LEARNED
+    around = LOG_GRID[max(best - 1, 0)], LOG_GRID[min(best + 1, len(LOG_GRID) - 1)]
+    found = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": TOLERANCE})
+    return float(np.exp(found.x if found.fun < losses[best] else LOG_GRID[best]))

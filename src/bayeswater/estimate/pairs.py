@@ -1,0 +1,195 @@
+"""`PairEstimate`: probabilities read off counts of pairs of columns, laid out for looking them up.
+
+    P(y, x_i)       = (N(y, x_i) + a) / (N_i + K v_i a)                  in one piece, over K v_i cells
+    P(x_j | y, x_i) = (N(y, x_i, x_j) + a) / (N(y, x_i; j is there) + v_j a)
+
+v_j is the number of states of column j, K that of the classes, N_i counts the rows that have a value in column i, and a
+is the pseudo-count of one cell (`PseudoCounts`). A cell that is missing is left out of every count it would be part of,
+unless missing is a state of its own.
+
+In the layout column j owns v_j + 1 slots, from ``start[j]`` on. The last slot is for whatever is not there: a cell that
+is missing, or a state that was never counted.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswater.data.schema import Schema
+from bayeswater.data.variable import Variable
+from bayeswater.estimate.pseudo_counts import PseudoCounts, log_share
+from bayeswater.kernels.category_counts import offsets
+from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class PairEstimate:
+    """Counts of pairs, and how they are smoothed."""
+
+    counts: PairCounts
+    smoothing: PseudoCounts
+    missing_is_state: bool = False
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.counts.schema)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.counts.n_classes
+
+    @cached_property
+    def n_states(self) -> Array:
+        """Number of states v_j of each column, missing among them where it is one."""
+        return self.counts.n_states + self.missing_is_state
+
+    @cached_property
+    def start(self) -> Array:
+        """First slot of each column, and last the number of all slots."""
+        return offsets(self.n_states)
+
+    @property
+    def n_slots(self) -> int:
+        """Number of all slots."""
+        return int(self.start[-1])
+
+    @cached_property
+    def column(self) -> Array:
+        """Column of each slot: (n_slots,)."""
+        return np.repeat(np.arange(self.n_columns), self.n_states + 1)
+
+    @cached_property
+    def is_state(self) -> Array:
+        """Which slots are states: (n_slots,)."""
+        found = np.ones(self.n_slots, dtype=bool)
+        found[self.start[1:] - 1] = False
+        return found
+
+    @cached_property
+    def _row(self) -> Array:
+        """Row of the table of counts of each slot that is a state: (n_slots,), elsewhere 0."""
+        place = np.arange(self.n_slots) - self.start[self.column]
+        return np.where(self.is_state, self.counts.start[self.column] + place, 0)
+
+    def slots(self, codes: Array) -> Array:
+        """Slot of each cell of some rows: (n_rows, n_columns)."""
+        kind = np.int32 if self.n_slots < 2**31 else np.int64
+        found: Array = np.minimum(codes, self.n_states.astype(kind))
+        found += self.start[:-1].astype(kind)
+        return found
+
+    # ------------------------------------------------------------------ counts, laid out
+
+    @cached_property
+    def states(self) -> PairCounts:
+        """The counts, with missing cells as a state where they are one: what structure is read from."""
+        counts = self.counts
+        if not self.missing_is_state:
+            return counts
+        schema = Schema(tuple(Variable.of_codes(v.name, v.n_states + 1) for v in counts.schema))
+        pairs = np.zeros((n_pair_cells(schema.n_states), self.n_classes), dtype=counts.pairs.dtype)
+        for i in range(1, self.n_columns):
+            new, before = rows_of_column(i, schema.n_states)[:-1], self.is_state[: self.start[i]]
+            pairs[new[:, before]] = counts.pairs[rows_of_column(i, counts.n_states)]
+        return PairCounts(counts.classes, schema, self.single, pairs)
+
+    @cached_property
+    def single(self) -> Array:
+        """N(y, x_j): (n_slots, n_classes), 0 in the slots that are no states."""
+        return np.where(self.is_state[:, None], self.counts.table[self._row], 0)
+
+    @cached_property
+    def observed(self) -> Array:
+        """N(y; j is there): (n_columns, n_classes)."""
+        found: Array = np.add.reduceat(self.single, self.start[:-1])
+        return found
+
+    @cached_property
+    def support(self) -> Array:
+        """N(x_j), of all classes together: (n_slots,)."""
+        found: Array = self.single.sum(axis=1)
+        return found
+
+    def beside(self, i: int) -> Array:
+        """N(y, x_i, x_j) for all j: (v_i + 1, n_slots, n_classes), 0 where a slot is no state, and in column i."""
+        counts, width = self.counts, self.counts.n_states + 1
+        column = self.column
+        place = self._row - counts.start[column]
+        first = np.where(
+            column < i,
+            counts.pair_start[i, column] + place,
+            counts.pair_start[column, i] + place * width[i],
+        )
+        step = np.where(column < i, width[column], 1)
+        there = self.is_state & (column != i)
+        cells = np.zeros((self.n_states[i] + 1, self.n_slots, self.n_classes), dtype=counts.pairs.dtype)
+        rows = np.arange(self.n_states[i])[:, None]
+        cells[:-1, there] = counts.pairs[(first + rows * step)[:, there]]
+        return cells
+
+    def observed_beside(self, cells: Array) -> Array:
+        """N(y, x_i; j is there) of what `beside` gives: (v_i + 1, n_columns, n_classes)."""
+        found: Array = np.add.reduceat(cells, self.start[:-1], axis=1)
+        return found
+
+    def pair(self, i: int, j: int) -> Array:
+        """N(y, x_i, x_j): (v_i, v_j, n_classes)."""
+        return self.counts.of_pair(i, j)[: self.n_states[i], : self.n_states[j]]
+
+    # ------------------------------------------------------------------ probabilities
+
+    @cached_property
+    def can_be_drawn(self) -> Array:
+        """Which slots a drawn row may have: states, but missing only where a row was: (n_slots,)."""
+        never_missing = self.missing_is_state & (self.support[self.start[1:] - 2] == 0)
+        found = self.is_state.copy()
+        found[self.start[1:][never_missing] - 2] = False
+        return found
+
+    @cached_property
+    def cell(self) -> Array:
+        """Pseudo-count of a state of each column: (n_columns,)."""
+        return np.asarray(self.smoothing.of(self.n_states), dtype=np.float64)
+
+    @cached_property
+    def joint_cell(self) -> Array:
+        """Pseudo-count of a class and a state of each column: (n_columns,)."""
+        return np.asarray(self.smoothing.of(self.n_classes * self.n_states), dtype=np.float64)
+
+    @cached_property
+    def log_joint(self) -> Array:
+        """Logarithm of P(y, x_i): (n_slots, n_classes), 0 in the slots that are no states."""
+        total = self.observed.sum(axis=1)[self.column, None]
+        n_cells = (self.n_classes * self.n_states)[self.column, None]
+        found = log_share(self.single, total, self.joint_cell[self.column, None], n_cells)
+        return np.where(self.is_state[:, None], found, 0.0)
+
+    @cached_property
+    def log_marginal(self) -> Array:
+        """Logarithm of P(x_j | y): (n_slots, n_classes), 0 in the slots that are no states."""
+        total, n_states = self.observed[self.column], self.n_states[self.column, None]
+        found = log_share(self.single, total, self.cell[self.column, None], n_states)
+        return np.where(self.is_state[:, None], found, 0.0)
+
+    def log_beside(self, i: int, removed: float = 0.0) -> Array:
+        """Logarithm of P(x_j | y, x_i) for all j: (v_i + 1, n_slots, n_classes).
+
+        It is 0 where a slot is no state, and in column i itself. With `removed`, each entry is that of a row which has
+        itself been taken out with this weight.
+        """
+        cells = self.beside(i)
+        total = self.observed_beside(cells)[:, self.column]
+        found = log_share(cells, total, self.cell[self.column, None], self.n_states[self.column, None], removed)
+        found[:, ~self.is_state | (self.column == i)] = 0.0
+        found[-1] = 0.0
+        return found
+
+    def log_given(self, j: int, i: int) -> Array:
+        """Logarithm of P(x_j | y, x_i): (v_i, v_j, n_classes)."""
+        cells = self.pair(i, j)
+        return log_share(cells, cells.sum(axis=1, keepdims=True), self.cell[j], self.n_states[j])

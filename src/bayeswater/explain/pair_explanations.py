@@ -1,0 +1,161 @@
+"""Reasons of models in which columns depend on one another: what each cell says, given the cell it depends on.
+
+As with naive Bayes the log-odds are a sum, of one term for every pair of a parent and a column. What a column adds is
+the sum of its terms under all its parents.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.raw_table import RawTable
+from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.explain.explanations import Explanations, Verdicts
+from bayeswater.explain.state_view import StateView
+from bayeswater.explain.turning import MOST_TURNS, Decision, Turn
+from bayeswater.explain.wording import shown
+from bayeswater.inference.log_space import log_evidence, log_ratio
+from bayeswater.typing import Array
+
+BLOCK_TERMS = 2**22
+"""Terms that are held at a time, about: rows times pairs of columns."""
+
+
+class PairContribution(NamedTuple):
+    """What a column adds to the log-odds, given the parent it depends on; None where that is the class alone."""
+
+    parent: str | None
+    column: str
+    contribution: float
+
+
+class PairJoint(Protocol):
+    """A model whose log-odds are a sum over pairs of columns."""
+
+    @property
+    def estimate(self) -> PairEstimate:
+        """Probabilities of pairs."""
+        ...
+
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        ...
+
+    def of(self, block: Any, use_loop: bool) -> Array:
+        """Log-joints (n_rows, n_classes) of a block of rows."""
+        ...
+
+    def pair_terms(self, block: Array, chosen: Array, against: Array) -> tuple[Array, Array]:
+        """Intercept (n_rows,), and what pairs (n_rows, parent, column) add to the log-odds of two classes."""
+        ...
+
+
+class DependentView(StateView):
+    """A column of states whose contributions depend on those of others."""
+
+    @property
+    def is_score(self) -> bool:
+        """Whether contributions are more than one ratio of likelihoods."""
+        return True
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PairExplanations(Explanations):
+    """An `Explanation` for each row, of columns that depend on one another; `pairs` gives the terms one by one."""
+
+    _joint: Any = None
+    _table: Any = None
+
+    @classmethod
+    def of_pairs(
+        cls,
+        joint: PairJoint,
+        table: DiscreteTable,
+        raw: RawTable,
+        verdicts: Verdicts,
+        decision: Decision,
+        classes: Array,
+        library: str | None,
+    ) -> "PairExplanations":
+        """Explain all rows of a table."""
+        columns = table.plan.used
+        n_rows, n_columns = table.shape
+        contributions, intercept = np.empty((n_rows, n_columns)), np.empty(n_rows)
+        log_odds, impossible = np.empty(n_rows), np.empty(n_rows, dtype=bool)
+        size = max(1, BLOCK_TERMS // n_columns**2)
+        for first in range(0, n_rows, size):
+            rows = slice(first, min(first + size, n_rows))
+            block, a, b = table.block(rows), verdicts.chosen[rows], verdicts.against[rows]
+            at, log_joint = np.arange(len(block)), joint.of(block, False)
+            intercept[rows], pairs = joint.pair_terms(block, a, b)
+            contributions[rows] = pairs.sum(axis=1)
+            log_odds[rows] = log_ratio(log_joint[at, a], log_joint[at, b])
+            impossible[rows] = np.isneginf(log_joint[at, a]) & np.isneginf(log_joint[at, b])
+        log_odds = np.where(impossible, intercept, log_odds)
+        views = tuple(DependentView(column, joint.estimate, table, j, raw) for j, column in enumerate(columns))
+        names = tuple(column.name for column in columns)
+        none: Any = None
+        return cls(
+            names,
+            contributions,
+            intercept,
+            log_odds,
+            classes,
+            verdicts,
+            impossible,
+            none,
+            views,
+            decision,
+            library,
+            joint,
+            table,
+        )
+
+    def pairs(self, row: int) -> list[PairContribution]:
+        """What each column adds to the log-odds of one row under each of its parents, the largest first."""
+        block = self._table.block(slice(row, row + 1))
+        _, pairs = self._joint.pair_terms(block, self._verdicts.chosen[row : row + 1], self._against_of(row))
+        found = [
+            PairContribution(None if i == j else self.columns[i], self.columns[j], float(pairs[0, i, j]))
+            for i, j in np.argwhere(pairs[0] != 0).tolist()
+        ]
+        return sorted(found, key=lambda one: -abs(one.contribution))
+
+    def _against_of(self, row: int) -> Array:
+        return self._verdicts.against[row : row + 1]
+
+    def _turns(self, i: int, chosen: int, against: int) -> list[Turn]:
+        """Find which other cell of a column turns the decision: of bins the nearest, of categories the likeliest."""
+        block = self._table.block(slice(i, i + 1))
+        own = self._joint.of(block, False)[0]
+        if np.isneginf(own[chosen]) or self._decision.slope == 0:
+            return []
+        found: list[tuple[float, int, Turn]] = []
+        for j, view in enumerate(self._views):
+            turn = self._turn(view, j, block, chosen)
+            if turn is not None:
+                found.append((float(log_evidence(own[None])[0]) - turn[0], j, turn[1]))
+        return [turn for _, _, turn in sorted(found, key=lambda entry: entry[:2])[:MOST_TURNS]]
+
+    def _turn(self, view: Any, j: int, block: Array, chosen: int) -> tuple[float, Turn] | None:
+        states = np.array([s for s in range(len(view.labels)) if s != block[0, j]], dtype=np.int64)
+        others = np.repeat(block.astype(np.int64), len(states), axis=0)
+        others[:, j] = states
+        log_joint = self._joint.of(others, False) if len(states) else np.empty((0, 1))
+        winners = np.array([self._decision.winner(scores) for scores in log_joint], dtype=np.int64)
+        turning = np.flatnonzero(winners != chosen)
+        if not len(turning):
+            return None
+        evidence = log_evidence(log_joint[turning])
+        if view.is_binned and block[0, j] < len(view.labels):
+            distance = np.abs(states[turning] - int(block[0, j]))
+            evidence = np.where(distance == distance.min(), evidence, -np.inf)
+        best = int(turning[evidence.argmax()])
+        label = view.labels[states[best]]
+        words = label if view.is_binned else f"= {shown(label)}"
+        winner = self.classes[winners[best]]
+        winner = winner.item() if isinstance(winner, np.generic) else winner
+        return float(evidence.max()), Turn(view.column.name, words, label, winner)

@@ -1,0 +1,257 @@
+"""Log-joint of columns that depend on the class and on several other columns each, as those of KDB do.
+
+    P(y, x) = P(y) prod_j P(x_j | y, parents of j)
+
+What a column has given its parents is found by going down the tree of its counts (`kernels.family_terms`). A cell that
+is missing has no factor. Where it is the parent of one that is there it is summed over, exactly: the row is scored with
+every combination of states that its missing cells can have, and the joints are added up (`inference.filled_rows`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.labels import Labels
+from bayeswater.estimate.back_off import fitted_rule, flat_rule
+from bayeswater.estimate.family_tree import family_tree
+from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.filled_rows import filled
+from bayeswater.inference.log_space import log_ratio
+from bayeswater.inference.prior import Prior
+from bayeswater.inference.scoring import JointWithout
+from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.limits import require_table_bytes
+from bayeswater.statistics.family_counts import FamilyCounts, Parents
+from bayeswater.typing import Array
+
+DRAWN_TERMS = 2**20
+"""Probabilities that are held at a time where states are drawn."""
+
+
+@dataclass(frozen=True)
+class Removed:
+    """Rows that are taken out: their classes and weights (n_rows,), and which of their cells are there."""
+
+    codes: Array
+    weight: Array
+    is_there: Array  # (n_rows, n_columns)
+
+    def take(self, rows: Array) -> "Removed":
+        """Some of the rows."""
+        return Removed(self.codes[rows], self.weight[rows], self.is_there[rows])
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Counts of families, read with at most `n_parents` of the parents of each column.
+
+    `class_free` is the share lambda of back-off, None where each level is smoothed for itself. Columns that are not
+    among those `used` say nothing; the parents of those that are used are used.
+    """
+
+    prior: Prior
+    estimate: PairEstimate
+    families: FamilyCounts
+    n_parents: int
+    used: tuple[int, ...]
+    class_free: float | None = None
+
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        return self.prior.log
+
+    @cached_property
+    def parents(self) -> Parents:
+        """Parents of each column, the strongest first."""
+        return tuple(own[: self.n_parents] for own in self.families.parents)
+
+    @property
+    def n_states(self) -> Array:
+        """Number of states of each column."""
+        return self.estimate.n_states
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of the column with the most parents."""
+        return 1 + max(len(own) for own in self.parents)
+
+    # ------------------------------------------------------------------ parameters
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """Counts of each column with its parents."""
+
+        def laid_out(j: int) -> Tree:
+            is_state = self.estimate.missing_is_state
+            return family_tree(self.families.family(j), len(self.parents[j]), missing_is_state=is_state)
+
+        return list(ordered_map(laid_out, list(range(len(self.parents)))))
+
+    @cached_property
+    def rules(self) -> list[Rule]:
+        """How the levels of each column are smoothed."""
+        smoothing = self.estimate.smoothing
+        if self.class_free is None:
+            return [flat_rule(smoothing, tree.n_states, self.n_levels) for tree in self.trees]
+        families = [self.families.family(j) for j in range(len(self.parents))]
+        n_parents = [len(own) for own in self.parents]
+        rule = fitted_rule(families, self.trees, n_parents, self.class_free, float(smoothing.alpha))
+        return [rule] * len(self.parents)
+
+    def terms(
+        self, j: int, states: Array, removed: Removed | None = None, *, every_level: bool = False, use_loop: bool
+    ) -> Array:
+        """P(x_j | y, parents) of some rows: (1 or number of levels, n_rows, n_classes); 1 where no cell is there."""
+        own = self.parents[j]
+        taken = None
+        if removed is not None:
+            leading = np.cumprod(removed.is_there[:, [j, *own]], axis=1).sum(axis=1)
+            taken = Taken(removed.codes, removed.weight, leading)
+        n_terms = len(own) + 1 if every_level else 1
+        return family_terms(states[:, [*own, j]], self.trees[j], self.rules[j], taken, n_terms, use_loop=use_loop)
+
+    def log_family(self, j: int) -> Array:
+        """Logarithm of P(x_j | y, parents) of all states: (v_parent1, ..., v_parentl, v_j, n_classes)."""
+        shape = tuple(self.n_states[[*self.parents[j], j]].tolist())
+        require_table_bytes(
+            8 * self.estimate.n_classes * int(np.prod(shape, dtype=object)),
+            f"the table of column {self.families.schema[j].name!r} given {len(self.parents[j])} parents",
+            "take a smaller k",
+        )
+        states = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
+        terms = family_terms(states, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
+        with np.errstate(divide="ignore"):
+            return np.log(terms).reshape(*shape, self.estimate.n_classes)
+
+    # ------------------------------------------------------------------ scores of rows
+
+    def of(self, block: Array, use_loop: bool) -> Array:
+        """Log-joints of a block of codes: (n_rows, n_classes)."""
+        joint = self.log_likelihood(self.states(block), None, use_loop)
+        joint += self.prior.log
+        return joint
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        """Give a function of some rows: their log-joints, each row taken out, and the prior without it."""
+
+        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+            states, y, weight = self.states(table.block(rows)), labels.codes[rows], removed[rows]
+            joint = self.log_likelihood(states, Removed(y, weight, self.is_there(states)), use_loop)
+            prior = self.prior.without(y, weight)
+            return joint + prior, prior
+
+        return log_joint
+
+    def states(self, block: Array) -> Array:
+        """States (n_rows, n_columns); v_j where a cell is not there."""
+        return np.minimum(block, self.n_states).astype(np.int64, copy=False)
+
+    def is_there(self, states: Array) -> Array:
+        """Which cells are there: (n_rows, n_columns)."""
+        return np.asarray(states < self.n_states)
+
+    def log_likelihood(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
+        """Log P(row | y), missing parents summed over: (n_rows, n_classes)."""
+        total = self._log_product(states, removed, use_loop)
+        gaps = self.gaps(states)
+        hard = np.flatnonzero(gaps.any(axis=1))
+        for part in filled(states[hard], gaps[hard], self.n_states):
+            rows = hard[part.row]
+            inner = self._log_product(part.states, None if removed is None else removed.take(rows), use_loop)
+            total[hard[part.rows]] = part.log_sum(inner)
+        return total
+
+    def _log_product(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
+        total = np.zeros((len(states), self.estimate.n_classes))
+        with np.errstate(divide="ignore"):
+            for j in self.used:
+                total += np.log(self.terms(j, states, removed, use_loop=use_loop)[0])
+        return total
+
+    @cached_property
+    def _ancestors(self) -> Array:
+        """Whether a column (first axis) is above another one, through any number of parents."""
+        above = np.zeros((len(self.parents), len(self.parents)), dtype=bool)
+        for j in self.from_roots:
+            for parent in self.parents[j]:
+                above[:, j] |= above[:, parent]
+                above[parent, j] = True
+        return above
+
+    def gaps(self, states: Array) -> Array:
+        """Which missing cells are above one that is there, and have to be summed over: (n_rows, n_columns)."""
+        there = self.is_there(states)
+        if there.all():
+            return np.zeros_like(there)
+        is_used = np.isin(np.arange(len(self.parents)), self.used)
+        below = (there & is_used).astype(np.float32) @ self._ancestors.T.astype(np.float32)
+        return np.asarray(~there & (below > 0) & (self.n_states > 0))
+
+    @cached_property
+    def from_roots(self) -> list[int]:
+        """Columns in an order in which parents stand before their children."""
+        depth: dict[int, int] = {}
+
+        def depth_of(j: int) -> int:
+            if j not in depth:
+                depth[j] = 1 + max((depth_of(parent) for parent in self.parents[j]), default=-1)
+            return depth[j]
+
+        return sorted(range(len(self.parents)), key=depth_of)
+
+    # ------------------------------------------------------------------ reasons and drawn rows
+
+    def pair_terms(self, block: Array, chosen: Array, against: Array) -> tuple[Array, Array]:
+        """What the prior, and every cell given its parents, add to the log-odds of two classes in each row.
+
+        Gives the intercept (n_rows,) and (n_rows, parent, column). What a cell says given the class alone stands on
+        the diagonal; with each parent stands what it changes, after those before it. Where a parent is summed over,
+        or a class is impossible, all that a cell says given the cells before it stands on the diagonal.
+        """
+        states, row = self.states(block), np.arange(len(block))
+        pairs = np.zeros((len(block), len(self.parents), len(self.parents)))
+        with np.errstate(divide="ignore"):
+            for j in self.used:
+                levels = np.log(self.terms(j, states, every_level=True, use_loop=False))
+                ratio = log_ratio(levels[:, row, chosen], levels[:, row, against])  # (n_levels, n_rows)
+                finite = np.isfinite(ratio).all(axis=0)
+                pairs[:, j, j] = np.where(finite, ratio[0], ratio[-1])
+                steps = np.diff(np.where(finite, ratio, 0.0), axis=0)
+                pairs[:, self.parents[j], j] = steps.T
+        for i in np.flatnonzero(self.gaps(states).any(axis=1)).tolist():
+            pairs[i] = 0.0
+            order = [j for j in self.from_roots if j in self.used]
+            told = np.tile(self.n_states, (len(order) + 1, 1))
+            for place, j in enumerate(order, start=1):
+                told[place:, j] = states[i, j]
+            joint = self.log_likelihood(told, None, use_loop=False)
+            ratio = log_ratio(joint[:, chosen[i]], joint[:, against[i]])
+            with np.errstate(invalid="ignore"):
+                steps = np.diff(ratio)
+            pairs[i, order, order] = np.where(np.isnan(steps), 0.0, steps)
+        return log_ratio(self.log_prior[chosen], self.log_prior[against]), pairs
+
+    def draw(self, codes: Array, rng: np.random.Generator) -> Array:
+        """Draw the states (n_rows, n_columns) of rows of the given classes, parents first."""
+        states = np.tile(self.n_states, (len(codes), 1)).astype(np.int64)
+        for j in self.from_roots:
+            v = int(self.n_states[j])
+            can_be = self.estimate.can_be_drawn[self.estimate.start[j] : self.estimate.start[j + 1] - 1]
+            for rows in _chunks(len(codes), DRAWN_TERMS // (max(v, 1) * self.estimate.n_classes)):
+                each = np.repeat(states[rows], v, axis=0)
+                each[:, j] = np.tile(np.arange(v), len(each) // max(v, 1))
+                share = self.terms(j, each, use_loop=False)[0].reshape(-1, v, self.estimate.n_classes)
+                own = np.take_along_axis(share, codes[rows, None, None], axis=2)[:, :, 0]
+                states[rows, j] = draw_states(own * can_be, rng)
+        return states
+
+
+def _chunks(n_rows: int, size: int) -> Iterator[slice]:
+    size = max(1, size)
+    return (slice(first, first + size) for first in range(0, n_rows, size))

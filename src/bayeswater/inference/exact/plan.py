@@ -1,0 +1,106 @@
+"""`Plan`: a tree of cliques made for one way of asking, and the tables that passing messages along it needs.
+
+Variables that are observed in all rows can be taken out of the graph (`fixed`), which makes the tree smaller; evidence
+on the others enters at leaves. Families that are no ancestors of anything asked or observed sum to one and are left
+out (barren).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.kernels.clique_passes import TINY, Scaling
+from bayeswater.kernels.clique_tables import CliqueTables, Roles, fill_tables
+from bayeswater.kernels.clique_tree import CliqueTree, build_tree
+from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, eliminate_greedily
+from bayeswater.typing import Array
+
+ALL_RULES = (MIN_FILL, MIN_WEIGHT)
+
+LOG_TINY = float(np.log(TINY))
+
+ACCOUNT_FROM = LOG_TINY / 2
+"""A message whose least entry may be below exp of this is divided by its largest one."""
+
+ACCOUNTED = LOG_TINY / 8
+"""What such a message is taken for in the messages above it: nothing is known before the rows come."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The tree for some roles of the variables."""
+
+    factors: Factors
+    roles: Roles
+    tree: CliqueTree
+    use_loop: bool  # in making it
+
+    @cached_property
+    def tables(self) -> CliqueTables:
+        """Products and maps for the compiled passes."""
+        factors = self.factors
+        return fill_tables(self.tree, factors.card_array, factors.families, self.roles, use_loop=self.use_loop)
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """Which messages have to be divided, from the least entries of the tables; evidence is 0 and 1."""
+        return self.scaling_with(np.zeros(self.factors.n_variables))
+
+    def scaling_with(self, log_likelihood: Array) -> Scaling:
+        """The same where the least likelihoods of soft evidence are these (n_variables,) logarithms."""
+        parent, n_cliques = self.tree.parent.tolist(), len(self.tree.parent)
+        least = self.least_products(log_likelihood)
+        scale = np.zeros(n_cliques, dtype=np.uint8)
+        if least.sum() >= LOG_TINY:
+            return Scaling(np.ones(n_cliques), scale)
+        floor, through = least.copy(), least.copy()  # of the product of a clique; of the message it sends on
+        for c in range(n_cliques - 1, -1, -1):
+            if through[c] < ACCOUNT_FROM:
+                scale[c] = 2
+                through[c] = ACCOUNTED
+            if parent[c] >= 0:
+                through[parent[c]] += through[c]
+                if scale[c]:
+                    scale[parent[c]] = max(scale[parent[c]], 1)
+                else:
+                    floor[parent[c]] += floor[c]
+        return Scaling(np.exp(floor), scale)
+
+    def least_products(self, log_likelihood: Array) -> Array:
+        """Logarithms of the least products of the tables and likelihoods of each clique alone."""
+        n_cliques, hosted, host = len(self.tree.parent), self.tables.hosted, self.tree.host
+        held = hosted >= 0
+        least = np.bincount(hosted[held], self.factors.log_least[held], n_cliques)
+        if log_likelihood.any():
+            least += np.bincount(host[host >= 0], log_likelihood[host >= 0], n_cliques)
+        return least
+
+
+def make_plan(factors: Factors, roles: Roles, *, use_loop: bool, rules: Sequence[int] = ALL_RULES) -> Plan:
+    """Make the plan of fewest cells that the greedy rules find."""
+    families, cards = factors.families, factors.card_array
+    trees = (
+        build_tree(
+            eliminate_greedily(
+                families.start, families.variable, roles.relevant, roles.fixed, cards, rule, use_loop=use_loop
+            ),
+            cards,
+            use_loop=use_loop,
+        )
+        for rule in rules
+    )
+    return Plan(factors, roles, min(trees, key=lambda tree: tree.n_cells), use_loop)
+
+
+def roles_of(factors: Factors, fixed: Array, evidence: Array, wanted: Array) -> Roles:
+    """Roles of variables, from bool arrays: out of the graph, observed at leaves, asked for.
+
+    Families that are no ancestors of any of them are barren: they sum to one.
+    """
+    needed = fixed | evidence | wanted
+    relevant = needed if needed.all() else np.asarray(factors.ancestor_matrix[needed].any(axis=0))
+    roles = np.stack([relevant, fixed, evidence & ~fixed, wanted & ~fixed]).view(np.uint8)
+    return Roles(roles[0], roles[1], roles[2], roles[3])

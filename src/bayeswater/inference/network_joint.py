@@ -1,0 +1,79 @@
+"""Rows of a network whose every cell is known: their probability, and rows drawn from it.
+
+    log P(row) = sum over the variables of log P(state | states of the parents)
+
+A row is drawn from the roots downward: each variable from its distribution given the parents that were drawn before it.
+"""
+
+import numpy as np
+
+from bayeswater.data.labels import narrow_codes
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.family_cells import add_cells, draw_states, strides_of
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.networks.network import Network
+from bayeswater.typing import Array
+
+JOINT_ROWS = 16_384
+"""Rows handled at a time: their codes in all columns, and one column of numbers, stay in cache."""
+
+
+def log_probability(network: Network, codes: Array) -> Array:
+    """Logarithm of the probability of every row: (n_rows,); -inf where it is impossible.
+
+    Parameters
+    ----------
+    network : Network
+    codes : (n_variables, n_rows), every one within its domain
+    """
+    use_loop = worth_compiling(codes.size)
+    families = []
+    with np.errstate(divide="ignore"):
+        for node, table in enumerate(network.tables):
+            members = np.array([*network.parents[node], node])
+            families.append((members, strides_of(table.shape), np.log(table).ravel()))
+
+    def block(rows: slice) -> tuple[slice, Array]:
+        total = np.zeros(rows.stop - rows.start)
+        part = np.ascontiguousarray(codes[:, rows])
+        for members, strides, flat in families:
+            add_cells(part, members, strides, flat, total, use_loop=use_loop)
+        return rows, total
+
+    result = np.empty(codes.shape[1])
+    for rows, total in ordered_map(block, row_blocks(codes.shape[1], JOINT_ROWS)):
+        result[rows] = total
+    return result
+
+
+def sample_codes(network: Network, n_rows: int, streams: np.random.SeedSequence) -> Array:
+    """Draw rows as codes: (n_variables, n_rows).
+
+    Every block of rows has a stream of its own, so what is drawn does not depend on the number of threads. The streams
+    go on where the last call left them: whole blocks that are drawn one after the other are those of one call.
+    """
+    use_loop = worth_compiling(len(network) * n_rows)
+    codes = narrow_codes(np.zeros((len(network), n_rows), dtype=np.uint8), max(network.cards, default=1))
+    blocks = row_blocks(n_rows, JOINT_ROWS)
+    seeds = streams.spawn(len(blocks))
+    families = []
+    for node in network.dag.order:
+        table = network.tables[node]
+        cumulated = table.reshape(-1, table.shape[-1]).cumsum(axis=1)
+        cumulated /= cumulated[:, -1:]  # the last state that can be drawn is at 1, or a state beyond it would be
+        parents = np.array(network.parents[node], dtype=np.int64)
+        families.append((node, parents, strides_of(table.shape[:-1]), cumulated))
+
+    def draw(block: tuple[slice, np.random.SeedSequence]) -> None:
+        rows, seed = block
+        stream = np.random.Generator(np.random.SFC64(seed))
+        part = np.ascontiguousarray(codes[:, rows])
+        uniform = np.empty(part.shape[1])
+        for node, parents, strides, cumulated in families:
+            stream.random(out=uniform)
+            draw_states(part, parents, strides, cumulated, uniform, node, use_loop=use_loop)
+        codes[:, rows] = part
+
+    for _ in ordered_map(draw, zip(blocks, seeds, strict=True)):
+        pass
+    return codes

@@ -1,0 +1,180 @@
+"""Likelihood weighting: rows drawn from the roots downward, each weighted by how well evidence agrees with it.
+
+A free variable is drawn from P(state | parents) among the states that evidence leaves possible, times its likelihood
+where there is soft evidence; the sum of these shares is a factor of the weight. An observed variable is a factor
+P(observed | parents). So the weight of a row is P(row, evidence) by the probability of drawing it, and
+
+    p = sum w f / sum w,   se^2 = sum w^2 (f - p)^2 / (sum w)^2,   effective draws = (sum w)^2 / sum w^2
+
+with f = 1 where a row has the states asked for. Rows are independent, so the errors need no chains to agree; but if
+few rows carry the weight, the sums know too little of those that were never drawn, and no error follows from them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswater.inference.sampling.estimate import Estimate, effective_size
+from bayeswater.inference.sampling.question import Piece, Question
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.family_cells import add_cells, cells_of, draw_states, strides_of
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.typing import Array
+
+BATCH_ROWS = 8_192
+"""Rows drawn at a time, from a stream of their own."""
+
+LEAST_EFFECTIVE = 400
+"""Draws, by their weights, under which an error is not relied on."""
+
+MOST_SHARE = 0.05
+"""Of all weight in one row: more, and the next one like it would change everything."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    variable: int  # its line in the codes
+    members: Array
+    strides: Array
+    cumulated: Array
+    log_total: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WeightSums:
+    """Sums of weights of some rows, all divided by exp(log_scale), by weight and by weight squared."""
+
+    n_rows: int
+    log_scale: float
+    cell: Array  # (n_cells,) of w
+    cell_square: Array  # (n_cells,) of w^2
+    largest: float
+
+    def __add__(self, other: "WeightSums") -> "WeightSums":
+        top = max(self.log_scale, other.log_scale)
+        if top == -np.inf:
+            return WeightSums(self.n_rows + other.n_rows, top, self.cell, self.cell_square, 0.0)
+        a, b = np.exp(self.log_scale - top), np.exp(other.log_scale - top)
+        return WeightSums(
+            self.n_rows + other.n_rows,
+            top,
+            a * self.cell + b * other.cell,
+            a * a * self.cell_square + b * b * other.cell_square,
+            max(a * self.largest, b * other.largest),
+        )
+
+    @property
+    def effective_draws(self) -> float:
+        """As many rows of equal weight tell as much."""
+        square = self.cell_square.sum()
+        return float(self.cell.sum() ** 2 / square) if square > 0 else 0.0
+
+    @property
+    def largest_share(self) -> float:
+        """Share of one row in all weight."""
+        return float(self.largest / self.cell.sum()) if self.largest > 0 else 1.0
+
+
+class WeightedRows:
+    """Rows of a question, drawn and weighted."""
+
+    def __init__(self, question: Question, seed: int) -> None:
+        self.question, self.seed = question, seed
+        line = {v: i for i, v in enumerate(question.free)}
+        likelihood: dict[int, Array] = {}
+        for piece in question.pieces:
+            if _is_likelihood(piece):
+                likelihood[piece.scope[0]] = likelihood.get(piece.scope[0], 1.0) * piece.values
+        self.steps = []
+        self.factors = []
+        for piece in question.pieces:
+            members = np.array([line[v] for v in piece.scope], dtype=np.int64)
+            if piece.of is not None:
+                mass = piece.values.reshape(-1, piece.values.shape[-1]) * likelihood.get(piece.of, 1.0)
+                self.steps.append(_step(line[piece.of], members[:-1], strides_of(piece.values.shape[:-1]), mass))
+            elif not _is_likelihood(piece):
+                with np.errstate(divide="ignore"):
+                    flat = np.log(piece.values).ravel()
+                self.factors.append((members, strides_of(piece.values.shape), flat))
+        self.steps.sort(key=lambda step: step.variable)  # parents come first among the free variables
+        self.targets = np.array([line[v] for v in question.targets if v in line], dtype=np.int64)
+        shape = [question.n_states(v) for v in question.targets if v in line]
+        self.target_strides, self.n_cells = strides_of(shape), int(np.prod(shape))
+
+    def draw(self, batch: int, *, use_loop: bool) -> tuple[Array, Array]:
+        """Draw a batch: codes (n_free, n_rows) of possible states, and logarithms of weights."""
+        stream = np.random.Generator(np.random.SFC64([self.seed, batch]))
+        codes = np.zeros((len(self.question.free), BATCH_ROWS), dtype=np.int32)
+        log_weight, uniform = np.zeros(BATCH_ROWS), np.empty(BATCH_ROWS)
+        for step in self.steps:
+            stream.random(out=uniform)
+            draw_states(codes, step.members, step.strides, step.cumulated, uniform, step.variable, use_loop=use_loop)
+            if step.log_total.any():
+                add_cells(codes, step.members, step.strides, step.log_total, log_weight, use_loop=use_loop)
+        for members, strides, flat in self.factors:
+            add_cells(codes, members, strides, flat, log_weight, use_loop=use_loop)
+        return codes, log_weight
+
+    def sums(self, first: int, n_batches: int) -> WeightSums:
+        """Draw and add up batches from `first` on."""
+        use_loop = worth_compiling(n_batches * BATCH_ROWS * len(self.question.free))
+
+        def of_batch(batch: int) -> WeightSums:
+            codes, log_weight = self.draw(batch, use_loop=use_loop)
+            top = float(log_weight.max())
+            weight = np.exp(log_weight - top) if top > -np.inf else np.zeros(BATCH_ROWS)
+            cell = cells_of(codes, self.targets, self.target_strides)
+            total = np.bincount(cell, weight, self.n_cells)
+            square = np.bincount(cell, weight * weight, self.n_cells)
+            return WeightSums(BATCH_ROWS, top, total, square, float(weight.max()))
+
+        parts: Iterator[WeightSums] = ordered_map(of_batch, range(first, first + n_batches))
+        result = next(parts)
+        for part in parts:
+            result = result + part
+        return result
+
+    def estimate(self, sums: WeightSums) -> Estimate:
+        """Probabilities of the cells of the targets that are free, (n_cells,), with what is to be said of them."""
+        total, square = sums.cell.sum(), sums.cell_square.sum()
+        if total == 0:
+            nothing = np.full(self.n_cells, np.nan)
+            doubt = (f"none of {sums.n_rows} rows drawn agrees with the evidence",)
+            return Estimate(nothing, nothing, np.zeros(self.n_cells), None, METHOD, sums.n_rows, None, doubt)
+        effective = sums.effective_draws
+        p = sums.cell / total
+        variance = np.maximum(sums.cell_square * (1 - 2 * p) + p * p * square, 0.0) / total**2
+        # A state never drawn, or always: one draw more might have been the other, by the rule of succession.
+        unseen = (sums.cell_square == 0) | (sums.cell_square == square)
+        expected = (p * effective + 1) / (effective + 2)
+        variance = np.where(unseen, expected * (1 - expected) / (effective + 2), variance)
+        error = np.sqrt(variance)
+        doubts = []
+        if effective < LEAST_EFFECTIVE:
+            doubts.append(
+                f"the weights of {sums.n_rows} rows are worth {effective:.3g} of equal weight, fewer than "
+                f"{LEAST_EFFECTIVE}"
+            )
+        if sums.largest_share > MOST_SHARE:
+            doubts.append(f"one row of {sums.n_rows} carries {sums.largest_share:.0%} of the weight")
+        size = np.where(unseen, effective, effective_size(p, error))
+        return Estimate(p, error, size, None, METHOD, sums.n_rows, None, tuple(doubts))
+
+
+METHOD = "likelihood_weighting"
+
+
+def _is_likelihood(piece: Piece) -> bool:
+    # A table of one free variable that is not its own distribution: better drawn by than weighted by.
+    return piece.of is None and len(piece.scope) == 1
+
+
+def _step(variable: int, members: Array, strides: Array, mass: Array) -> _Step:
+    total = mass.sum(axis=1)
+    cumulated = np.where(total[:, None] > 0, mass, 1.0).cumsum(axis=1)
+    cumulated /= cumulated[:, -1:]
+    with np.errstate(divide="ignore"):
+        log_total = np.log(total)
+    log_total[np.abs(log_total) < 1e-12] = 0.0  # rows sum to one but for rounding
+    return _Step(variable, members, strides, cumulated, log_total)

@@ -1,0 +1,307 @@
+"""Log-joint of averaged one-dependence estimators (AODE): every column in turn is the parent of all the others.
+
+    P(y, x) = sum_i w_i P(y, x_i) prod_{j != i} P(x_j | y, x_i) / sum_i w_i
+
+The sum goes over the parents that a row can have: columns whose value is there and was counted at least `min_support`
+times. A cell that is missing, or a state that was never counted, is neither parent nor child. Where no column can be
+the parent, and where there is but one column, the row is scored by naive Bayes with the same smoothing.
+
+Joints are averaged in log space: with a thousand columns each of them is far below the least float there is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.labels import Labels
+from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.estimate.pseudo_counts import log_share
+from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.information_without import information_without
+from bayeswater.inference.log_space import log_ratio
+from bayeswater.inference.naive import NaiveScores
+from bayeswater.inference.parent_shares import one_sided, parent_shares
+from bayeswater.inference.prior import Prior
+from bayeswater.inference.scoring import JointWithout
+from bayeswater.inference.subsumption import without_implied
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents
+from bayeswater.limits import require_table_bytes
+from bayeswater.statistics.pair_counts import largest_domains
+from bayeswater.statistics.statistic import remainder
+from bayeswater.structure.mutual_information import mutual_information
+from bayeswater.typing import Array
+
+CHUNK_TERMS = 2**19
+"""Joints of all parents that are held at a time, about: with fewer, all tables are fetched again for too few rows."""
+
+
+@dataclass(frozen=True)
+class SuperParents:
+    """Probabilities of pairs, and which columns may be parents and children: both (n_columns,).
+
+    With `implying`, cells that others of so many rows imply are left out (`inference.subsumption`). Parents that are
+    `weighted` count as much as they tell about the class.
+    """
+
+    prior: Prior
+    estimate: PairEstimate
+    min_support: float
+    is_parent: Array
+    is_child: Array
+    implying: float | None = None
+    weighted: bool = False
+
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        return self.prior.log
+
+    @cached_property
+    def naive(self) -> NaiveScores:
+        """What rows without a parent are scored by, with the prior as counted: a given one moves all rows alike."""
+        return NaiveScores(replace(self.prior, given=None), self.estimate, self.is_child)
+
+    def require_room(self) -> None:
+        """Refuse tables of probabilities that would be too large."""
+        estimate = self.estimate
+        require_table_bytes(
+            8 * estimate.n_slots**2 * estimate.n_classes,
+            f"the probabilities of all pairs of {estimate.n_columns} columns in {estimate.n_classes} classes "
+            f"({largest_domains(estimate.counts.schema)})",
+            "bin these columns, or leave out those that are identifiers; NaiveBayes keeps no pairs of columns",
+        )
+
+    @cached_property
+    def log_conditional(self) -> Array:
+        """Logarithm of P(x_j | y, x_i): (n_slots, n_slots, n_classes), 0 where one of the two is not there."""
+        estimate = self.estimate
+        self.require_room()
+        table = np.empty((estimate.n_slots, estimate.n_slots, estimate.n_classes))
+        is_child = self.is_child[estimate.column]
+        for i in range(estimate.n_columns):
+            table[estimate.start[i] : estimate.start[i + 1]] = np.where(is_child[:, None], estimate.log_beside(i), 0.0)
+        return table
+
+    # ------------------------------------------------------------------ scores of rows
+
+    def of(self, block: Array, use_loop: bool) -> Array:
+        """Log-joints of a block of codes: (n_rows, n_classes)."""
+        joint = np.empty((len(block), self.estimate.n_classes))
+        for rows in self.chunks(len(block)):
+            slots = self.slots(block[rows], np.zeros(1))
+            weight = self.weight(slots)
+            joint[rows] = log_average(self.spodes(slots, use_loop), weight)
+            alone = ~weight.any(axis=1)
+            if alone.any():
+                joint[rows][alone] = self.naive.of(slots[alone])
+        if self.prior.shift is not None:
+            joint += self.prior.shift
+        return joint
+
+    def spodes(self, slots: Array, use_loop: bool) -> Array:
+        """Log-joints with each column as the parent: (n_columns, n_rows, n_classes)."""
+        return sum_under_parents(slots, self.estimate.log_joint, self.log_conditional, use_loop=use_loop)
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        """Give a function of some rows: their log-joints, each row taken out, and the prior without it."""
+        one_weight = bool((removed == removed[0]).all()) and worth_compiling(table.n_cells)
+        own_table = self._own_conditional(float(removed[0])) if one_weight else None  # rows of one weight share it
+
+        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+            block, codes, weight = table.block(rows), labels.codes[rows], removed[rows]
+            joint = np.empty((len(block), self.estimate.n_classes))
+            for part in self.chunks(len(block)):
+                joint[part] = self._average_without(block[part], codes[part], weight[part], own_table, use_loop)
+            shift = self.prior.shift_without(codes, weight)
+            return joint if shift is None else joint + shift, self.prior.without(codes, weight)
+
+        return log_joint
+
+    def _average_without(
+        self, block: Array, codes: Array, removed: Array, own_table: Array | None, use_loop: bool
+    ) -> Array:
+        slots, row = self.slots(block, removed), np.arange(len(block))
+        spodes = self.spodes(slots, use_loop)
+        spodes += self._root_shift(removed).T[:, :, None]
+        if own_table is not None:
+            own = sum_under_own_class(slots, codes, own_table, use_loop=use_loop)
+        else:
+            own = np.stack([self.own_without(i, slots, codes, removed).sum(axis=1) for i in range(slots.shape[1])])
+        spodes[:, row, codes] = self._own_root(slots, codes, removed).T + own
+        weight = self.weight_without(slots, codes, removed)
+        joint = log_average(spodes, weight)
+        alone = ~weight.any(axis=1)
+        if alone.any():
+            joint[alone] = self.naive.without(slots[alone], codes[alone], removed[alone])
+        return joint
+
+    def own_without(self, i: int, slots: Array, codes: Array, removed: Array) -> Array:
+        """Log-probabilities of x_j given y and x_i, for all j, in the class of each row: (n_rows, n_columns).
+
+        The row is taken out, which moves the counts of its own class alone.
+        """
+        estimate = self.estimate
+        cells = estimate.beside(i)
+        observed = estimate.observed_beside(cells)
+        parent, y = slots[:, i, None] - estimate.start[i], codes[:, None]
+        order = np.arange(estimate.n_columns)
+        own = log_share(
+            cells[parent, slots, y], observed[parent, order, y], estimate.cell, estimate.n_states, removed[:, None]
+        )
+        there = estimate.is_state[slots] & estimate.is_state[slots[:, i, None]] & self.is_child & (order != i)
+        return np.where(there, own, 0.0)
+
+    def _own_conditional(self, removed: float) -> Array:
+        """Logarithm of P(x_j | y, x_i) for a row that is taken out with this weight: (n_classes, n_slots, n_slots)."""
+        estimate = self.estimate
+        table = np.empty((estimate.n_classes, estimate.n_slots, estimate.n_slots))
+        is_child = self.is_child[estimate.column]
+        for i in range(estimate.n_columns):
+            terms = np.where(is_child[:, None], estimate.log_beside(i, removed), 0.0)
+            table[:, estimate.start[i] : estimate.start[i + 1]] = np.moveaxis(terms, 2, 0)
+        return table
+
+    def log_joint_without(self, slots: Array, codes: Array, removed: Array) -> Array:
+        """Log P(y, x_i) of each column, each row taken out: (n_rows, n_columns, n_classes)."""
+        joint = self.estimate.log_joint[slots] + self._root_shift(removed)[:, :, None]
+        joint[np.arange(len(slots)), :, codes] = self._own_root(slots, codes, removed)
+        return joint
+
+    def _own_root(self, slots: Array, codes: Array, removed: Array) -> Array:
+        """Log P(y, x_i) of each column in the class of each row, which is taken out: (n_rows, n_columns)."""
+        estimate = self.estimate
+        count, total = estimate.single[slots, codes[:, None]], estimate.observed.sum(axis=1)
+        n_cells = estimate.n_classes * estimate.n_states
+        return log_share(count, total, estimate.joint_cell, n_cells, removed[:, None])
+
+    def _root_shift(self, removed: Array) -> Array:
+        """How log P(y, x_i) of the other classes moves with a row taken out, since N_i does: (n_rows, n_columns)."""
+        estimate = self.estimate
+        total, pseudo = estimate.observed.sum(axis=1), estimate.n_classes * estimate.n_states * estimate.joint_cell
+        whole = remainder(total, removed[:, None]) + pseudo
+        return np.log(np.where(whole > 0, (total + pseudo) / np.where(whole > 0, whole, 1.0), 1.0))
+
+    def pair_terms(self, block: Array, chosen: Array, against: Array) -> tuple[Array, Array]:
+        """What the prior, and every cell given a parent, add to the log-odds of two classes in each row.
+
+        Gives the intercept (n_rows,) and (n_rows, parent, column), which add up to the log-odds: each parent has its
+        share of them (`inference.parent_shares`). What a parent says itself stands on the diagonal.
+        """
+        slots = self.slots(block, np.zeros(1))
+        a, b = chosen[:, None], against[:, None]
+        weight = self.weight(slots)
+        spodes = self.spodes(slots, use_loop=False)
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(weight)
+        log_a, log_b = (spodes[:, np.arange(len(block)), side].T + log_weight for side in (chosen, against))
+        shares = parent_shares(log_a, log_b)
+        between = slots[:, :, None], slots[:, None]
+        pairs = log_ratio(self.log_conditional[*between, a[:, None]], self.log_conditional[*between, b[:, None]])
+        prior = log_ratio(self.prior.counted[chosen], self.prior.counted[against])
+        own = np.arange(slots.shape[1])
+        root = log_ratio(self.estimate.log_joint[slots, a], self.estimate.log_joint[slots, b])
+        pairs[:, own, own] = root - prior[:, None]
+        with np.errstate(invalid="ignore"):  # of an infinite ratio there is no share
+            pairs = np.where(shares[:, :, None] > 0, shares[:, :, None] * pairs, 0.0)
+        pairs[:, own, own] += one_sided(log_a, log_b)
+        alone = ~weight.any(axis=1)
+        terms = self.naive.terms(slots[alone])
+        at = np.arange(len(terms))
+        told = np.zeros((len(terms), len(own), len(own)))
+        told[:, own, own] = log_ratio(terms[at, :, chosen[alone]], terms[at, :, against[alone]])
+        pairs[alone] = told
+        intercept = np.where(alone, prior, prior * shares.sum(axis=1))
+        if self.prior.shift is not None:
+            intercept += log_ratio(self.prior.shift[chosen], self.prior.shift[against])
+        return intercept, pairs
+
+    def draw(self, codes: Array, rng: np.random.Generator) -> Array:
+        """Draw the states (n_rows, n_columns) of rows of the given classes: a parent, its state, and all others by it.
+
+        Every value can be a parent here, however rare, and every column depends on it, also if it is no child.
+        """
+        estimate = self.estimate
+        states = np.empty((len(codes), estimate.n_columns), dtype=np.int64)
+        told = mutual_information(estimate.states) if self.weighted else np.ones(estimate.n_columns)
+        weight = self.is_parent * (told if (told * self.is_parent).any() else 1.0)
+        log_parent = estimate.log_joint if estimate.n_columns > 1 else estimate.log_marginal
+        share = np.exp(log_parent) * estimate.can_be_drawn[:, None]  # P(y, x_i)
+        of_class = np.add.reduceat(share, estimate.start[:-1])  # P(y) by each parent: (n_columns, n_classes)
+        parent = draw_states((weight[:, None] * of_class).T[codes], rng)
+        for i in np.unique(parent).tolist():
+            rows = np.flatnonzero(parent == i)
+            y = codes[rows]
+            states[rows, i] = draw_states(share[estimate.start[i] : estimate.start[i + 1] - 1].T[y], rng)
+            for j in [j for j in range(estimate.n_columns) if j != i]:
+                can_be = estimate.can_be_drawn[estimate.start[j] : estimate.start[j + 1] - 1]
+                given = np.exp(estimate.log_given(j, i)) * can_be[:, None]
+                states[rows, j] = draw_states(given[states[rows, i], :, y], rng)
+        return states
+
+    # ------------------------------------------------------------------ parents
+
+    def slots(self, block: Array, removed: Array) -> Array:
+        """Slots of the cells that are looked at, in rows (n_rows, n_columns) that are not counted themselves."""
+        slots = self.estimate.slots(block)
+        return slots if self.implying is None else without_implied(self.estimate, slots, self.implying, removed)
+
+    def weight(self, slots: Array) -> Array:
+        """Weight of each column as a parent: (n_rows, n_columns)."""
+        return self._weight_of_slot[slots] if not self.weighted else _told(self._weight_of_slot[slots], self._told)
+
+    def weight_without(self, slots: Array, codes: Array, removed: Array) -> Array:
+        """The same, each row taken out of the counts."""
+        weight = self._can_be_parent(slots, removed[:, None]).astype(np.float64)
+        return _told(weight, information_without(self.estimate, slots, codes, removed)) if self.weighted else weight
+
+    @cached_property
+    def _weight_of_slot(self) -> Array:
+        return self._can_be_parent(np.arange(self.estimate.n_slots), 0.0).astype(np.float64)
+
+    @cached_property
+    def _told(self) -> Array:
+        return mutual_information(self.estimate.states)
+
+    def _can_be_parent(self, slots: Array, removed: Any) -> Array:
+        """Which slots are values that can be a parent, once a weight is taken out of their counts."""
+        estimate = self.estimate
+        enough = remainder(estimate.support[slots], removed) >= self.min_support
+        can_be = estimate.is_state[slots] & self.is_parent[estimate.column[slots]] & enough
+        return can_be & (estimate.n_columns > 1)
+
+    def chunks(self, n_rows: int) -> Iterator[slice]:
+        """Cut rows into pieces in which the joints of all parents can be held."""
+        size = max(1, CHUNK_TERMS // (self.estimate.n_columns * self.estimate.n_classes))
+        return (slice(first, first + size) for first in range(0, n_rows, size))
+
+
+def _told(weight: Array, information: Array) -> Array:
+    """Weigh parents by what they tell; in a row where none tells anything, all are equal."""
+    told = weight * information
+    return np.where(told.any(axis=1, keepdims=True), told, weight)
+
+
+def log_average(log_joint: Array, weight: Array) -> Array:
+    """Logarithm of the weighted mean of joints along axis 0: (n_rows, n_classes).
+
+    `log_joint` is (n_parts, n_rows, n_classes) and is overwritten, `weight` (n_rows, n_parts). Where all weights are
+    zero the result is -inf.
+
+    >>> np.exp(log_average(np.log([[[0.25]], [[0.75]]]), np.ones((1, 2))))
+    array([[0.5]])
+    """
+    is_even = bool((weight == 1).all())
+    if not is_even:
+        log_joint[(weight == 0).T] = -np.inf
+    top = log_joint.max(axis=0)
+    top[np.isneginf(top)] = 0.0
+    log_joint -= top
+    np.exp(log_joint, out=log_joint)
+    total = weight.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        mean = np.log(log_joint.sum(axis=0) if is_even else np.einsum("ink,ni->nk", log_joint, weight))
+    return mean + top - np.log(np.where(total > 0, total, 1.0))[:, None]

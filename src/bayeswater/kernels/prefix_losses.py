@@ -1,0 +1,88 @@
+"""Squared errors of growing products: joints of rows with their classes, a factor more for every column.
+
+Products are kept as ``mantissa * 2**(STEP * exponent)``, one pair of numbers for each class of each row and each number
+of parents, so that neither a logarithm is taken nor a class lost that a later column speaks for. The error of a row is
+(1 - P(y | x))^2 of its own class; where no class is possible, P is that of the prior.
+"""
+
+import numpy as np
+
+from bayeswater.kernels.compiling import compiled
+from bayeswater.typing import Array
+
+STEP = 400
+"""Bits of one step of the exponent: a product of two mantissas, and of one with a probability, stays in range."""
+
+LEAST = 2.0**-STEP
+"""Mantissas below this are brought up by one step."""
+
+
+def multiply(terms: Array, mantissa: Array, exponent: Array, *, use_loop: bool) -> None:
+    """Multiply products (n_levels, n_rows, n_classes) by the terms of one column, of the deepest level that it has."""
+    if use_loop:
+        _multiply_loop(terms, mantissa, exponent)
+        return
+    level = np.minimum(np.arange(len(mantissa)), len(terms) - 1)
+    mantissa *= terms[level]
+    small = (mantissa < LEAST) & (mantissa > 0)
+    while small.any():  # a term itself may be smaller than one step
+        mantissa[small] *= 2.0**STEP
+        exponent[small] -= 1
+        small = (mantissa < LEAST) & (mantissa > 0)
+
+
+def squared_errors(
+    mantissa: Array, exponent: Array, prior: Array, codes: Array, weight: Array, *, use_loop: bool
+) -> Array:
+    """Weighted sum of squared errors of the rows, for every level: (n_levels,)."""
+    if use_loop:
+        losses = np.zeros(len(mantissa))
+        _errors_loop(mantissa, exponent, prior, codes.astype(np.int64, copy=False), weight, losses)
+        return losses
+    highest = np.where(mantissa > 0, exponent, np.iinfo(np.int32).min).max(axis=2, keepdims=True)
+    share = mantissa * 2.0 ** (STEP * np.clip(exponent - highest, -2, 0).astype(np.float64))
+    share = np.where(exponent < highest - 1, 0.0, share)
+    whole = share.sum(axis=2)
+    row = np.arange(len(codes))
+    own = np.where(whole > 0, share[:, row, codes] / np.where(whole > 0, whole, 1.0), prior[row, codes])
+    losses = (1.0 - own) ** 2 @ weight
+    return np.asarray(losses)
+
+
+@compiled
+def _multiply_loop(terms, mantissa, exponent):  # type: ignore[no-untyped-def]
+    n_levels, n_rows, n_classes = mantissa.shape
+    for level in range(n_levels):
+        deepest = min(level, len(terms) - 1)
+        for r in range(n_rows):
+            for k in range(n_classes):
+                product = mantissa[level, r, k] * terms[deepest, r, k]
+                while 0.0 < product < LEAST:
+                    product *= 2.0**STEP
+                    exponent[level, r, k] -= 1
+                mantissa[level, r, k] = product
+
+
+@compiled
+def _errors_loop(mantissa, exponent, prior, codes, weight, losses):  # type: ignore[no-untyped-def]
+    n_levels, n_rows, n_classes = mantissa.shape
+    for level in range(n_levels):
+        loss = 0.0
+        for r in range(n_rows):
+            highest = -(2**31)
+            for k in range(n_classes):
+                if mantissa[level, r, k] > 0 and exponent[level, r, k] > highest:
+                    highest = exponent[level, r, k]
+            whole, own = 0.0, 0.0
+            for k in range(n_classes):
+                share = mantissa[level, r, k]
+                if exponent[level, r, k] == highest - 1:
+                    share *= LEAST
+                elif exponent[level, r, k] < highest:
+                    share = 0.0
+                whole += share
+                if k == codes[r]:
+                    own = share
+            own = own / whole if whole > 0 else prior[r, codes[r]]
+            loss += weight[r] * (1.0 - own) ** 2
+        losses[level] = loss

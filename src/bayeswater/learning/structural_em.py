@@ -1,0 +1,189 @@
+"""Structural EM: a structure from rows with missing cells (Friedman 1997), the missing ones drawn from their posterior.
+
+In turn, the tables of the graph so far are estimated by EM; missing cells are drawn a few times from what the network
+says of them, given all that is known of their row; and a graph is searched for on the rows so completed. Graphs are
+judged by what is known alone: the log-likelihood of the cells that are there, less the price of the parameters (that of
+BIC where the score has none). The best is kept, and it ends when a round brings none better.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from bayeswater.estimate.families import conditional_table
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.learning.network_em import Expectation, fit_by_em
+from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.structure.families import Families
+from bayeswater.structure.hill_climbing import Parents
+from bayeswater.structure.scores import Score
+from bayeswater.structure.search import TIME_IS_UP, Search
+from bayeswater.typing import Array
+
+DRAWS = 5
+"""Completions of every row that a graph is searched on."""
+
+MOST_ROUNDS = 10
+"""Rounds after which the best graph so far is given."""
+
+PSEUDO_ROWS = 1.0
+"""Rows imagined for each table, spread evenly: a draw needs a probability for every configuration."""
+
+TOLERANCE = 1e-5
+"""Gain of a row below which EM ends: that of a thousand rows is far less than the price of a parameter."""
+
+Searching = Callable[[Families, Parents], Search]
+"""Searches for a graph, given what to count and where to begin."""
+
+
+@dataclass(frozen=True)
+class StructuralEm:
+    """What structural EM found.
+
+    Attributes
+    ----------
+    search : the graph, its score by what is known, and the steps of all searches together
+    rounds : the score of the start and of every round
+    """
+
+    search: Search
+    rounds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A graph with its tables, and its score by what is known."""
+
+    parents: Parents
+    rows: Expectation
+    factors: Factors
+    score: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows with missing cells, and what graphs are judged by.
+
+    Parameters
+    ----------
+    codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
+    n_states : (n_variables,)
+    judge : AIC, BIC, or the log-likelihood at a price of its own
+    weight : (n_rows,), optional
+    """
+
+    codes: Array
+    n_states: Array
+    judge: Score
+    weight: Array | None
+    cards: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cards", tuple(self.n_states.tolist()))
+
+    def estimated(self, parents: Parents, completed: Array | None = None) -> Estimated:
+        """Estimate the tables of a graph by EM, from even ones or from those of completed rows, and score it."""
+        axes = tuple(tuple(sorted(own)) for own in parents)
+        shapes = [(*(self.cards[x] for x in own), self.cards[y]) for y, own in enumerate(axes)]
+        pseudo = [np.full(shape[-1], PSEUDO_ROWS / float(np.prod(shape))) for shape in shapes]
+        if completed is None:
+            tables = [np.full(shape, 1.0 / shape[-1]) for shape in shapes]
+        else:
+            counts = [joint_counts(completed, (*own, y), shapes[y], None) for y, own in enumerate(axes)]
+            tables = [conditional_table(count, own) for count, own in zip(counts, pseudo, strict=True)]
+        rows = Expectation(self.codes, axes, self.cards, self.weight)
+        fit = fit_by_em(Factors(self.cards, axes, tuple(tables)), rows, pseudo, tolerance=TOLERANCE)
+        price = sum(self.judge.terms(float(np.prod(shape[:-1])), shape[-1], rows.n_rows).constant for shape in shapes)
+        return Estimated(parents, rows, Factors(self.cards, axes, fit.tables), float(fit.log_likelihood[-1] + price))
+
+
+def structural_em(
+    codes: Array,
+    n_states: Array,
+    score: Score,
+    search: Searching,
+    *,
+    start: Parents,
+    weight: Array | None = None,
+    weigh_copies: bool = False,
+    seed: int = 0,
+    watch: Callable[[float, int], bool] = lambda score, n_arcs: True,
+) -> StructuralEm:
+    """Find a graph from rows with missing cells.
+
+    Parameters
+    ----------
+    codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
+    n_states, score : what is scored
+    search : how a graph is found on completed rows
+    start : graph to begin with
+    weight : (n_rows,)
+    weigh_copies : whether copies of a row have to share its weight, as where the search makes tests
+    seed : of the draws
+    watch : told score and number of arcs of each new best; says whether there is time for another round
+    """
+    curve: list[tuple[float, float]] = []
+    began = perf_counter()
+
+    def is_time_left(best: Estimated) -> bool:
+        curve.append((perf_counter() - began, best.score))
+        return watch(best.score, sum(map(len, best.parents)))
+
+    rng = np.random.default_rng(seed)
+    problem = Problem(codes, n_states, judge_of(score), weight)
+    best = problem.estimated(start)
+    on_copies, copied_weight = of_copies(score, codes.shape[1], best.rows.n_rows, weight, weigh=weigh_copies)
+    rounds, searches = [best.score], []
+    is_time_left(best)
+    ended = f"{MOST_ROUNDS} rounds of structural EM were made"
+    for _ in range(MOST_ROUNDS):
+        copies = best.rows.draw(best.factors, DRAWS, rng).reshape(len(codes), -1)
+        found = search(Families(copies, n_states, on_copies, copied_weight), best.parents)
+        searches.append(found)
+        ended = "a round of structural EM brought nothing better"
+        if found.parents == best.parents:
+            break
+        new = problem.estimated(found.parents, copies)
+        rounds.append(new.score)
+        if new.score <= best.score:
+            break
+        best = new
+        if not is_time_left(best):
+            ended = TIME_IS_UP
+            break
+    found = Search(
+        best.parents,
+        best.score,
+        searches[-1].method,
+        sum(one.n_steps for one in searches),
+        ended,
+        tuple(curve),
+        (),
+        sum(one.n_families for one in searches),
+        any(one.cache_was_full for one in searches),
+    )
+    return StructuralEm(found, tuple(rounds))
+
+
+def judge_of(score: Score) -> Score:
+    """Give the score that judges graphs by what is known: itself, if it is a log-likelihood at a price, or BIC."""
+    return score if has_price(score) else Score("bic")
+
+
+def has_price(score: Score) -> bool:
+    """Whether a score is the log-likelihood less a price for each parameter."""
+    return score.name in ("loglik", "aic", "bic")
+
+
+def of_copies(
+    score: Score, n: int, n_rows: float, weight: Array | None, *, weigh: bool = False
+) -> tuple[Score, Array | None]:
+    """Say how rows that are there several times are scored as if each were there once."""
+    if has_price(score) and not weigh:
+        # The likelihood is as many times as large: so is the price of a parameter, and all weighs the same.
+        price = -DRAWS * score.terms(1.0, 2, n_rows).constant
+        return (Score(score.name, price) if price else score), None if weight is None else np.tile(weight, DRAWS)
+    share = np.full(n, 1.0) if weight is None else weight
+    return score, np.tile(share / DRAWS, DRAWS)

@@ -1,0 +1,110 @@
+"""Networks from files and to files in the formats of others: documents of labels to cores of numbers and back."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import NetworkFileError, NetworkFileWarning, warn_user
+from bayeswater.files.networks import document as written
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property
+from bayeswater.files.networks.formats import read_network, write_network
+from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
+from bayeswater.networks.network import Network
+from bayeswater.structure.dag import Dag
+
+Remarks = Mapping[str, tuple[Property, ...]]
+"""What a file says beside the probabilities, by node; of the network itself under ''."""
+
+
+UNTITLED = "network"
+"""What a network is called in files that want a name."""
+
+
+class FromFile(NamedTuple):
+    """What is read from a file: the network, its name, and remarks."""
+
+    network: Network
+    title: str
+    remarks: Remarks
+
+
+def read_network_file(path: Path) -> FromFile:
+    """Read a file in the format that its name tells; what was changed in reading is told in a warning."""
+    try:
+        document = read_network(path)
+    except OSError as error:
+        raise NetworkFileError(f"cannot read the network file {str(path)!r}: {error.strerror or error}") from error
+    _tell(document.notes, path)
+    remarks = {"": document.properties, **{node.name: node.properties for node in document.nodes}}
+    return FromFile(network_of_document(document), document.name, {k: v for k, v in remarks.items() if v})
+
+
+def write_network_file(path: Path, network: Network, title: str, remarks: Remarks) -> None:
+    """Write a file in the format that its name tells; what the format cannot hold is told in a warning."""
+    try:
+        notes = write_network(document_of(network, title, remarks), path)
+    except OSError as error:
+        raise NetworkFileError(f"cannot write the network file {str(path)!r}: {error.strerror or error}") from error
+    _tell(notes, path)
+
+
+def _tell(notes: tuple[str, ...], path: Path) -> None:
+    if notes:
+        warn_user(f"{path}: {'; '.join(notes)}", NetworkFileWarning)
+
+
+def network_of_document(document: NetworkDocument) -> Network:
+    """Make the core of a network of what a file says."""
+    position = {node.name: j for j, node in enumerate(document.nodes)}
+    dag = Dag(tuple(position), tuple(tuple(position[name] for name in node.parents) for node in document.nodes))
+    variables = [Variable(node.name, node.states, frozenset(node.states)) for node in document.nodes]
+    conditionals = [
+        _conditional(node, [variables[parent] for parent in own])
+        for node, own in zip(document.nodes, dag.parents, strict=True)
+    ]
+    return Network.of(variables, dag, conditionals)
+
+
+def _conditional(node: NodeDocument, parents: list[Variable]) -> Conditional:
+    if node.kind == "noisy_or" and node.noisy_or is not None:
+        rule = node.noisy_or
+        pairs = zip(parents, rule.cause, rule.link, strict=True)
+        causes = {parent.name: {parent.states[cause]: link} for parent, cause, link in pairs}
+        return NoisyOr(causes, rule.leak, node.states[rule.effect])
+    if node.kind == "deterministic" and np.isin(node.table, (0.0, 1.0)).all():
+        return Deterministic(node.table.argmax(axis=-1))
+    return Table(node.table)
+
+
+def document_of(network: Network, title: str, remarks: Remarks) -> NetworkDocument:
+    """Write the core of a network as a document; labels that are no texts become theirs."""
+    nodes = []
+    for j, variable in enumerate(network.variables):
+        states = tuple(map(str, variable.states))
+        if len(set(states)) < len(states):
+            raise NetworkFileError(
+                f"two states of {variable.name!r} are the same as text: {list(variable.states)[:10]}"
+            )
+        own = network.conditionals[j]
+        rule = _noisy_or(own, variable, network.parents_of(j)) if isinstance(own, NoisyOr) else None
+        kind: written.Kind = "deterministic" if isinstance(own, Deterministic) else "noisy_or" if rule else "table"
+        parents = tuple(parent.name for parent in network.parents_of(j))
+        properties = remarks.get(variable.name, ())
+        nodes.append(NodeDocument(variable.name, states, parents, network.tables[j], kind, properties, rule))
+    return NetworkDocument(title or UNTITLED, tuple(nodes), remarks.get("", ()))
+
+
+def _noisy_or(own: NoisyOr, variable: Variable, parents: tuple[Variable, ...]) -> written.NoisyOr | None:
+    """Give causes of two states as files have them; None where a cause has more, or is idle in none of its states."""
+    cause, link = [], []
+    for parent in parents:
+        strengths = own.strengths(parent)
+        acting = np.flatnonzero(strengths)
+        if parent.n_states != 2 or len(acting) > 1:
+            return None
+        cause.append(int(acting[0]) if len(acting) else 0)
+        link.append(float(strengths[cause[-1]]))
+    return written.NoisyOr(variable.code_of[own.present], tuple(cause), tuple(link), float(own.leak))

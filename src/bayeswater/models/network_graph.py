@@ -1,0 +1,150 @@
+"""Questions to the graph of a network, in names: who depends on whom, and what is independent of what."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.equivalence import (
+    EquivalenceClass,
+    equivalence_class,
+    is_equivalent,
+    structural_hamming_distance,
+)
+from bayeswater.structure.notation import quoted
+from bayeswater.structure.separation import (
+    Independence,
+    Trail,
+    active_trail,
+    local_independencies,
+    minimal_separator,
+    minimal_separators,
+)
+from bayeswater.structure.undirected import UndirectedGraph, moral_graph
+
+Names = str | Iterable[str]
+
+
+class GraphQuestions(ABC):
+    """What a graph answers. Sets of nodes are given as one name or as several; answers come in the graph's order."""
+
+    @property
+    @abstractmethod
+    def dag(self) -> Dag:
+        """The graph."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return self.dag.names
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Edges (parent, child)."""
+        return tuple(self.dag.edges())
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Parents of a node, in the order of the axes of its table."""
+        return tuple(self.dag.names[parent] for parent in self.dag.parents[self.dag.node(name)])
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Children of a node."""
+        return self.dag.named(self.dag.children[self.dag.node(name)])
+
+    def ancestors(self, names: Names) -> tuple[str, ...]:
+        """Nodes from which a directed path leads to one of these."""
+        return self.dag.named(self.dag.ancestors(self.dag.nodes(names)))
+
+    def descendants(self, names: Names) -> tuple[str, ...]:
+        """Nodes to which a directed path leads from one of these."""
+        return self.dag.named(self.dag.descendants(self.dag.nodes(names)))
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Parents, children and the children's other parents: given these, nothing else tells of the node."""
+        return self.dag.named(self.dag.markov_blanket(self.dag.node(name)))
+
+    def topological_order(self) -> tuple[str, ...]:
+        """All nodes, each after its parents; the same order every time."""
+        return tuple(self.dag.names[node] for node in self.dag.order)
+
+    def moral_graph(self) -> UndirectedGraph:
+        """Join the parents of every node, and forget the directions."""
+        return moral_graph(self.dag)
+
+    def is_d_separated(self, left: Names, right: Names, given: Names = ()) -> bool:
+        """Say whether the graph makes two sets of nodes independent, given a third."""
+        return self.active_trail(left, right, given) is None
+
+    def active_trail(self, left: Names, right: Names, given: Names = ()) -> Trail | None:
+        """Show a trail by which two sets of nodes depend on each other, given a third; None if they are d-separated."""
+        x, y, z = map(self.dag.nodes, (left, right, given))
+        return active_trail(self.dag, x, y, z)
+
+    def minimal_separator(
+        self, left: Names, right: Names, *, included: Names = (), allowed: Names | None = None
+    ) -> tuple[str, ...] | None:
+        """Find a set that d-separates two sets, of which no node but those `included` can be spared; None if none does.
+
+        Parameters
+        ----------
+        left, right : names
+        included : nodes that are in the set anyway
+        allowed : nodes that may be taken; all others unless told
+        """
+        x, y, z = map(self.dag.nodes, (left, right, included))
+        found = minimal_separator(self.dag, x, y, z, None if allowed is None else self.dag.nodes(allowed))
+        return None if found is None else self.dag.named(found)
+
+    def minimal_separators(self, left: Names, right: Names, *, most: int | None = None) -> Iterator[tuple[str, ...]]:
+        """Give all sets that d-separate two sets and of which no node can be spared, the first `most` of them."""
+        found = minimal_separators(self.dag, self.dag.nodes(left), self.dag.nodes(right))
+        return map(self.dag.named, islice(found, most))
+
+    def independencies(self, names: Names | None = None) -> list[Independence]:
+        """Every node, or those named, is independent of all that are not its descendants, given its parents."""
+        return local_independencies(self.dag, None if names is None else sorted(self.dag.nodes(names)))
+
+    def equivalence_class(self) -> EquivalenceClass:
+        """Find the graph of all graphs that no data can tell from this one (CPDAG)."""
+        return equivalence_class(self.dag)
+
+    def is_equivalent(self, other: "GraphQuestions | Dag") -> bool:
+        """Say whether another graph of the same nodes implies the same independencies."""
+        return is_equivalent(self.dag, _dag_of(other))
+
+    def structural_hamming_distance(self, other: "GraphQuestions | Dag", *, of_classes: bool = True) -> int:
+        """Count the pairs of nodes that are joined differently in the classes of both graphs, or in the graphs."""
+        return structural_hamming_distance(self.dag, _dag_of(other), of_classes=of_classes)
+
+    def to_networkx(self) -> Any:
+        """Give a ``networkx.DiGraph`` of the names."""
+        return self.dag.to_networkx()
+
+
+def _dag_of(graph: "GraphQuestions | Dag") -> Dag:
+    return graph if isinstance(graph, Dag) else graph.dag
+
+
+def read_graph(graph: Any) -> Dag:
+    """Take a graph in any form: a text, edges, a Dag, a networkx.DiGraph, or anything that has one."""
+    if isinstance(graph, Dag):
+        return graph
+    if isinstance(graph, GraphQuestions):
+        return graph.dag
+    if isinstance(graph, str):
+        return Dag.parse(graph)
+    if hasattr(graph, "is_directed"):
+        return Dag.from_networkx(graph)
+    if isinstance(graph, Iterable):
+        return Dag.from_edges(graph)
+    raise ParameterError(f"graph is {graph!r}; give a text such as 'a -> b', edges (parent, child), a Dag or a DiGraph")
+
+
+def graph_in_brief(dag: Dag, most: int = 60) -> str:
+    """Write a graph as it could be typed, as far as there is room."""
+    parts = [f"{quoted(a)} -> {quoted(b)}" for a, b in dag.edges()]
+    parts += [quoted(name) for node, name in enumerate(dag.names) if not dag.parents[node] and not dag.children[node]]
+    text = "; ".join(parts)
+    return text if len(text) <= most else text[:most].rsplit("; ", 1)[0] + "; ..."

@@ -1,0 +1,1 @@
+"""The immutable core of a Bayesian network: a graph, variables, and how each depends on its parents."""

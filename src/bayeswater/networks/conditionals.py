@@ -1,0 +1,230 @@
+"""How a variable depends on its parents: a table of probabilities, causes that act on their own, or a rule.
+
+Each kind is `bound` to a variable and its parents once, which checks it, and then gives its table of shape
+(*n_states of the parents, n_states of the variable).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError
+from bayeswater.networks.cpt import checked_table, require_room, table_shape
+from bayeswater.typing import Array, is_number
+
+Parents = Sequence[Variable]
+
+
+class Conditional(ABC):
+    """The distribution of a variable for every state of its parents."""
+
+    drift: float = 0.0
+    """How far a row was from summing to one before it was divided by its sum."""
+
+    @abstractmethod
+    def bound(self, variable: Variable, parents: Parents) -> "Conditional":
+        """Check that it fits a variable and its parents."""
+
+    @abstractmethod
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Write the probabilities out."""
+
+    @abstractmethod
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """Count the free parameters."""
+
+    def reordered(self, place: Sequence[int]) -> "Conditional":
+        """Give the same for the parents in another order: the new parent i is the old parent `place[i]`."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Conditional):
+    """Probabilities, one for each state of the parents and of the variable."""
+
+    values: Any
+    drift: float = 0.0
+
+    def bound(self, variable: Variable, parents: Parents) -> "Table":
+        """Check shape, signs and sums."""
+        return Table(*checked_table(self.values, variable, parents))
+
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Give the probabilities."""
+        return self.values
+
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """One less than there are states, for every state of the parents."""
+        *outer, own = table_shape(variable, parents)
+        return prod(outer) * (own - 1)
+
+    def reordered(self, place: Sequence[int]) -> "Table":
+        """Turn the axes."""
+        return Table(np.transpose(self.values, [*place, len(place)]), self.drift)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and np.array_equal(self.values, other.values)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class NoisyOr(Conditional):
+    """Causes that each bring the effect about on their own, and a leak where none is there.
+
+        P(absent | parents) = (1 - leak) * product over the parents of (1 - strength of the parent's state)
+
+    Parameters
+    ----------
+    causes : mapping from each parent to a number, the strength of its state `present`, or to a mapping from its states
+        to strengths; a state that is not named has none
+    leak : probability of the effect where no cause is there
+    present : state of the variable, which has two, that is the effect
+
+    Examples
+    --------
+    >>> fever = Variable("fever", ("no", "yes"))
+    >>> flu, cold = Variable("flu", ("no", "yes")), Variable("cold", ("none", "light", "heavy"))
+    >>> rule = NoisyOr({"flu": 0.75, "cold": {"light": 0.25, "heavy": 0.5}}).bound(fever, [flu, cold])
+    >>> rule.table(fever, [flu, cold])[..., 1]
+    array([[0.    , 0.25  , 0.5   ],
+           [0.75  , 0.8125, 0.875 ]])
+    """
+
+    causes: Mapping[str, Any]
+    leak: float = 0.0
+    present: Any = "yes"
+
+    def bound(self, variable: Variable, parents: Parents) -> "NoisyOr":
+        """Check the names, the states and the strengths."""
+        where = f"the noisy-OR of {variable.name!r}"
+        if variable.n_states != 2 or self.present not in variable.code_of:
+            raise ParameterError(
+                f"{where} is for a variable of two states, one of them present={self.present!r}; "
+                f"{variable.name!r} has {list(variable.states)[:10]}"
+            )
+        named, known = set(self.causes), {parent.name for parent in parents}
+        if named != known:
+            raise ParameterError(f"{where} names the causes {sorted(named)}, and its parents are {sorted(known)}")
+        require_room(variable, parents)
+        _require_probability(self.leak, f"the leak of {where}")
+        for parent in parents:
+            self.strengths(parent, where)
+        return self
+
+    def strengths(self, parent: Variable, where: str = "") -> Array:
+        """Strength of every state of a parent: (n_states,)."""
+        given = self.causes[parent.name]
+        by_state = given if isinstance(given, Mapping) else {self.present: given}
+        strengths = np.zeros(parent.n_states)
+        for state, strength in by_state.items():
+            if state not in parent.code_of:
+                raise ParameterError(
+                    f"{where} names the state {state!r} of {parent.name!r}, which has {list(parent.states)[:10]}; name "
+                    f"these: {{{parent.name!r}: {{state: strength}}}}"
+                )
+            _require_probability(strength, f"the strength of {parent.name}={state!r} in {where}")
+            strengths[parent.code_of[state]] = strength
+        return strengths
+
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Take one cause after the other; nothing is subtracted, so that a small strength keeps its digits."""
+        present, absent = np.array(float(self.leak)), np.array(1.0 - self.leak)
+        for parent in parents:
+            strengths = self.strengths(parent)
+            present = present[..., None] + absent[..., None] * strengths
+            absent = absent[..., None] * (1.0 - strengths)
+        own = variable.code_of[self.present]
+        table = np.stack((present, absent) if own == 0 else (absent, present), axis=-1)
+        table.flags.writeable = False
+        return table
+
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """One for each state that has a strength, and one for the leak."""
+        given = self.causes.values()
+        return 1 + sum(len(strength) if isinstance(strength, Mapping) else 1 for strength in given)
+
+
+@dataclass(frozen=True, eq=False)
+class Deterministic(Conditional):
+    """A rule: the state of the variable follows from those of its parents.
+
+    Parameters
+    ----------
+    rule : a function of the states of the parents, in their order, that gives the state; a mapping from tuples of
+        states (or, with one parent, from its states) to states; or an array of codes, (*n_states of the parents)
+
+    Examples
+    --------
+    >>> yes_no = ("yes", "no")
+    >>> either, tub, lung = (Variable(name, yes_no) for name in ("either", "tub", "lung"))
+    >>> rule = Deterministic(lambda tub, lung: "yes" if "yes" in (tub, lung) else "no").bound(either, [tub, lung])
+    >>> rule.rule
+    array([[0, 0],
+           [0, 1]])
+    """
+
+    rule: Callable[..., Any] | Mapping[Any, Any] | Array
+    drift: float = field(default=0.0, init=False)
+
+    def bound(self, variable: Variable, parents: Parents) -> "Deterministic":
+        """Write the rule out as codes."""
+        require_room(variable, parents)
+        shape = table_shape(variable, parents)[:-1]
+        if callable(self.rule) or isinstance(self.rule, Mapping):
+            states = product(*(parent.states for parent in parents))
+            codes = np.array([self._code(given, variable) for given in states], dtype=np.int64).reshape(shape)
+        else:
+            codes = np.array(self.rule)
+            is_code = codes.dtype.kind in "iu" and codes.shape == shape
+            if not is_code or not ((codes >= 0) & (codes < variable.n_states)).all():
+                raise ParameterError(
+                    f"the rule of {variable.name!r} has shape {codes.shape} and dtype {codes.dtype}; give the codes "
+                    f"0 to {variable.n_states - 1} of its states in an array of shape {shape}"
+                )
+            codes = codes.astype(np.int64)
+        codes.flags.writeable = False
+        return Deterministic(codes)
+
+    def _code(self, given: tuple[Any, ...], variable: Variable) -> int:
+        if callable(self.rule):
+            state = self.rule(*given)
+        else:
+            assert isinstance(self.rule, Mapping)
+            state = self.rule.get(given, self.rule.get(given[0]) if len(given) == 1 else None)
+        if state not in variable.code_of:
+            raise ParameterError(
+                f"the rule of {variable.name!r} gives {state!r} where its parents are {given}; its states are "
+                f"{list(variable.states)[:10]}"
+            )
+        return variable.code_of[state]
+
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Put a one at the state that follows."""
+        table = np.eye(variable.n_states)[np.asarray(self.rule)]
+        table.flags.writeable = False
+        return table
+
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """Count none: the rule is given."""
+        return 0
+
+    def reordered(self, place: Sequence[int]) -> "Deterministic":
+        """Turn the axes."""
+        return Deterministic(np.transpose(np.asarray(self.rule), place))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deterministic) and np.array_equal(np.asarray(self.rule), np.asarray(other.rule))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _require_probability(value: Any, what: str) -> None:
+    if not (is_number(value) and 0 <= value <= 1):
+        raise ParameterError(f"{what} is {value!r}; it is a probability, from 0 to 1")

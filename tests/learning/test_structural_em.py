@@ -1,0 +1,127 @@
+"""Structural EM finds the graph although cells are missing, and counts no copy of a row as another row."""
+
+import numpy as np
+import pytest
+from tests.learning.test_network_em import rows_of
+from tests.networks.nets import YES_NO
+
+from bayeswater.learning.structural_em import DRAWS, judge_of, of_copies, structural_em
+from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.equivalence import equivalence_class
+from bayeswater.structure.families import Families
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.scores import Score
+from bayeswater.structure.search import search
+
+GRAPH = "rain -> wet <- sprinkler; wet -> slippery; season -> rain"
+
+
+def lawn():
+    likely, rare = [0.8, 0.2], [0.15, 0.85]
+    tables = {
+        "rain": [likely, rare],
+        "sprinkler": [0.4, 0.6],
+        "wet": [[[0.95, 0.05], [0.75, 0.25]], [[0.8, 0.2], [0.03, 0.97]]],  # given rain, sprinkler
+        "slippery": [likely, rare],
+        "season": [0.5, 0.5],
+    }
+    return BayesianNetwork(GRAPH, tables, states=dict.fromkeys(tables, YES_NO)).core
+
+
+def found_in(codes, score="bic", method="auto", weight=None, seed=0, **settings):
+    n = len(codes)
+    knowledge = Knowledge.of(tuple(f"v{j}" for j in range(n)))
+    return structural_em(
+        codes,
+        np.full(n, 2),
+        Score(score),
+        lambda families, start: search(families, knowledge, method, start=start),
+        start=knowledge.start,
+        weight=weight,
+        seed=seed,
+        **settings,
+    )
+
+
+def class_of(names, parents):
+    return equivalence_class(Dag(names, tuple(tuple(sorted(own)) for own in parents)))
+
+
+@pytest.mark.parametrize("share", [0.15, 0.2])
+def test_the_graph_is_found_again_with_missing_cells(share):
+    network = lawn()
+    codes = rows_of(network, 3000, share, np.random.default_rng(1))
+    found = found_in(codes)
+    assert class_of(network.dag.names, found.search.parents) == equivalence_class(network.dag)
+    assert found.search.score == max(found.rounds) > found.rounds[0]
+    assert [score for _, score in found.search.curve] == sorted(found.rounds)[-len(found.search.curve) :]
+
+
+def test_of_whole_rows_the_score_is_that_of_the_counts():
+    codes = rows_of(lawn(), 800, 0.0, np.random.default_rng(2))
+    families, names = Families(codes, np.full(5, 2), Score("bic")), tuple("abcde")
+    found = found_in(codes).search
+    # One imagined row is spread over each table, and EM ends within its tolerance.
+    assert found.score == pytest.approx(families.total(found.parents), abs=0.5)
+    best = search(families, Knowledge.of(names), "auto")
+    assert class_of(names, found.parents) == class_of(names, best.parents)
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic"])
+def test_a_higher_price_for_copies_is_the_same_as_a_smaller_weight_of_each(name):
+    codes = np.tile(rows_of(lawn(), 200, 0.0, np.random.default_rng(3)), DRAWS)
+    score = Score(name)
+    priced, nothing = of_copies(score, 200, 200.0, None)
+    _, weight = of_copies(score, 200, 200.0, None, weigh=True)
+    assert nothing is None
+    copies, weighted = Families(codes, np.full(5, 2), priced), Families(codes, np.full(5, 2), score, weight)
+    for y, parents in ((0, ()), (1, (0, 2)), (3, (4,))):
+        assert copies.of(y, parents) == pytest.approx(DRAWS * weighted.of(y, parents), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bdeu", "k2", "qnml", "fnml", "bds"])
+def test_copies_share_the_weight_of_their_row_where_a_score_has_no_price(name):
+    score, weight = of_copies(Score(name), 3, 6.0, np.array([1.0, 2.0, 3.0]))
+    assert score == Score(name)
+    np.testing.assert_allclose(weight.reshape(DRAWS, 3).sum(axis=0), [1, 2, 3])
+    assert judge_of(Score(name)) == Score("bic")
+
+
+@pytest.mark.parametrize("score", ["bdeu", "aic"])
+def test_other_scores_search_too(score):
+    codes = rows_of(lawn(), 400, 0.2, np.random.default_rng(4))
+    found = found_in(codes, score, "hill_climb")
+    assert sum(map(len, found.search.parents)) >= 3
+    assert found.search.score > found.rounds[0]
+
+
+def test_tests_of_independence_take_no_copy_for_another_row():
+    # Two fair coins: whichever way their missing cells are drawn, copies would make chance look like dependence.
+    rng = np.random.default_rng(5)
+    arcs = 0
+    for _ in range(10):
+        codes = np.where(rng.random((2, 200)) < 0.05, 2, rng.integers(0, 2, (2, 200)))
+        arcs += sum(map(len, found_in(codes, method="pc", weigh_copies=True).search.parents))
+    assert arcs <= 2  # of ten tests at 0.05; with copies as rows about four
+
+
+def test_the_same_seed_gives_the_same_answer():
+    codes = rows_of(lawn(), 500, 0.3, np.random.default_rng(6))
+    one, other = found_in(codes, seed=3), found_in(codes, seed=3)
+    assert one.rounds == other.rounds and one.search.parents == other.search.parents
+    assert one.rounds[1] != found_in(codes, seed=4).rounds[1]
+
+
+def test_weights_are_as_many_rows():
+    codes = rows_of(lawn(), 300, 0.2, np.random.default_rng(7))
+    weight = np.random.default_rng(8).integers(1, 4, 300)
+    weighted, repeated = found_in(codes, weight=weight), found_in(np.repeat(codes, weight, axis=1))
+    assert weighted.rounds[0] == pytest.approx(repeated.rounds[0], rel=1e-12)  # before anything is drawn
+
+
+def test_no_further_round_is_made_when_there_is_no_time_left():
+    codes = rows_of(lawn(), 300, 0.2, np.random.default_rng(9))
+    found = found_in(codes, watch=lambda score, n_arcs: False)
+    assert len(found.rounds) == 2
+    assert found.search.stopped == "the time limit was reached"
