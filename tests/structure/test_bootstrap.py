@@ -61,11 +61,25 @@ def test_the_threshold_is_the_step_that_lies_nearest_to_the_distribution(seed):
 
 
 def test_the_averaged_graph_has_no_cycle_and_takes_the_stronger_arcs_first():
-    n = 10
+    n, three = 10, Knowledge.of(("a", "b", "c"))
     share = np.zeros((3, 3))
     share[0, 1], share[1, 2], share[2, 0] = 10, 9, 8
-    parents = averaged_parents(share, n, 0.5)
+    parents = averaged_parents(share, n, 0.5, three)
     assert parents == ((), (0,), (1,))
     assert is_acyclic([set(own) for own in parents])
-    assert averaged_parents(share, n, 0.85) == ((), (0,), (1,))
-    assert averaged_parents(share, n, 0.95) == ((), (0,), ())
+    assert averaged_parents(share, n, 0.85, three) == ((), (0,), (1,))
+    assert averaged_parents(share, n, 0.95, three) == ((), (0,), ())
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"tiers": [["b"], ["a"]]}, {"forbidden": "a -> *; c -> *"}, {"required": [("b", "a")]}],
+)
+def test_the_averaged_graph_keeps_to_what_is_known(known):
+    codes, n_states = table(200, [2, 2, 2], seed=1)
+    codes[1] = np.where(np.arange(200) % 10 == 0, 1 - codes[0], codes[0])
+    knowledge = Knowledge.of(("a", "b", "c"), **known)
+    arcs = arc_counts(codes, n_states, Score("bic"), knowledge, 10, method="hill_climb", seed=4)
+    parents = averaged_parents(arcs, 10, 0.5, knowledge)
+    assert 1 in parents[0] and 0 not in parents[1]
+    assert averaged_parents(arcs, 10, 0.5, Knowledge.of(("a", "b", "c"), max_parents=0)) == ((), (), ())

@@ -35,6 +35,10 @@ def test_no_arc_leads_from_a_later_tier_to_an_earlier_one():
         ({"tiers": [["a"], ["a"]]}, "name 'a' twice, in list 1 and list 2"),
         ({"tiers": [["e"]]}, "name 'e', but there is no such variable"),
         ({"max_parents": -1}, "whole number, 0 or more"),
+        ({"required": [("a", "a")]}, "an arc from 'a' to itself"),
+        ({"required": [(["a"], "b")]}, "no such variable"),
+        ({"tiers": {"a": 1, "b": 0}}, "give lists of names"),
+        ({"tiers": "ba"}, "give lists of names"),
     ],
 )
 def test_contradictions_are_refused_and_named(known, message):
@@ -55,3 +59,9 @@ def test_a_start_that_contradicts_what_is_known_is_refused(start, message):
     dag = Dag.from_edges(Dag.parse(start).edges(), nodes=NAMES)
     with pytest.raises(ParameterError, match=message):
         known.check(dag)
+
+
+def test_everything_can_be_forbidden_in_text():
+    assert not Knowledge.of(NAMES, forbidden="* -> *").allowed.any()
+    both = Knowledge.of(NAMES, forbidden="a -> b; b -> a").allowed
+    assert not both[0, 1] and not both[1, 0]

@@ -76,5 +76,26 @@ def test_scores_are_known_by_their_usual_names_and_others_are_refused():
         as_score("bad")
     with pytest.raises(ParameterError, match="number over 0"):
         as_score(("bdeu", -1))
+    assert as_score(("mdl", 3)) == Score("bic", 3)
+    with pytest.raises(ParameterError, match="takes no setting"):
+        as_score(("k2", 7))
     with pytest.raises(ParameterError, match="give a name"):
         as_score(3)
+
+
+def test_the_series_for_many_rows_goes_on_where_the_sum_ends():
+    whole, exact = log_regret_of_rows(30_000, 3), [log_regrets(n, 3)[3] for n in (5_000, 5_001, 9_000, 30_000)]
+    np.testing.assert_allclose(whole[[5_000, 5_001, 9_000, 30_000]], exact, rtol=1e-13)
+
+
+def test_fnml_is_a_score_of_whole_rows():
+    codes = np.zeros((2, 3), dtype=np.uint8)
+    with pytest.raises(ParameterError, match="whole weights"):
+        Families(codes, np.array([2, 2]), Score("fnml"), np.array([0.5, 1.0, 1.0]))
+
+
+def test_a_family_too_large_for_qnml_is_never_taken_and_stops_no_search():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(110, size=(3, 300)).astype(np.uint8)
+    families = Families(codes, np.array([110, 110, 110]), Score("qnml"))
+    assert families.column(0, frozenset([1]))[2] == -np.inf

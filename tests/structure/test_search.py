@@ -180,5 +180,43 @@ def test_unknown_methods_and_trees_that_cannot_be_are_refused():
         search(families(), knows(7), "simulated annealing")
     with pytest.raises(ParameterError, match="takes no required"):
         search(families(), knows(7, required="a -> b"), "tree")
+    assert not any(search(families(), knows(7, max_parents=0), "tree").parents)
+    with pytest.raises(ParameterError, match="takes no max_parents"):
+        search(families(), knows(7, max_parents=1), "pc")
     with pytest.raises(ParameterError, match="equivalent graphs share"):
         search(families(name="k2"), knows(7), "tree")
+
+
+def test_auto_takes_no_exact_search_over_more_subsets_than_it_can_hold():
+    # With one parent each there are few families, and still 2 ** 30 subsets.
+    scored = Families(*table(50, [2] * 30, 0), Score("bic"))
+    names = tuple(f"v{j}" for j in range(30))
+    assert search(scored, Knowledge.of(names, max_parents=1), "auto").method == "order"
+    assert search(families(), knows(7, max_parents=1), "auto").method == "exact"
+
+
+def test_an_exact_search_that_runs_out_of_time_says_so():
+    with pytest.raises(ResourceLimitError, match="before the best graph was proven"):
+        search(families(), knows(7), "exact", time_limit=1e-9)
+
+
+@pytest.mark.parametrize("method", ["order", "hill_climb", "tabu"])
+def test_a_search_that_runs_out_of_time_at_once_still_gives_a_graph(method):
+    found = search(families(), knows(7, required="a -> b"), method, time_limit=1e-9)
+    assert is_acyclic(found.parents) and 0 in found.parents[1]
+
+
+def test_constant_columns_and_a_single_row_are_searched_like_others():
+    for n_rows in (1, 20):
+        codes = np.zeros((4, n_rows), dtype=np.uint8)
+        found = search(Families(codes, np.array([1, 2, 1, 2]), Score("bic")), knows(4), "order")
+        assert not any(found.parents)
+
+
+def test_columns_of_very_many_states_are_passed_over_before_memory_is():
+    n = 6000
+    codes = np.array([np.arange(n), np.arange(n)[::-1], np.arange(n) % 2], dtype=np.uint16)
+    scored = Families(codes, np.array([n, n, 2]), Score("bdeu"))
+    scored.expect(10**6)
+    assert scored.column(2, frozenset([0]))[1] == -np.inf
+    assert np.isfinite(scored.column(2, frozenset())).all()

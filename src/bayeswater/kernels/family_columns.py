@@ -22,6 +22,9 @@ from bayeswater.typing import Array
 ROWS_PER_STATE = 70 / 20_000
 """Share of all rows, for each state but one, from which a cell is counted by bits: there both ways cost the same."""
 
+MOST_CELLS = 2**24
+"""Cells of a family, of those that rows have times the states of x, beyond which it is out of the question: -inf."""
+
 AT_ONCE = 4
 """Variables whose rows are counted in one pass."""
 
@@ -82,10 +85,8 @@ def score_column(  # type: ignore[no-untyped-def]
 
     # Large cells become bits; the rows of the others are listed with the number of their cell.
     mean_states = 0.0
-    most_states = 1
     for x in range(n_variables):
         mean_states += n_states[x]
-        most_states = max(most_states, n_states[x])
     least = max(64.0, ROWS_PER_STATE * n_rows * (mean_states / n_variables - 1.0))
     n_cells = n_large = 0
     number_of = np.full(n_configurations * n_y, -1, dtype=np.int32)
@@ -128,8 +129,12 @@ def score_column(  # type: ignore[no-untyped-def]
     is_parent = np.zeros(n_variables, dtype=np.bool_)
     for parent in parents:
         is_parent[parent] = True
-    cell_counts = np.zeros((AT_ONCE, max(n_cells, 1) * most_states), dtype=np.int32)
-    row_counts = np.zeros(n_configurations * most_states, dtype=np.int64)
+    most_here = 1
+    for x in range(n_variables):
+        if n_cells * n_states[x] <= MOST_CELLS:
+            most_here = max(most_here, n_states[x])
+    cell_counts = np.zeros((AT_ONCE, max(n_cells, 1) * most_here), dtype=np.int32)
+    row_counts = np.zeros(n_configurations * most_here, dtype=np.int64)
     smaller = np.empty(n_configurations, dtype=np.int64)
     group = np.empty(AT_ONCE, dtype=np.int64)
     # First y as it stands and without each parent, one by one; then the others, four at a time.
@@ -145,7 +150,8 @@ def score_column(  # type: ignore[no-untyped-def]
         while not merged and x < n_variables and n_group < AT_ONCE:
             if x != y and not is_parent[x]:
                 price = constant[y] - constant[x]
-                if min(constant[y] - scores[y], most_gain[x]) <= price and most_gain[x] < np.inf:
+                cannot_pay = min(constant[y] - scores[y], most_gain[x]) <= price and most_gain[x] < np.inf
+                if cannot_pay or n_cells * n_states[x] > MOST_CELLS:
                     scores[x] = -np.inf
                 else:
                     group[n_group] = x

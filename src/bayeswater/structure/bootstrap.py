@@ -1,6 +1,7 @@
 """How sure the arcs of a structure are: the search is repeated on rows drawn anew, and arcs are counted.
 
-Of each repetition the equivalence class is counted: an arc that rows cannot direct counts half for each direction. The
+Of each repetition the equivalence class is counted: an arc that neither the rows nor what is known beforehand can
+direct counts half for each direction. The
 strength of a pair is the share of repetitions in which it is joined, its direction the share of those in which the arc
 points that way (Friedman, Goldszmidt and Wyner 1999).
 
@@ -46,7 +47,7 @@ def arc_counts(
         rows = rng.choice(n_rows, size=n_rows, p=share)
         with threads(1):  # the repetitions are what is divided among threads
             found = search(Families(codes[:, rows], n_states, score), knowledge, method, seed=int(rng.integers(2**31)))
-        return _arcs(Dag(knowledge.names, tuple(tuple(sorted(own)) for own in found.parents)))
+        return _arcs(Dag(knowledge.names, tuple(tuple(sorted(own)) for own in found.parents)), knowledge)
 
     total = np.zeros((len(n_states), len(n_states)))
     for done, arcs in enumerate(ordered_map(once, np.random.SeedSequence(seed).spawn(n)), start=1):
@@ -56,12 +57,16 @@ def arc_counts(
     return total
 
 
-def _arcs(dag: Dag) -> Array:
+def _arcs(dag: Dag, knowledge: Knowledge) -> Array:
+    """Arcs of a graph; one that equivalent graphs turn counts half each way, unless what is known directs it."""
     arcs = np.zeros((len(dag), len(dag)))
-    found = equivalence_class(dag)
-    for child, (own, others) in enumerate(zip(found.parents, found.neighbours, strict=True)):
-        arcs[list(own), child] = 1.0
-        arcs[list(others), child] = 0.5
+    neighbours = equivalence_class(dag).neighbours
+    for child, own in enumerate(dag.parents):
+        for parent in own:
+            is_open = parent in neighbours[child] and not knowledge.required[parent, child]
+            both_ways = is_open and knowledge.allowed[child, parent]
+            arcs[parent, child] = 0.5 if both_ways else 1.0
+            arcs[child, parent] += 0.5 if both_ways else 0.0
     return arcs
 
 
@@ -83,11 +88,17 @@ def significance_threshold(strengths: Array) -> float:
     return float(values[position])
 
 
-def averaged_parents(counts: Array, n: int, threshold: float) -> tuple[tuple[int, ...], ...]:
-    """Join the pairs that are stronger than the threshold, the strongest first, unless an arc would close a cycle."""
-    parents: list[set[int]] = [set() for _ in counts]
+def averaged_parents(counts: Array, n: int, threshold: float, knowledge: Knowledge) -> tuple[tuple[int, ...], ...]:
+    """Join the pairs that are stronger than the threshold, the strongest first, unless an arc would close a cycle.
+
+    Arcs that are required come before all others.
+    """
+    parents = [set(own) for own in knowledge.start]
     for strength, parent, child in _ranked(counts / n):
-        if strength > threshold and not _reaches(parents, parent, child):
+        if strength <= threshold or child in parents[parent] or parent in parents[child]:
+            continue
+        may_be = knowledge.allowed[parent, child] and len(parents[child]) < knowledge.max_parents
+        if may_be and not _reaches(parents, parent, child):
             parents[child].add(parent)
     return tuple(tuple(sorted(own)) for own in parents)
 

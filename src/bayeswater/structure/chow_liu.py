@@ -26,6 +26,8 @@ def chow_liu_tree(families: Families, knowledge: Knowledge) -> Parents:
         )
     n = families.n_variables
     none: frozenset[int] = frozenset()
+    if knowledge.max_parents == 0:
+        return (none,) * n
     families.prepare((y, none) for y in range(n))
     gain = np.array([families.column(y, none) - families.column(y, none)[y] for y in range(n)])
     least = TIE * abs(families.total([none] * n))

@@ -6,7 +6,7 @@ log-likelihood is at most zero, so neither it nor any larger set can beat its pa
 programming over subsets (Silander and Myllymaki 2006): exact, and of 2^n steps.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import comb
 
@@ -22,6 +22,9 @@ from bayeswater.typing import Array
 
 MOST_VARIABLES = 25
 """Variables beyond which the subsets alone (9 bytes each) take over 300 MB."""
+
+AT_A_TIME = 256
+"""Sets of parents that are counted together, between two looks at the clock."""
 
 MOST_FAMILIES = 20_000_000
 """Sets of parents beyond which counting them would take an hour and more."""
@@ -48,13 +51,15 @@ def forecast(knowledge: Knowledge) -> ExactForecast:
     return ExactForecast(n_families, 9 * 2 ** len(knowledge.names))
 
 
-def exact_search(families: Families, knowledge: Knowledge) -> tuple[Parents, float]:
-    """Find the graph of the highest score.
+def exact_search(
+    families: Families, knowledge: Knowledge, goes_on: Callable[[], bool] = lambda: True
+) -> tuple[Parents, float]:
+    """Find the graph of the highest score, as long as `goes_on` says.
 
     Raises
     ------
     ResourceLimitError
-        Where there are too many variables or families, with their number and the way out.
+        Where there are too many variables or families, with their number and the way out; and where time is up.
     """
     n = families.n_variables
     cost = forecast(knowledge)
@@ -63,7 +68,8 @@ def exact_search(families: Families, knowledge: Knowledge) -> tuple[Parents, flo
             f"an exact search over {n} variables has {cost}; the limits are {MOST_VARIABLES} variables and "
             f"{MOST_FAMILIES:,} families. Limit max_parents, forbid arcs or give tiers, or use method='order'"
         )
-    lists = [_parent_sets(families, knowledge, y) for y in range(n)]
+    families.expect(cost.n_families)
+    lists = [_parent_sets(families, knowledge, y, goes_on) for y in range(n)]
     first = np.cumsum([0, *(len(sets) for sets, _ in lists)])
     sets = np.concatenate([sets for sets, _ in lists])
     scores = np.concatenate([scores for _, scores in lists])
@@ -81,7 +87,7 @@ def exact_search(families: Families, knowledge: Knowledge) -> tuple[Parents, flo
     return found, families.total(found)
 
 
-def _parent_sets(families: Families, knowledge: Knowledge, y: int) -> tuple[Array, Array]:
+def _parent_sets(families: Families, knowledge: Knowledge, y: int, goes_on: Callable[[], bool]) -> tuple[Array, Array]:
     """Sets of parents of y, as bits, that no part of them matches, and their scores: the best first."""
     fixed = frozenset(np.flatnonzero(knowledge.required[:, y]).tolist())
     free = [int(x) for x in np.flatnonzero(knowledge.allowed[:, y]) if int(x) not in fixed]
@@ -91,9 +97,15 @@ def _parent_sets(families: Families, knowledge: Knowledge, y: int) -> tuple[Arra
     kept: dict[frozenset[int], float] = dict(best)
     layer = [fixed]
     for _ in range(most):
-        families.prepare([(y, own) for own in layer])
         grown: dict[frozenset[int], float] = {}
-        for own in layer:
+        for place, own in enumerate(layer):
+            if place % AT_A_TIME == 0:
+                if not goes_on():
+                    raise ResourceLimitError(
+                        "the time limit came before the best graph was proven; give more time, limit max_parents, or "
+                        "use method='order'"
+                    )
+                families.prepare([(y, some) for some in layer[place : place + AT_A_TIME]])
             column = families.column(y, own)
             for x in free:
                 if x not in own and (own | {x}) not in grown:
@@ -105,8 +117,6 @@ def _parent_sets(families: Families, knowledge: Knowledge, y: int) -> tuple[Arra
                 continue  # a part was out of the question, and so is the whole
             top = max(parts)
             if score == -np.inf or _cannot_pay(families, y, own, top):
-                if score > top:
-                    kept[own] = score
                 continue
             best[own] = max(score, top)
             layer.append(own)

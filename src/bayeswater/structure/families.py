@@ -4,24 +4,30 @@ A search asks for columns: ``column(y, parents)[x]`` is the score of y when x jo
 are kept, up to a budget of bytes, so that what a search comes back to is not counted again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
 
+from bayeswater.errors import ParameterError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.family_columns import score_column, state_bits
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.structure.scores import REGRET, Score, term_table
+from bayeswater.limits import require_table_bytes
+from bayeswater.structure.scores import LIKELIHOOD, REGRET, Score, term_table
 from bayeswater.typing import Array
 
 CACHE_BYTES = 2**28
 """Bytes of columns that are kept; when it is full, what is new is not kept any more."""
 
 TABLE_LENGTH = 2**16
-"""Counts whose terms are read from a table; larger ones, of which there are few, are worked out."""
+"""Counts whose terms are read from a table; larger ones, of which there are few, are worked out. Where every number of
+configurations has a table of its own (BDeu), they are shorter."""
+
+MOST_TABLES = 4096
+"""Tables of terms that are kept."""
 
 
 class Families:
@@ -50,9 +56,16 @@ class Families:
         self._most_columns = cache_bytes // (8 * self.n_variables + 200)
         self._lookups: dict[tuple[float, int], tuple[Array, Array, Array]] = {}
         self._numbers: dict[tuple[float, int], int] = {}
-        self._uses_kernel = (
-            weight is None and not score.counts_seen_configurations and worth_compiling(codes.size * self.n_variables)
-        )  # fractions of rows, and a number of configurations that is found by counting, have no tables
+        # Fractions of rows, and a number of configurations that is found by counting, have no tables.
+        self._has_tables = weight is None and not score.counts_seen_configurations
+        self._uses_kernel = False
+        if score.name == "fnml" and weight is not None and (weight != np.rint(weight)).any():
+            raise ParameterError("fnml is a score of whole rows; give whole weights, or take 'qnml' or 'bic'")
+        self.expect(self.n_variables)
+
+    def expect(self, n_columns: int) -> None:
+        """Say how many columns will be asked for: from some work on, they are counted by compiled code."""
+        self._uses_kernel |= self._has_tables and worth_compiling(self.codes.size * n_columns)
 
     def of(self, y: int, parents: Iterable[int]) -> float:
         """Score of one family."""
@@ -101,6 +114,8 @@ class Families:
         return state_bits(self.codes, self.n_states), first
 
     def _by_kernel(self, y: int, parents: list[int]) -> Callable[[], Array]:
+        if len(self._numbers) + 2 * self.n_variables > MOST_TABLES:
+            self._numbers, self._lookups = {}, {}
         bits, first = self._bits
         n_configurations = float(np.prod(self.n_states[parents], dtype=np.float64))
         lookups = [array.copy() for array in self._lookup(n_configurations, y, joining=True)]
@@ -163,7 +178,9 @@ class Families:
     @property
     def _table_length(self) -> int:
         n = int(self.n_rows) + 1
-        return n if self.score.name == "fnml" else min(n, TABLE_LENGTH)
+        if self.score.name == "fnml":
+            return n
+        return min(n, TABLE_LENGTH if self.score.terms(1.0, 2, self.n_rows).cell == LIKELIHOOD else TABLE_LENGTH // 16)
 
     # ------------------------------------------------------------------ the reference
 
@@ -172,14 +189,27 @@ class Families:
         return np.array([self._family(y, sorted(own)) for own in changed])
 
     def _family(self, y: int, parents: list[int]) -> float:
-        n_rows, r = self.codes.shape[1], int(self.n_states[y])
-        configuration, n_numbers = np.zeros(n_rows, dtype=np.int64), 1
-        for parent in parents:
-            configuration = configuration * int(self.n_states[parent]) + self.codes[parent]
-            n_numbers *= int(self.n_states[parent])
-            if n_numbers > 2 * n_rows:  # numbered anew, so that there are never many more than rows
-                configuration = np.unique(configuration, return_inverse=True)[1]
-                n_numbers = int(configuration.max(initial=0)) + 1
+        r = int(self.n_states[y])
+        configuration, n_numbers = numbered(self.codes, self.n_states, parents)
+        require_table_bytes(
+            8 * n_numbers * r, f"counting a variable of {r} states with its parents", "leave columns of many states out"
+        )
         counts = np.bincount(configuration * r + self.codes[y], self.weight, minlength=n_numbers * r).reshape(-1, r)
         n_configurations = float(np.prod(self.n_states[parents], dtype=np.float64))
         return self.score.family(counts, n_configurations, self.n_rows)
+
+
+def numbered(codes: Array, n_states: Array, columns: Sequence[int]) -> tuple[Array, int]:
+    """Number the configurations of some columns: the number of each row, and a bound of the numbers.
+
+    They are numbered anew whenever there could be many more of them than rows.
+    """
+    n_rows = codes.shape[1]
+    configuration, n_numbers = np.zeros(n_rows, dtype=np.int64), 1
+    for column in columns:
+        configuration = configuration * int(n_states[column]) + codes[column]
+        n_numbers *= int(n_states[column])
+        if n_numbers > 2 * n_rows:
+            configuration = np.unique(configuration, return_inverse=True)[1]
+            n_numbers = int(configuration.max(initial=0)) + 1
+    return configuration, n_numbers

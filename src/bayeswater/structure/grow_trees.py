@@ -26,7 +26,7 @@ class GrowTrees:
         n = families.n_variables
         self.families = families
         self.knowledge = knowledge
-        self.tie = TIE * abs(families.total([()] * n))
+        self.tie = TIE * max(1.0, abs(families.total([()] * n)))
         self._first = np.empty(4 * n, dtype=np.int64)
         self._n_listed = np.empty(4 * n, dtype=np.int64)
         self._score = np.empty(4 * n)

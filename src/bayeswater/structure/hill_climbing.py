@@ -66,7 +66,7 @@ class Climb:
     @property
     def tie(self) -> float:
         """Difference below which gains are equal."""
-        return TIE * abs(self.score)
+        return TIE * max(1.0, abs(self.score))
 
     def _refresh(self, children: Array) -> None:
         """Read again which arcs of some children may be added or deleted."""

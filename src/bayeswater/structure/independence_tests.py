@@ -13,6 +13,8 @@ import numpy as np
 from scipy.special import chdtrc, xlogy
 
 from bayeswater.errors import ParameterError
+from bayeswater.limits import require_table_bytes
+from bayeswater.structure.families import numbered
 from bayeswater.typing import Array
 
 
@@ -47,21 +49,18 @@ class IndependenceTest:
                 - xlogy(of_y, of_y).sum()
             )
         else:
-            expected = of_x[:, :, None] * of_y[:, None, :] / np.maximum(total, 1e-300)[:, None, None]
+            share = np.divide(of_x, total[:, None], out=np.zeros_like(of_x), where=total[:, None] > 0)
+            expected = share[:, :, None] * of_y[:, None, :]
             off = (count - expected) ** 2
             statistic = np.divide(off, expected, out=np.zeros_like(expected), where=expected > 0).sum()
         return float(chdtrc(degrees, max(0.0, float(statistic))))
 
     def _counts(self, x: int, y: int, given: Sequence[int]) -> Array:
-        n_rows = self.codes.shape[1]
-        configuration, n_numbers = np.zeros(n_rows, dtype=np.int64), 1
-        for z in given:
-            configuration = configuration * int(self.n_states[z]) + self.codes[z]
-            n_numbers *= int(self.n_states[z])
-            if n_numbers > 2 * n_rows:
-                configuration = np.unique(configuration, return_inverse=True)[1]
-                n_numbers = int(configuration.max()) + 1
+        configuration, n_numbers = numbered(self.codes, self.n_states, given)
         r_x, r_y = int(self.n_states[x]), int(self.n_states[y])
         cell = (configuration * r_x + self.codes[x]) * r_y + self.codes[y]
+        require_table_bytes(
+            16 * n_numbers * r_x * r_y, f"a test of columns of {r_x} and {r_y} states", "leave one of them out"
+        )
         counts = np.bincount(cell, self.weight, minlength=n_numbers * r_x * r_y)
         return counts.reshape(n_numbers, r_x, r_y).astype(np.float64)

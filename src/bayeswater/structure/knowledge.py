@@ -54,8 +54,13 @@ class Knowledge:
         """
         names = tuple(names)
         n = len(names)
+        if isinstance(tiers, str | Mapping):
+            raise ParameterError(f"tiers is {tiers!r}; give lists of names, the earliest first: [['age'], ['income']]")
         must, cannot = _square(required, names, "required"), _square(forbidden, names, "forbidden")
         allowed = ~cannot & ~np.eye(n, dtype=bool) & _by_tiers(tiers, names)
+        if must.diagonal().any():
+            name = names[int(np.argmax(must.diagonal()))]
+            raise ParameterError(f"an arc from {name!r} to itself is required; leave it out")
         if (must & cannot).any():
             raise ParameterError(f"the arc {_first(must & cannot, names)} is both required and forbidden; give up one")
         if (must & ~allowed).any():
@@ -124,7 +129,7 @@ def _square(arcs: Any, names: tuple[str, ...], what: str) -> Array:
         except (TypeError, ValueError):
             raise ParameterError(f"{what} holds {arc!r}; give pairs of names: (parent, child)") from None
         for name in (parent, child):
-            if name != ANY and name not in place:
+            if name != ANY and (not isinstance(name, str) or name not in place):
                 raise ParameterError(f"{what} names {name!r}, but there is no such variable; there are {names[:10]}")
         rows = slice(None) if parent == ANY else place[parent]
         columns = slice(None) if child == ANY else place[child]
@@ -139,9 +144,8 @@ def _square(arcs: Any, names: tuple[str, ...], what: str) -> Array:
 
 
 def _by_tiers(tiers: Sequence[Sequence[str]] | None, names: tuple[str, ...]) -> Array:
-    allowed = np.ones((len(names), len(names)), dtype=bool)
     if tiers is None:
-        return allowed
+        return np.ones((len(names), len(names)), dtype=bool)
     tier_of: dict[str, int] = {}
     for number, tier in enumerate(tiers):
         for name in [tier] if isinstance(tier, str) else tier:
@@ -149,11 +153,10 @@ def _by_tiers(tiers: Sequence[Sequence[str]] | None, names: tuple[str, ...]) -> 
                 raise ParameterError(f"tiers name {name!r}, but there is no such variable; there are {names[:10]}")
             if tier_of.setdefault(name, number) != number:
                 raise ParameterError(f"tiers name {name!r} twice, in list {tier_of[name] + 1} and list {number + 1}")
-    for parent, early in tier_of.items():
-        for child, late in tier_of.items():
-            if early > late:
-                allowed[names.index(parent), names.index(child)] = False
-    return allowed
+    # A variable that is in no tier is held back by none.
+    number_of = np.array([tier_of.get(name, -1) for name in names])
+    free = number_of < 0
+    return (number_of[:, None] <= number_of) | free[:, None] | free
 
 
 def _first(arcs: Array, names: tuple[str, ...]) -> str:

@@ -47,15 +47,22 @@ class OrderSearch:
     families, knowledge : what is scored, and what may be there
     seed : of the random turns and throws
     watch : told of every new best; says whether to go on
+    goes_on : asked at every step whether there is time left
     """
 
     def __init__(
-        self, families: Families, knowledge: Knowledge, seed: int, watch: Callable[[Found], bool] = lambda found: True
+        self,
+        families: Families,
+        knowledge: Knowledge,
+        seed: int,
+        watch: Callable[[Found], bool] = lambda found: True,
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self.families = families
         self.knowledge = knowledge
         self.rng = np.random.default_rng(seed)
         self.watch = watch
+        self.goes_on = goes_on
         self.trees = GrowTrees(families, knowledge)
         self.tie = self.trees.tie
         self.n_steps = 0
@@ -86,15 +93,15 @@ class OrderSearch:
             if not self.watch(best):
                 return best
 
-    def throw_about(self, best: Found, n_throws: int | None, goes_on: Callable[[], bool]) -> Found:
-        """Go on with step 4: a number of throws, or as long as `goes_on` says."""
+    def throw_about(self, best: Found, n_throws: int | None = None) -> Found:
+        """Go on with step 4: a number of throws, or as long as there is time."""
         order = np.array(topological_order(best.parents), dtype=np.int64)
         self._settle(order, self.rng.permutation(len(order)).tolist(), everywhere=True)
         parents, score = self.trees.parents(order)
         if self.families.total(best.parents) > score + self.tie:
             parents = best.parents  # the neighbours of a variable are read from the better graph
         done = 0
-        while (n_throws is None or done < n_throws) and goes_on():
+        while (n_throws is None or done < n_throws) and self.goes_on():
             done += 1
             v = int(self.rng.integers(len(order)))
             near = self._neighbours(parents, [v])
@@ -118,7 +125,10 @@ class OrderSearch:
     # ------------------------------------------------------------------ steps
 
     def _climbed(self, start: Parents) -> Found:
-        parents, score, n_steps = hill_climb(self.families, self.knowledge, start, tabu=TABU)
+        goes_on = self.goes_on
+        parents, score, n_steps = hill_climb(
+            self.families, self.knowledge, start, tabu=TABU, watch=lambda score, n_arcs: goes_on()
+        )
         self.n_steps += n_steps
         return Found(parents, score)
 
@@ -129,7 +139,7 @@ class OrderSearch:
     def _settle(self, order: Array, queue: list[int], *, everywhere: bool) -> None:
         """Move variables until none of them gains: all, in random turn, or those of the queue and what they disturb."""
         without_gain = 0
-        while queue:
+        while queue and self.goes_on():
             x = queue.pop(0)
             lowest, highest = self._range(order, x)
             place, gain = self.trees.best_place(x, order, lowest, highest)

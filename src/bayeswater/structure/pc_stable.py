@@ -5,9 +5,9 @@
 2. Where a and b are not joined, both are joined to c, and c was not in the set that parted them, a -> c <- b.
 3. Every arc that has to be so lest there be a new such meeting or a cycle is directed (Meek 1995).
 
-Tests may contradict one another. An arc that was directed stays as it is, and the pairs are gone through in the order
-of the columns; what is left without a direction is directed so that there is no cycle and, where that can be, no new
-meeting (Dor and Tarsi 1992).
+Tests may contradict one another. An arc that was directed stays as it is, unless arcs form a cycle, and the pairs are
+gone through in the order of the columns; what is left without a direction is directed so that there is no cycle and,
+where that can be, no new meeting (Dor and Tarsi 1992).
 """
 
 from collections.abc import Callable, Iterator
@@ -17,8 +17,8 @@ from itertools import combinations
 from bayeswater.structure.independence_tests import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
 
-Watch = Callable[[int], bool]
-"""Told the size of the sets that are given next; says whether to go on."""
+Watch = Callable[[], bool]
+"""Asked before every pair whether to go on."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class PartlyDirected:
 
 
 def pc_stable(
-    test: IndependenceTest, knowledge: Knowledge, significance: float, watch: Watch = lambda size: True
+    test: IndependenceTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
 ) -> tuple[tuple[frozenset[int], ...], PartlyDirected, int]:
     """Find a graph by tests: parents of every variable, the graph before all arcs were directed, and the tests made."""
     n = len(knowledge.names)
@@ -69,7 +69,7 @@ def pc_stable(
                         graph.direct(x, c)
     _follow(graph)
     pattern = PartlyDirected([set(own) for own in graph.out])
-    return _directed(graph), pattern, n_tests
+    return _directed(graph, knowledge), pattern, n_tests
 
 
 def _part(
@@ -83,9 +83,11 @@ def _part(
         pairs = [
             (x, y) for x in range(n) for y in sorted(near[x]) if x < y and not knowledge.required[[x, y], [y, x]].any()
         ]
-        if not any(len(near[x] - {y}) >= size or len(near[y] - {x}) >= size for x, y in pairs) or not watch(size):
+        if not any(len(near[x] - {y}) >= size or len(near[y] - {x}) >= size for x, y in pairs):
             return parting, n_tests
         for x, y in pairs:
+            if not watch():
+                return parting, n_tests
             for given in _sets(near[x] - {y}, near[y] - {x}, size):
                 n_tests += 1
                 if test.p_value(x, y, given) > significance:
@@ -138,16 +140,21 @@ def _must_lead(graph: PartlyDirected, x: int, y: int) -> bool:
     )
 
 
-def _directed(graph: PartlyDirected) -> tuple[frozenset[int], ...]:
-    """Direct what is left: node after node that can stand last is taken away, all its open edges leading to it."""
+def _directed(graph: PartlyDirected, knowledge: Knowledge) -> tuple[frozenset[int], ...]:
+    """Direct what is left: node after node that can stand last is taken away, all its open edges leading to it.
+
+    Where arcs form a cycle no node can: then one from which no required arc leads, and as few others as can be, stands
+    last. Its arcs are turned where that is allowed, and otherwise left out.
+    """
     n = len(graph.out)
     left = set(range(n))
     parents: list[frozenset[int]] = [frozenset()] * n
     while left:
         last = next((x for x in sorted(left, reverse=True) if _can_stand_last(graph, x, left)), None)
-        if last is None:  # the arcs contradict one another: the one with the fewest arcs out stands last
-            last = min(sorted(left), key=lambda x: sum(graph.leads(x, y) for y in left))
-        parents[last] = frozenset(y for y in left if y != last and graph.joined(y, last) and not graph.leads(last, y))
+        if last is None:
+            free = [x for x in sorted(left) if not knowledge.required[x, sorted(left)].any()]
+            last = min(free, key=lambda x: sum(graph.leads(x, y) for y in left))
+        parents[last] = frozenset(y for y in left if y != last and graph.joined(y, last) and knowledge.allowed[y, last])
         left.discard(last)
     return tuple(parents)
 

@@ -39,7 +39,11 @@ REGRET = -2.0
 """In place of a pseudo-count: the term is n ln n + ln C(n, r)."""
 
 MOST_REGRET_STATES = 2**20
-"""Cells beyond which the regret of qNML is no longer followed one by one."""
+"""Cells of a family beyond which qNML takes it to be out of the question: its regret is followed one by one."""
+
+
+WITH_SETTING = ("aic", "bic", "bdeu", "bds")
+"""Scores that take a setting: the price of a parameter, or the equivalent sample size."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Score:
             raise ParameterError(f"score is {self.name!r}; choose one of {', '.join(_SCORES)}")
         if self.setting is not None and not (is_number(self.setting) and 0 < self.setting < np.inf):
             raise ParameterError(f"the setting of score {self.name!r} is {self.setting!r}; give a number over 0")
+        if self.setting is not None and self.name not in WITH_SETTING:
+            raise ParameterError(f"score {self.name!r} takes no setting; {', '.join(WITH_SETTING)} do")
         object.__setattr__(self, "_terms", _SCORES[self.name])
 
     @property
@@ -114,12 +120,11 @@ def as_score(score: Any) -> Score:
     """Read a score given by name, as (name, setting), or as it is."""
     if isinstance(score, Score):
         return score
-    if isinstance(score, tuple) and len(score) == 2 and isinstance(score[0], str):
-        return Score(score[0].lower(), score[1])
-    if not isinstance(score, str):
+    name, setting = score if isinstance(score, tuple) and len(score) == 2 else (score, None)
+    if not isinstance(name, str):
         raise ParameterError(f"score is {score!r}; give a name such as 'bic', or ('bdeu', equivalent sample size)")
-    name = score.lower()
-    return Score({"mdl": "bic", "bde": "bdeu", "log-likelihood": "loglik"}.get(name, name))
+    name = name.lower()
+    return Score({"mdl": "bic", "bde": "bdeu", "log-likelihood": "loglik"}.get(name, name), setting)
 
 
 def term_table(mark: float, n_states: int, length: int) -> Array:
@@ -162,7 +167,8 @@ def _fnml(q: float, r: int, n: float, setting: float | None) -> Terms:
 
 
 def _qnml(q: float, r: int, n: float, setting: float | None) -> Terms:
-    return Terms(LIKELIHOOD, LIKELIHOOD, _log_regret(n, q) - _log_regret(n, q * r))
+    price = _log_regret(n, q * r)  # of too many cells, infinite: no such family is ever taken
+    return Terms(LIKELIHOOD, LIKELIHOOD, -np.inf if price == np.inf else _log_regret(n, q) - price)
 
 
 _log_regrets = lru_cache(maxsize=64)(log_regrets)
@@ -170,7 +176,7 @@ _log_regrets = lru_cache(maxsize=64)(log_regrets)
 
 def _log_regret(n: float, r: float) -> float:
     if r > MOST_REGRET_STATES:
-        raise ParameterError(f"qNML of a family of {r:.3g} cells is not worked out; limit the parents with max_parents")
+        return np.inf
     most = 1 << round(r).bit_length()  # so that a few tables serve all sizes
     return float(_log_regrets(round(n), most)[round(r)])
 

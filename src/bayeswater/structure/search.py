@@ -37,7 +37,10 @@ THROWS = 100
 """Throws about the best graph that `order` makes when it has no time limit."""
 
 CHEAP_FAMILIES = 3_000
-"""Families up to which `auto` searches exactly: it takes no longer than a climb."""
+"""Families up to which `auto` searches exactly: it takes a second or so."""
+
+CHEAP_BYTES = 2**22
+"""Bytes of all subsets up to which it does: with few parents allowed there are few families of many variables."""
 
 MANY_VARIABLES = 150
 """Variables from which `order`, given time, begins from several random orders."""
@@ -132,7 +135,8 @@ def search(
     ----------
     families, knowledge : what is scored, and what may be there
     method : see the table above
-    start : parents of every variable to begin from; by default those that are required
+    start : parents of every variable to begin from; by default those that are required ("exact", "tree" and "pc" begin
+        nowhere)
     time_limit : seconds
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
     significance, test : of "pc": probability below which a departure from independence counts, "g2" or "chi2"
@@ -144,17 +148,23 @@ def search(
     way = Way(time_limit, progress)
     start = knowledge.start if start is None else start
     if method == "auto":
-        method = "exact" if forecast(knowledge).n_families <= CHEAP_FAMILIES else "order"
+        cost = forecast(knowledge)
+        is_cheap = cost.n_families <= CHEAP_FAMILIES and cost.n_bytes <= CHEAP_BYTES
+        method = "exact" if is_cheap else "order"
     if method in ("hill_climb", "tabu"):
         found, n_steps, scores, stopped = _climbs(families, knowledge, way, method, start, restarts, perturb, seed)
     elif method == "order":
         found, n_steps, scores, stopped = _orders(families, knowledge, way, start, seed)
     elif method == "exact":
-        found, n_steps, scores = Found(*exact_search(families, knowledge)), 0, ()
+        found, n_steps, scores = Found(*exact_search(families, knowledge, way.goes_on)), 0, ()
         stopped = "it is proven that no graph scores higher"
     elif method == "pc":
+        if knowledge.max_parents < families.n_variables - 1:
+            raise ParameterError(
+                "method='pc' takes no max_parents: tests tell who depends; use 'order', or leave it out"
+            )
         tests = IndependenceTest(families.codes, families.n_states, test, families.weight)
-        parents, _, n_steps = pc_stable(tests, knowledge, significance, lambda size: way.goes_on())
+        parents, _, n_steps = pc_stable(tests, knowledge, significance, way.goes_on)
         found, scores = Found(parents, families.total(parents)), ()
         stopped = f"{n_steps} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
     else:
@@ -208,7 +218,7 @@ def _climbs(
 
 
 def _orders(families: Families, knowledge: Knowledge, way: Way, start: Parents, seed: int) -> Outcome:
-    walk = OrderSearch(families, knowledge, seed, way.found)
+    walk = OrderSearch(families, knowledge, seed, way.found, way.goes_on)
     best = walk.from_graph(start)
     scores = [best.score]
     if way.time_limit is not None and families.n_variables > MANY_VARIABLES:
@@ -217,7 +227,7 @@ def _orders(families: Families, knowledge: Knowledge, way: Way, start: Parents, 
                 found = walk.from_random_order()
                 scores.append(found.score)
                 best = max(best, found, key=lambda found: found.score)
-    best = walk.throw_about(best, THROWS if way.time_limit is None else None, way.goes_on)
+    best = walk.throw_about(best, THROWS if way.time_limit is None else None)
     ended = f"{THROWS} throws about the best graph were made" if way.time_limit is None else TIME_IS_UP
     return best, walk.n_steps, tuple(scores), ended
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.kernels.test_family_columns import table
 
-from bayeswater.errors import BayesWarning, DataError, ParameterError
+from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, UnseenCategoryWarning
 from bayeswater.models.structures.bootstrapping import bootstrap_structure
 from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
 
@@ -48,6 +48,15 @@ def test_the_nodes_of_a_graph_may_stand_in_any_order():
     assert score_structure("d -> c; b -> a", data) == score_structure([("b", "a"), ("d", "c")], data)
 
 
+@pytest.mark.parametrize(
+    "times", [1_700_000_000 + np.arange(50) * 60, pd.date_range("2024-01-01", periods=50, freq="s")], ids=["s", "date"]
+)
+def test_numbers_and_moments_that_are_near_each_other_make_states_of_different_names(times):
+    found = learn_structure(pd.DataFrame({"t": times, "b": list("xy") * 25}), discretize="equal_frequency")
+    states = found.network.states("t")
+    assert len(set(states)) == len(states) == 5
+
+
 def test_numbers_are_put_into_bins_that_name_their_limits():
     rng = np.random.default_rng(0)
     age = rng.normal(40, 10, 500)
@@ -56,6 +65,81 @@ def test_numbers_are_put_into_bins_that_name_their_limits():
     assert found.graph.n_edges == 1
     assert len(found.network.states("age")) == 5
     assert found.network.states("age")[0].startswith("under ")
+
+
+def mixed_frame(n_rows=200, seed=0):
+    """Numbers, a moment, a label, small whole numbers and flags."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(40, 10, n_rows)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "since": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, n_rows), unit="s"),
+            "old": np.where(age > 45, "yes", "no"),
+            "doors": rng.integers(2, 6, n_rows),
+            "flag": rng.random(n_rows) < 0.5,
+        }
+    )
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
+def test_rows_given_again_have_the_states_they_were_learned_with(library):
+    data = library(mixed_frame())
+    found = learn_structure(data)
+    again = found.states_of(data)
+    assert type(again) is type(data)
+    assert again.equals(found.table.to_frame())
+    assert np.isfinite(found.network.log_probability(again)).all()
+
+
+def test_a_row_alone_has_the_states_it_has_among_others():
+    data = mixed_frame()
+    found = learn_structure(data)
+    for row in (0, 7, 199):
+        alone = found.states_of(data.iloc[[row]])
+        assert alone.astype(str).values.tolist() == found.table.to_frame().iloc[[row]].astype(str).values.tolist()
+
+
+def test_a_network_learned_from_numbers_answers_for_new_rows_of_which_a_column_is_not_there():
+    found = learn_structure(mixed_frame()[["age", "old"]])
+    new = found.states_of(pd.DataFrame({"age": [-3.0, 20.0, 300.0, np.nan]}))
+    assert list(new.columns) == ["age"]
+    old = found.network.posteriors(new, "old")["old"][:, 1]
+    assert old[0] == old[1] < 0.1 < 0.9 < old[2]
+    # What is not observed leaves the distribution as it is without evidence.
+    assert old[3] == pytest.approx(found.network.query("old")["yes"], rel=1e-12)
+
+
+def test_a_label_that_was_never_seen_is_a_missing_cell_or_an_error():
+    found = learn_structure(frame())
+    with pytest.warns(UnseenCategoryWarning, match="column 'a' = 'perhaps' in 1 of 2 rows"):
+        states = found.states_of(pd.DataFrame({"a": ["yes", "perhaps"]}))
+    assert states["a"].isna().tolist() == [False, True]
+    with pytest.raises(DataError, match="column 'a' = 'perhaps'"):
+        found.states_of(pd.DataFrame({"a": ["yes", "perhaps"]}), unseen="error")
+    with pytest.raises(ParameterError, match="unseen is 'drop'; it can be 'ignore' or 'error'"):
+        found.states_of(frame(), unseen="drop")
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (pd.DataFrame({"a": ["yes"], "agee": [1]}), SchemaError, "column 'agee' is none of those that the structure"),
+        (np.zeros((2, 4)), DataError, "data is a ndarray; give a frame"),
+    ],
+)
+def test_new_rows_that_do_not_fit_are_refused(data, error, message):
+    with pytest.raises(error, match=message):
+        learn_structure(frame()).states_of(data)
+
+
+def test_columns_whose_names_are_no_texts_are_called_by_their_texts():
+    data = frame().set_axis([2001, 2002, ("x", 1), "d"], axis=1)
+    found = learn_structure(data)
+    assert found.graph.names == ("2001", "2002", "('x', 1)", "d")
+    assert found.network.posteriors(found.states_of(data[[2001]]), "d")["d"].shape == (400, 2)
+    with pytest.raises(SchemaError, match="column name '1' stands more than once"):
+        learn_structure(frame().set_axis([1, "1", "c", "d"], axis=1))
 
 
 def test_a_weight_is_as_many_rows():
@@ -87,6 +171,10 @@ def test_a_column_that_names_the_rows_is_warned_of():
         (frame(), {"restarts": -1}, ParameterError, "restarts is -1"),
         (frame(), {"method": "best"}, ParameterError, "choose one of"),
         (frame(), {"method": "pc", "significance": 2}, ParameterError, "significance is 2"),
+        (frame(), {"seed": -1}, ParameterError, "seed is -1"),
+        (frame(), {"perturb": 0}, ParameterError, "perturb is 0"),
+        (frame(), {"test": "t"}, ParameterError, "test is 't'"),
+        (frame(), {"sample_weight": np.full(400, 1 / 400)}, ParameterError, "weights sum to 1"),
         (frame(), {"start": "a -> e"}, ParameterError, "no such column"),
         (frame(), {"start": "a -> b", "forbidden": "a -> b"}, ParameterError, "which is forbidden"),
         (frame(), {"required": "a -> b", "forbidden": "a -> b"}, ParameterError, "both required and forbidden"),

@@ -10,7 +10,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError
 from bayeswater.models.bayesian_network import BayesianNetwork
-from bayeswater.models.structures.learning import require_complete
+from bayeswater.models.structures.learning import checked_seed, require_complete, require_rows
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold
 from bayeswater.structure.dag import Dag
@@ -33,11 +33,13 @@ class ArcStrengths:
     counts : array (n_variables, n_variables) of repetitions with the arc [parent, child]; one that the rows cannot
         direct counts half each way
     n : repetitions
+    knowledge : what was known beforehand
     """
 
     table: StateTable
     counts: Array
     n: int
+    knowledge: Knowledge
 
     @cached_property
     def strength(self) -> Array:
@@ -61,7 +63,7 @@ class ArcStrengths:
             threshold = self.threshold
         if not (is_number(threshold) and 0 <= threshold <= 1):
             raise ParameterError(f"threshold is {threshold!r}; give a number from 0 to 1")
-        return Dag(self.table.names, averaged_parents(self.counts, self.n, threshold))
+        return Dag(self.table.names, averaged_parents(self.counts, self.n, threshold, self.knowledge))
 
     def network(self, threshold: float | None = None, **prior: Any) -> BayesianNetwork:
         """The averaged graph with tables estimated from all rows; see `BayesianNetwork.from_data`."""
@@ -134,9 +136,11 @@ def bootstrap_structure(
     """
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
         raise ParameterError(f"n is {n!r}; give the number of repetitions, 1 or more")
+    checked_seed(seed)
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
     table = StateTable.of(data, discretize, columns, sample_weight)
+    require_rows(table)
     require_complete(table)
     knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
     counts = arc_counts(
@@ -150,4 +154,4 @@ def bootstrap_structure(
         weight=table.weight,
         progress=progress,
     )
-    return ArcStrengths(table, counts, int(n))
+    return ArcStrengths(table, counts, int(n), knowledge)

@@ -65,6 +65,36 @@ class LearnedStructure:
             self.graph, self.table.to_frame(), states=states, sample_weight=self.table.weight, **settings
         )
 
+    def states_of(self, data: Any, unseen: str = "ignore") -> Any:
+        """Give other rows as the states that the variables of `network` have: numbers by the names of their bins.
+
+        The cuts are those the structure was learned with. What comes out is what the network can be asked about:
+        ``found.network.posteriors(found.states_of(frame))``.
+
+        Parameters
+        ----------
+        data : frame with some of the columns that the structure was learned from; one that is not there is not
+            observed
+        unseen : "ignore" to take a label that is no state for a missing cell, with a warning; or "error"
+
+        Returns
+        -------
+        frame
+            In the library of `data`, with the columns that are variables.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import learn_structure
+        >>> found = learn_structure(pd.DataFrame({"age": range(20, 80), "old": ["no"] * 36 + ["yes"] * 24}))
+        >>> rows = found.states_of(pd.DataFrame({"age": [25.5, 93.0]}))
+        >>> rows["age"].tolist()
+        ['under 31.5', 'from 67.5 on']
+        >>> found.network.posteriors(rows, "old").labels()["old"].tolist()
+        ['no', 'yes']
+        """
+        return self.table.states_of(data, unseen)
+
     @cached_property
     def equivalence_class(self) -> EquivalenceClass:
         """All graphs that say the same about who is independent of whom: arcs that the rows can direct, and others."""

@@ -6,17 +6,19 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.learning.structural_em import judge_of, structural_em
+from bayeswater.learning.structural_em import judge_of
 from bayeswater.models.network_graph import read_graph
+from bayeswater.models.structures.finding import find_graph
 from bayeswater.models.structures.learned import LearnedStructure
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.families import Families
-from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.scores import as_score
-from bayeswater.structure.search import Progress, Search, Way, search
 from bayeswater.typing import is_number
+
+FEWEST_ROWS = 2
+"""Rows, or their weight, that a structure can be learned from."""
 
 
 def learn_structure(
@@ -48,7 +50,7 @@ def learn_structure(
     data : frame, one column for each variable; numbers are put into bins
     score : "bic" (or "mdl"), "aic", "loglik", "bdeu", "bds", "k2", "fnml", "qnml", or ("bdeu", equivalent sample size)
     method : "auto", "hill_climb", "tabu", "order", "exact", "tree" or "pc"; see `bayeswater.structure.search`
-    start : graph to begin from; none of its arcs has to stay
+    start : graph to begin from; none of its arcs has to stay ("exact", "tree" and "pc" begin nowhere)
     required, forbidden : arcs (parent, child) that must or cannot be there, or text: ``"age -> income; sex <- *"``
     tiers : lists of names; no arc leads from a later list to an earlier one
     max_parents : most parents of a variable
@@ -58,7 +60,7 @@ def learn_structure(
     seed : of everything random: without a time limit the same seed gives the same graph
     discretize, columns : how numbers are put into bins, and what is known of columns; see `Discretizer`, `NaiveBayes`
     missing : "em" to fill in missing cells by structural EM, all rows counting with what is known of them; or "error"
-    sample_weight : (n_rows,)
+    sample_weight : (n_rows,), as how many rows each counts
     progress : told seconds, score and number of arcs at every new best
 
     Returns
@@ -85,49 +87,39 @@ def learn_structure(
         raise ParameterError(f"restarts is {restarts!r}; give a whole number, 0 or more")
     if missing not in ("em", "error"):
         raise ParameterError(f"missing is {missing!r}; it can be 'em' or 'error'")
+    if not isinstance(perturb, int | np.integer) or isinstance(perturb, bool) or perturb < 1:
+        raise ParameterError(f"perturb is {perturb!r}; give a whole number of changes, 1 or more")
+    if test not in ("g2", "chi2"):
+        raise ParameterError(f"test is {test!r}; it can be 'g2' or 'chi2'")
+    checked_seed(seed)
     table = StateTable.of(data, discretize, columns, sample_weight)
+    require_rows(table)
     if missing == "error":
         require_complete(table)
     knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
-    begin = knowledge.start
+    begin = None
     if start is not None:
         dag = ordered(read_graph(start), table.names, "start")
         knowledge.check(dag)
         begin = tuple(map(frozenset, dag.parents))
-
-    def searched(families: Families, begin: Parents, time_limit: float | None, progress: Progress | None) -> Search:
-        return search(
-            families,
-            knowledge,
-            method,
-            start=begin,
-            time_limit=time_limit,
-            restarts=int(restarts),
-            perturb=perturb,
-            significance=significance,
-            test=test,
-            seed=seed,
-            progress=progress,
-        )
-
     scored_by = as_score(score)
-    if not table.n_missing.any():
-        families = Families(table.codes, table.n_states, scored_by, table.weight)
-        return LearnedStructure(table, scored_by, searched(families, begin, time_limit, progress))
-    clock = Way(time_limit, progress)
-    found = structural_em(
+    found, rounds = find_graph(
         table.codes,
         table.n_states,
         scored_by,
-        # Half of what is left, so that there is time for a round on cells that were filled in better.
-        lambda families, begin: searched(families, begin, clock.half_of_the_rest, None),
-        start=begin,
+        knowledge,
+        method,
         weight=table.weight,
-        weigh_copies=method == "pc",
+        start=begin,
+        time_limit=time_limit,
+        restarts=int(restarts),
+        perturb=perturb,
+        significance=significance,
+        test=test,
         seed=seed,
-        watch=clock.step,
+        progress=progress,
     )
-    return LearnedStructure(table, judge_of(scored_by), found.search, found.rounds)
+    return LearnedStructure(table, judge_of(scored_by) if rounds else scored_by, found, rounds)
 
 
 def score_structure(
@@ -160,10 +152,14 @@ def score_structure(
     -4.1589
     """
     table = StateTable.of(data, discretize, columns, sample_weight)
+    require_rows(table)
     require_complete(table)
     dag = ordered(read_graph(graph), table.names, "graph")
     families = Families(table.codes, table.n_states, as_score(score), table.weight)
     nodes = {name: families.of(node, own) for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))}
+    too_large = next((name for name, value in nodes.items() if value == -np.inf), None)
+    if too_large is not None:
+        raise ParameterError(f"the family of {too_large!r} has too many cells for {families.score.name}; take 'bic'")
     return nodes if per_node else sum(nodes.values())
 
 
@@ -186,6 +182,21 @@ def ordered(dag: Dag, names: Sequence[str], what: str) -> Dag:
     place = {name: node for node, name in enumerate(names)}
     parents = {name: tuple(place[dag.names[p]] for p in own) for name, own in zip(dag.names, dag.parents, strict=True)}
     return Dag(tuple(names), tuple(parents.get(name, ()) for name in names))
+
+
+def checked_seed(seed: Any) -> None:
+    """Refuse a seed that is no whole number."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise ParameterError(f"seed is {seed!r}; give a whole number, 0 or more")
+
+
+def require_rows(table: StateTable) -> None:
+    """Refuse weights that together are not even two rows: they would make every parameter free."""
+    if table.weight is not None and table.weight.sum() < FEWEST_ROWS:
+        raise ParameterError(
+            f"the weights sum to {table.weight.sum():.4g}; a weight says as how many rows a row counts: give weights "
+            "that sum to the number of rows"
+        )
 
 
 def require_complete(table: StateTable) -> None:

@@ -9,17 +9,20 @@ import numpy as np
 
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.frames import held, is_frame, library_of
+from bayeswater.data.frames import held, is_frame, library_of, require_own_names
 from bayeswater.data.labels import checked_labels, encode_labels
 from bayeswater.data.number_table import bin_labels
+from bayeswater.data.schema import Schema
+from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, without_zero_rows
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.models.column_settings import column_settings
 from bayeswater.models.discrete_encoding import code_columns, read_columns
 from bayeswater.models.discrete_planning import plan_discrete, warn_of_names_of_rows
 from bayeswater.models.network_rows import rows_as_frame
 from bayeswater.models.parts.part import Settings
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
 
@@ -52,9 +55,7 @@ class StateTable:
         sample_weight : (n_rows,)
         by : (n_rows,) labels that cuts may look at, where the method does
         """
-        data = held(data)
-        if not is_frame(data):
-            raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
+        data = _named(data)
         n_rows = read_columns(data, "learn_structure").n_rows
         classes = np.zeros(n_rows, dtype=np.int64) if by is None else by
         data, kept, weight = without_zero_rows(data, checked_labels(classes), checked_weight(sample_weight, n_rows))
@@ -63,7 +64,7 @@ class StateTable:
         plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
         warn_of_names_of_rows(table)
-        return cls(plan, _named(table), _side_by_side(table), weight, library_of(data))
+        return cls(plan, variables_of(table), codes_of(table), weight, library_of(data))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,12 +81,46 @@ class StateTable:
         """Missing cells of each variable."""
         return (self.codes >= self.n_states[:, None]).sum(axis=1)
 
+    def states_of(self, data: Any, unseen: str = "ignore") -> Any:
+        """Give other rows as a frame of states, numbers in the same bins; see `LearnedStructure.states_of`."""
+        if unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {unseen!r}; it can be 'ignore' or 'error'")
+        data = _named(data)
+        raw = read_columns(data, "learn_structure")
+        known = self.plan.sources
+        for name in raw.names:
+            if name not in known:
+                raise SchemaError(
+                    f"column {name!r} is none of those that the structure was learned from "
+                    f"({nearest_names(name, known)}); rename it or leave it out"
+                )
+        plan = ColumnPlan(tuple(column for column in self.plan if column.source in raw.columns))
+        names = {column.name for column in plan.used}
+        if not names:
+            raise SchemaError(f"no column of the frame is a variable; the variables are {list(self.names)[:10]}")
+        variables = tuple(variable for variable in self.variables if variable.name in names)
+        schema = Schema(variables)
+        domains = CategoryCounts(Variable("", ()), schema, np.zeros((int((schema.n_states + 1).sum()), 0)))
+        table = code_columns(raw, plan, domains, Settings("learn_structure", unseen=unseen), learning=False)
+        return rows_as_frame(codes_of(table), variables, library_of(data))
+
     def to_frame(self) -> Any:
         """Give the rows as a frame of states, numbers by the names of their bins."""
         return rows_as_frame(self.codes, self.variables, self.library)
 
 
-def _named(table: DiscreteTable) -> tuple[Variable, ...]:
+def _named(data: Any) -> Any:
+    """Require a frame; names of columns that are no texts become theirs, as in `BayesianNetwork`."""
+    data = held(data)
+    if not is_frame(data):
+        raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
+    if library_of(data) == "pandas" and not all(isinstance(name, str) for name in data.columns):
+        require_own_names(data.columns)
+        return data.set_axis(list(map(str, data.columns)), axis=1)
+    return data
+
+
+def variables_of(table: DiscreteTable) -> tuple[Variable, ...]:
     """Variables of the columns; the states of numbers are the names of their bins."""
     return tuple(
         Variable(variable.name, tuple(bin_labels(column))) if column.family == "binned" else variable
@@ -93,6 +128,7 @@ def _named(table: DiscreteTable) -> tuple[Variable, ...]:
     )
 
 
-def _side_by_side(table: DiscreteTable) -> Array:
+def codes_of(table: DiscreteTable) -> Array:
+    """Codes of all columns: (n_variables, n_rows)."""
     dtype = np.result_type(*(column.dtype for column in table.columns))
     return np.array(table.columns, dtype=dtype)
