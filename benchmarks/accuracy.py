@@ -74,9 +74,9 @@ PROTOTYPE: dict[str, tuple[str, str, str]] = {
 }
 """Error % and log-loss of AODE (columns without a cut are one bin), AODE with a temperature (5 bins), SKDB with m=1."""
 
-CHECKED = {"letter": 9.7, "kr-vs-kp": 9.2, "nursery": 6.9}
+CHECKED = {"letter": (9.7, 1), "kr-vs-kp": (9.2, 4), "nursery": (6.9, 1)}
 WITHIN = 0.3
-"""Tables on which the error of AODE has to agree with the prototype's within so many points."""
+"""Tables on which the error of AODE is to agree with the prototype's: its error %, of how many folds, and points."""
 
 DRAWS = 10
 """Draws of the folds of these tables, for AODE: one draw differs from the next by more than the points allowed."""
@@ -159,7 +159,7 @@ def _measured(name: str, frame: pd.DataFrame, y: np.ndarray, learn: np.ndarray, 
     known = np.isin(y[judge], model.classes_)
     codes = np.searchsorted(model.classes_, y[judge][known])
     card = Scorecard.of(np.log(proba[known]), codes)
-    return [1 - card.accuracy, card.log_loss, card.ece, perf_counter() - start]
+    return [round(value, 6) for value in (1 - card.accuracy, card.log_loss, card.ece, perf_counter() - start)]
 
 
 def _cut(frame: pd.DataFrame, numbers: list[str], learn: np.ndarray, y: np.ndarray) -> pd.DataFrame:
@@ -194,17 +194,17 @@ def records(done: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def markdown(rows: list[dict[str, Any]]) -> str:
+def markdown(rows: list[dict[str, Any]], done: dict[str, Any]) -> str:
     """Write the figures as a Markdown page."""
     lines = ["# Accuracy", "", "Written by `python -m benchmarks.accuracy`. " + " ".join(_protocol().split()), ""]
-    lines += ["Error % / log-loss / ECE; in brackets error % / log-loss of the prototype.", ""]
+    lines += ["Error % / log-loss / ECE, means over the folds; in brackets error % / log-loss of the prototype.", ""]
     lines += [f"| table | folds | {' | '.join(MODELS)} |", "|---" * (2 + len(MODELS)) + "|"]
     for row in rows:
         cells = [_cell(row, model) for model in MODELS]
         lines.append(f"| {row['table']} | {row['folds']} | {' | '.join(cells)} |")
     lines.append(f"| mean of {len(rows)} | | {' | '.join(_mean(rows, model) for model in MODELS)} |")
-    lines += ["", f"Where the error has to agree within {WITHIN} points:", ""]
-    lines += [_checked(row) for row in rows if row["table"] in CHECKED]
+    lines += ["", f"Where the error is to agree with the prototype within {WITHIN} points. {_redrawn()}", ""]
+    lines += [_checked(row["table"], done) for row in rows if row["table"] in CHECKED]
     return "\n".join(lines) + "\n"
 
 
@@ -223,10 +223,25 @@ def _mean(rows: list[dict[str, Any]], model: str) -> str:
     return f"{text} ({theirs[0]:.2f}/{theirs[1]:.3f})"
 
 
-def _checked(row: dict[str, Any]) -> str:
-    error, wanted = row["AODE: error %"], CHECKED[row["table"]]
-    reached = "reached" if abs(error - wanted) <= WITHIN else "not reached"
-    return f"- {row['table']}: AODE {error:.2f} %, prototype {wanted} %: {reached}"
+def _checked(name: str, done: dict[str, Any]) -> str:
+    """Compare the mean of many draws with the prototype's few, whose own noise is that of a fold by their root."""
+    errors = 100 * np.array(_folds_of(name, "AODE", done))[:, 0]
+    theirs, n_folds = CHECKED[name]
+    noise = errors.std(ddof=1) / np.sqrt(n_folds)
+    off = errors.mean() - theirs
+    verdict = "reached" if abs(off) <= WITHIN else f"not reached ({abs(off) / noise:.1f} deviations)"
+    return (
+        f"- {name}: AODE {errors.mean():.2f} %, mean of {len(errors)} folds (deviation {errors.std(ddof=1):.2f}); "
+        f"prototype {theirs} %, mean of {n_folds} (so its deviation is {noise:.2f}): {off:+.2f}, {verdict}"
+    )
+
+
+def _redrawn() -> str:
+    """Say that these means are of more draws than the protocol has, of which the other columns still are."""
+    return (
+        f"The column AODE, and the number of folds, are of {DRAWS} draws here, more than the protocol has: its own "
+        "number of draws, which all other columns have, leaves more noise than that, and gave kr-vs-kp 9.7 %."
+    )
 
 
 def _protocol() -> str:
@@ -237,17 +252,22 @@ def _folds_of(name: str, model: str, done: dict[str, Any]) -> list[list[float]]:
     return [values for key, values in done.items() if key.rpartition("|")[0] == f"{name}|{model}"]
 
 
+def _as_lines(done: dict[str, Any]) -> str:
+    """One line for each fold."""
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(values)}" for key, values in done.items()) + "\n}\n"
+
+
 def main() -> None:
     """Measure what is not measured yet, and write the table."""
     done = json.loads(FOLDS.read_text()) if FOLDS.exists() else {}
     for name in sys.argv[1:] or PROTOTYPE:
         try:
-            measure(name, done, lambda: FOLDS.write_text(json.dumps(done, indent=0)))
+            measure(name, done, lambda: FOLDS.write_text(_as_lines(done)))
         except FileNotFoundError:
             print(f"{name} skipped: there is no such table")
             continue
         print(name, *(_cell(row, m) for row in records(done) if row["table"] == name for m in MODELS), sep="  ")
-        RESULT.write_text(markdown(records(done)))
+        RESULT.write_text(markdown(records(done), done))
 
 
 if __name__ == "__main__":

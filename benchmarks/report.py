@@ -2,11 +2,14 @@
 
 A record is a dict from column title to value; all records of a section have the same columns, some may lack the
 last ones.
+
+results.json holds every section with its note and when it was measured; RESULTS.md is that as a page. A run of
+everything writes both anew, a run of some sections puts these in the place of older ones, with their own date.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,12 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Section:
-    """A table with its title and the sentence that explains it."""
+    """A table with its title, the sentence that explains it, and the circumstances of its run (date, load, turns)."""
 
     title: str
     note: str
     records: list[dict[str, Any]]
+    run: dict[str, Any] = field(default_factory=dict)
 
 
 def text_table(records: Sequence[dict[str, Any]]) -> str:
@@ -37,24 +41,48 @@ def text_table(records: Sequence[dict[str, Any]]) -> str:
     return "\n".join([lines[0], "  ".join("-" * w for w in width), *lines[1:]])
 
 
-def markdown(sections: Sequence[Section], machine: dict[str, Any]) -> str:
-    """Write all sections as one Markdown page."""
+def markdown(sections: Sequence[Section], machine: dict[str, Any], run: dict[str, Any]) -> str:
+    """Write all sections as one Markdown page; what was measured in another run says when."""
     facts = ", ".join(f"{name} {value}" for name, value in machine.items() if name not in ("cores", "processor"))
     parts = [
         "# Benchmarks",
-        "Written by `make bench`; the data are made by the benchmark from fixed seeds.",
-        f"{machine['cores']} cores of {machine['processor']}; {facts}.",
+        "Written by `make bench`; the data are made by the benchmark from fixed seeds, or are public files.",
+        f"{machine['cores']} cores of {machine['processor']}; {facts}. Measured on {_circumstances(run)}.",
     ]
     for section in sections:
-        parts += [f"## {section.title}", section.note, _markdown_table(section.records)]
+        later = "" if section.run == run else f" Measured on {_circumstances(section.run)}."
+        parts += [f"## {section.title}", section.note + later, _markdown_table(section.records)]
     return "\n\n".join(parts) + "\n"
 
 
-def write(sections: Sequence[Section], machine: dict[str, Any], repeats: int) -> None:
-    """Write RESULTS.md and results.json beside this file."""
-    (HERE / "RESULTS.md").write_text(markdown(sections, machine))
-    content = {"machine": machine, "repeats": repeats} | {section.title: section.records for section in sections}
-    (HERE / "results.json").write_text(json.dumps(content, indent=2) + "\n")
+def write(sections: Sequence[Section], machine: dict[str, Any], run: dict[str, Any], folder: Path = HERE) -> None:
+    """Write RESULTS.md and results.json anew."""
+    kept = [section for section in sections if section.records]
+    content = {"machine": machine, "run": run, "sections": [asdict(section) for section in kept]}
+    (folder / "results.json").write_text(json.dumps(content, indent=2) + "\n")
+    (folder / "RESULTS.md").write_text(markdown(kept, machine, run))
+
+
+def merge(
+    sections: Sequence[Section],
+    order: Sequence[str],
+    machine: dict[str, Any],
+    run: dict[str, Any],
+    folder: Path = HERE,
+) -> None:
+    """Put sections in the place of those of the same title, and all of them in an order of titles."""
+    path = folder / "results.json"
+    none_yet = {"machine": machine, "run": run, "sections": []}
+    content = json.loads(path.read_text()) if path.exists() else none_yet
+    merged = {own["title"]: Section(**own) for own in content["sections"]}
+    merged |= {section.title: section for section in sections if section.records}
+    place = {title: i for i, title in enumerate(order)}
+    ordered = sorted(merged.values(), key=lambda section: place.get(section.title, len(place)))
+    write(ordered, content["machine"], content["run"], folder)
+
+
+def _circumstances(run: dict[str, Any]) -> str:
+    return ", ".join([str(run["date"]), *(f"{name} {value}" for name, value in run.items() if name != "date")])
 
 
 def _markdown_table(records: Sequence[dict[str, Any]]) -> str:

@@ -52,7 +52,7 @@ def structure_golden() -> Iterator[dict[str, Any]]:
         name = SCORES.get(case["score"])
         if name is None or case["whitelist"] or case["blacklist"]:
             continue
-        data = _table(case["dataset"])
+        data = golden_table(case["dataset"])
         setting = case["extra"].get("iss", case["extra"].get("k"))
         score: Any = name if setting is None else (name, float(setting))
         graph = Dag.from_edges([tuple(arc.split(">")) for arc in case["arcs"]], nodes=case["nodes"])
@@ -77,7 +77,7 @@ def structure_golden() -> Iterator[dict[str, Any]]:
 def structure_speed(repeats: int = 5) -> Iterator[dict[str, Any]]:
     """Give milliseconds of a plain hill climb by BIC, on codes, beside peers in the same turn."""
     for name in LARGE:
-        data = _table(name)
+        data = golden_table(name)
         climbs: dict[str, Callable[[], Callable[[], Any]]] = {"ours": lambda data=data: _our_climb(data)}
         if find_spec("pyagrum"):
             climbs["pyAgrum"] = lambda data=data: _agrum_climb(data)
@@ -104,7 +104,7 @@ def structure_speed(repeats: int = 5) -> Iterator[dict[str, Any]]:
 def structure_quality(orders: int = 8) -> Iterator[dict[str, Any]]:
     """Give the BIC that `auto` reaches from several orders of the columns, by default and in one and two seconds."""
     for name in LARGE:
-        data = _table(name)
+        data = golden_table(name)
         for limit in (None, 1.0, 2.0):
             scores, seconds = [], []
             for order in range(orders):
@@ -215,7 +215,8 @@ def _distance(found: Dag, true: Dag) -> int:
     return structural_hamming_distance(found, true)
 
 
-def _table(name: str) -> pd.DataFrame:
+def golden_table(name: str) -> pd.DataFrame:
+    """Read a table of bnlearn, its states in the order that R has them in."""
     levels = json.loads((GOLDEN / "levels.json").read_text()).get(name, {})
     data = pd.read_csv(TABLES / f"{name}.csv", keep_default_na=False, dtype=str)
     return data.apply(lambda column: pd.Categorical(column, levels.get(column.name)))

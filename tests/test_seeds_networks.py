@@ -1,14 +1,14 @@
-"""What the study notes say of networks, S19 to S21, held in exact fractions and corrected where the notes slip."""
+"""What the study notes say of networks, S19 to S21 and S25, in exact fractions and corrected where the notes slip."""
 
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
+from tests.structure.graphs import is_separated_morally
 
 from bayeswater import BayesianNetwork
 from bayeswater.structure.dag import Dag
-from bayeswater.structure.separation import is_separated_morally
 from bayeswater.structure.undirected import moral_graph
 
 EIGHTHS = {"root": [3, 5], "one parent": [[1, 7], [6, 2]], "two parents": [[[1, 7], [4, 4]], [[2, 6], [7, 1]]]}
@@ -99,3 +99,28 @@ def test_s21_the_moral_graph_of_all_nodes_misses_independence_that_that_of_the_a
     assert dag.node("b") in moral_graph(dag).neighbours[dag.node("a")]  # by the whole graph they are joined
     assert is_separated_morally(dag, left, right)
     assert is_independent(network_of("a -> c <- b"), "a", "b", None)
+
+
+def test_s25_probabilities_of_0_and_1_do_not_hold_gibbs_sampling_fast():
+    # An OR of two rare causes: no cause can leave before the other is there. Samplers of single variables say 0 or 1.
+    network = BayesianNetwork(
+        "a -> either <- b; either -> alarm",
+        {
+            "a": [0.875, 0.125],
+            "b": [0.75, 0.25],
+            "either": [[[1, 0], [0, 1]], [[0, 1], [0, 1]]],
+            "alarm": [[0.875, 0.125], [0.125, 0.875]],
+        },
+    )
+    exact = Fraction(1, 8) * Fraction(7, 8) / (Fraction(21, 32) * Fraction(1, 8) + Fraction(11, 32) * Fraction(7, 8))
+    found = network.query("a", {"alarm": 1}, method="gibbs")
+    assert found.verdict == "reliable"
+    assert abs(found[1] - float(exact)) <= 4 * found.standard_error[1] + 1e-15
+
+
+def test_s25_chains_that_converge_too_slowly_are_not_vouched_for():
+    same = [[1 - 1e-8, 1e-8], [1e-8, 1 - 1e-8]]
+    network = BayesianNetwork("a -> b -> c", {"a": [0.5, 0.5], "b": same, "c": same})
+    found = network.query("a", soft_evidence={"c": [0.75, 0.25]}, method="gibbs", time_limit=0.5)
+    assert not found.is_reliable
+    assert "not reliable" in repr(found)

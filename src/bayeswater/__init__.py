@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from bayeswater.models.kdb import KDB
     from bayeswater.models.multinomial_nb import MultinomialNB
     from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.network_classifier import NetworkClassifier
     from bayeswater.models.persistence import load, save
     from bayeswater.models.skdb import SKDB
     from bayeswater.models.spode import SPODE
@@ -79,6 +80,7 @@ _HOME = {
     "GaussianNB": "models.gaussian_nb",
     "MultinomialNB": "models.multinomial_nb",
     "NaiveBayes": "models.naive_bayes",
+    "NetworkClassifier": "models.network_classifier",
     "Discretizer": "data.discretising.discretizer",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
@@ -146,6 +148,7 @@ __all__ = [
     "ModelFileError",
     "MultinomialNB",
     "NaiveBayes",
+    "NetworkClassifier",
     "NetworkFileError",
     "NetworkFileWarning",
     "NoisyOr",

@@ -32,5 +32,19 @@ def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
     """
     if n_bytes > TABLE_BYTES:
         raise ResourceLimitError(
-            f"{what} would take {n_bytes / 2**30:.4g} GiB, over the limit of {TABLE_BYTES / 2**30:.4g} GiB; {way_out}"
+            f"{what} would take {bytes_in_words(n_bytes)}, over the limit of {bytes_in_words(TABLE_BYTES)}; {way_out}"
         )
+
+
+def bytes_in_words(n_bytes: float) -> str:
+    """Give a size of memory in the unit that leaves it a number before the point.
+
+    >>> bytes_in_words(96), bytes_in_words(1536), bytes_in_words(5 * 2**30), bytes_in_words(6e13)
+    ('96 bytes', '1.5 KiB', '5 GiB', '55879 GiB')
+    """
+    size, unit = float(n_bytes), "bytes"
+    for larger in ("KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.0f} {unit}" if 1e3 <= size < 1e6 else f"{size:.4g} {unit}"

@@ -1,14 +1,18 @@
 """``bayeswater compare``, and ``fit --model``: what Python does, on files."""
 
 import json
+import sys
 from typing import get_args
 
 import numpy as np
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater import AODE, KDB, SPODE, compare, load
+from bayeswater import AODE, KDB, SPODE, TAN, compare, load
+from bayeswater.cli import rows
 from bayeswater.cli.options import ModelName
+from bayeswater.data.sources import delimited
+from bayeswater.models import peers
 from bayeswater.models.ladder import LADDER
 
 FAST = ["--model", "naive-bayes", "--model", "aode", "--folds", "2"]
@@ -51,9 +55,31 @@ def test_the_best_is_saved_and_the_picture_drawn(run, folder):
     model = load(saved)
     assert type(model).__name__ in answer.err
     assert model.class_count_.sum() == 300
-    assert "log-loss" not in drawn.read_text()[:15]
     assert drawn.read_text().startswith("<?xml")
     assert run("predict", saved, folder / "people.csv").code == 0
+
+
+def test_a_better_peer_is_told_and_ours_is_saved(run, folder, monkeypatch):
+    peer = LADDER["naive-bayes"].make()
+    monkeypatch.setattr(peers, "sklearn_peers", lambda seed: {"a peer": peer})
+    few = ["--model", "tan", "--folds", "2", "--peers", "--save", folder / "best.bayes"]
+    answer = run("compare", folder / "people.csv", "-t", TARGET, *few)
+    assert answer.code == 0, answer.err
+    assert "note: a peer did better, but model files hold our models alone" in answer.err
+    assert isinstance(load(folder / "best.bayes"), TAN)
+
+
+def test_a_pipe_is_read_and_a_type_that_does_not_hold_is_widened(run, monkeypatch):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**8)  # types are told by the first rows
+    monkeypatch.setattr(rows, "WORTH_TELLING", 2**8)
+    lines = [f"{i % 7},{'a' if i % 3 else 'b'}" for i in range(200)] + ["many,a"] * 3
+    data = "\n".join(["n,kind", *lines]).encode()
+    answer = run("compare", "-", "-t", "kind", *FAST, "--json", stdin=data)
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["n_rows"] == 203
+    assert "note: " in answer.err
+    assert "'n'" in answer.err
+    assert "all rows are held in memory at once, 0 MB" in answer.err
 
 
 def test_failures_are_told_and_the_rest_is_compared(run, folder):
@@ -71,7 +97,7 @@ def test_failures_are_told_and_the_rest_is_compared(run, folder):
         (["--target", TARGET, "--folds", "1"], 2, "folds"),
         (["--target", TARGET, "--model", "ayode"], 2, "aode"),
         (["--target", TARGET, "--save", "nowhere/best.bayes"], 1, "there is no folder"),
-        (["--target", TARGET, *FAST, "--plot", "compared.pdq"], 2, "cannot draw"),
+        (["--target", TARGET, "--plot", "compared.pdq"], 2, "'compared.pdq' names no kind of picture"),
     ],
 )
 def test_faults_are_told_in_a_line(run, folder, arguments, code, words):
@@ -79,6 +105,12 @@ def test_faults_are_told_in_a_line(run, folder, arguments, code, words):
     assert answer.code == code
     assert words in answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_picture_needs_matplotlib_and_says_so(run, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    answer = run("compare", folder / "people.csv", "-t", TARGET, "--plot", folder / "compared.png")
+    assert (answer.code, "pip install 'bayeswater[plot]'" in answer.err) == (2, True)
 
 
 # ---------------------------------------------------------------------- fit --model, and what is done with the file
@@ -123,7 +155,7 @@ def test_smoothing_and_families_are_passed_on(run, folder):
     model = load(path)
     assert (model.alpha, model.calibrate) == (2, False)
     assert [column.name for column in model.columns_] == COLUMNS[:4]
-    assert "Leaving one out, 300 times, given the cuts" in answer.err
+    assert "given the cuts" in answer.err
 
 
 def test_the_report_names_the_rows_that_had_no_say_in_the_cuts(run, folder):

@@ -5,6 +5,6 @@ def test_the_story_is_told_to_its_end(run):
     answer = run("demo")
     assert answer.code == 0, answer.err
     titles = [line[:2] for line in answer.out.splitlines() if line[:1].isdigit() and line[1:3] == ". "]
-    assert titles == ["1.", "2.", "3.", "4.", "5."]
-    for word in ("spam", "ham", "Leaving one out", "rather than", "forgotten", "loans.bayes", "equal: True"):
+    assert titles == ["1.", "2.", "3.", "4.", "5.", "6."]
+    for word in ("spam", "ham", "Leaving one out", "rather than", "forgotten", "AODE", "loans.bayes", "equal: True"):
         assert word in answer.out

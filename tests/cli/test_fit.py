@@ -114,6 +114,21 @@ def test_families_and_smoothing_can_be_given_and_columns_left_out(run, folder):
     assert load(folder / "m.bayes").alpha == 0.5
 
 
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_bins_by_mdl_are_calibrated_by_rows_that_had_no_say_in_them(run, folder, calibrate):
+    options = ["--column", "age=mdl", *([] if calibrate else ["--no-calibrate"])]
+    result = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", *options)
+    assert result.code == 0
+    assert ("rows without a say in cuts" in " ".join(result.err.split())) == calibrate
+    read_back = pyarrow.csv.read_csv(
+        folder / "people.csv", convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True)
+    )
+    found, expected = load(folder / "m.bayes"), fitted(read_back, columns={"age": "mdl"}, calibrate=calibrate)
+    assert same_probabilities(found, expected)
+    assert hasattr(found, "calibration_") == calibrate
+    assert not calibrate or found.calibration_.n_used < 0.32 * found.class_count_.sum()
+
+
 def test_rows_without_a_label_are_left_out_and_mentioned(run, folder):
     table = people()
     labels = table.column(TARGET).to_pylist()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bayeswater.data.number_table import NumberTable, bin_schema, binned, interval_labels
+from bayeswater.data.column_plan import Column
+from bayeswater.data.number_table import NumberTable, bin_labels, bin_schema, binned, interval_labels
 
 
 def test_blocks_are_float64_and_logarithms_where_marked() -> None:
@@ -45,4 +46,33 @@ def test_bins_of_all_columns_are_declared() -> None:
 def test_bins_are_called_by_their_limits() -> None:
     assert interval_labels((0.5,)) == ["under 0.5", "from 0.5 on"]
     assert interval_labels((1, 2, 3.25)) == ["under 1", "1 to 2", "2 to 3.25", "from 3.25 on"]
-    assert interval_labels((1, 2), write="{:.1f} m".format) == ["under 1.0 m", "1.0 m to 2.0 m", "from 2.0 m on"]
+    assert interval_labels((1, 2), ways=["{:.1f} m".format]) == ["under 1.0 m", "1.0 m to 2.0 m", "from 2.0 m on"]
+
+
+def test_bins_of_numbers_that_agree_in_many_digits_have_names_of_their_own() -> None:
+    assert interval_labels((1_000_000, 1_000_001)) == ["under 1000000", "1000000 to 1000001", "from 1000001 on"]
+    neighbours = (0.1, float(np.nextafter(0.1, 1)), float(np.nextafter(np.nextafter(0.1, 1), 1)))
+    assert len(set(interval_labels(neighbours))) == 4
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ((0, 60), ["under 2024-01-01", "2024-01-01 to 2024-01-01 00:01", "from 2024-01-01 00:01 on"]),
+        ((60, 90), ["under 2024-01-01 00:01:00", "2024-01-01 00:01:00 to 2024-01-01 00:01:30"]),
+        ((1, 1.25), ["under 2024-01-01 00:00:01.000", "2024-01-01 00:00:01.000 to 2024-01-01 00:00:01.250"]),
+        ((86399.9, 86399.95), ["under 2024-01-01 23:59:59.900", "2024-01-01 23:59:59.900 to 2024-01-01 23:59:59.950"]),
+    ],
+)
+def test_bins_of_dates_show_as_much_of_the_time_as_tells_them_apart(seconds, expected) -> None:
+    cuts = tuple(19723 + second / 86400 for second in seconds)  # days since 1970-01-01
+    labels = bin_labels(Column("signed", "signed", "binned", part="days", cuts=cuts))
+    assert labels[: len(expected)] == expected
+    assert len(set(labels)) == 3
+
+
+def test_moments_next_to_each_other_have_names_of_their_own() -> None:
+    cuts = [19723.1]
+    while len(cuts) < 50:
+        cuts.append(float(np.nextafter(cuts[-1], np.inf)))
+    assert len(set(bin_labels(Column("signed", "signed", "binned", part="days", cuts=tuple(cuts))))) == 51

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.inference.exact.small_networks import random_network
+from tests.inference.sampling.networks import ASIA, DYSP, LUNG, XRAY, exact
 
 from bayeswater.inference.sampling import site_tables
 from bayeswater.inference.sampling.gibbs import Chains
 from bayeswater.inference.sampling.question import ask
 from bayeswater.inference.sampling.sites import make_sites
-from bayeswater.kernels.gibbs_sweeps import FEW_CHAINS, sweep
-from tests.inference.exact.small_networks import random_network
-from tests.inference.sampling.networks import ASIA, DYSP, LUNG, XRAY, exact
+from bayeswater.kernels import gibbs_sweeps
+from bayeswater.kernels.gibbs_sweeps import FEW_CHAINS, WIDTH, sweep
 
 chain_numbers = pytest.mark.parametrize("n_chains", [1, FEW_CHAINS - 1, FEW_CHAINS, 33])
 
@@ -51,11 +52,25 @@ def test_sites_without_rows_of_their_own_draw_the_same(n_chains, monkeypatch):
     monkeypatch.setattr(site_tables, "MOST_CELLS_OF_A_SITE", 0)
     for use_loop in (True, False):
         added_up = chains_of(question, n_chains)
-        assert not added_up.tables.width.any()
+        assert not added_up.tables.site[:, WIDTH].any()
         totals = swept(added_up, 2, 20, use_loop=use_loop)
         # Exponentials and sums in another order: some roundings, and no number drawn is within one of a limit.
         np.testing.assert_allclose(totals, expected, rtol=0, atol=1e-13)
         np.testing.assert_array_equal(added_up.states, looked_up.states)
+
+
+@pytest.mark.parametrize("n_chains", [2, FEW_CHAINS])
+@pytest.mark.parametrize("most_cells", [0, 10**6])
+def test_switched_off_the_loop_runs_as_plain_python(n_chains, most_cells, monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "0")
+    fresh = {key: gibbs_sweeps._loop(*key) for key in gibbs_sweeps._LOOPS}
+    monkeypatch.setattr(gibbs_sweeps, "_LOOPS", fresh)
+    monkeypatch.setattr(site_tables, "MOST_CELLS_OF_A_SITE", most_cells)
+    question = question_of(ASIA, [LUNG], {XRAY: 1, DYSP: 1})
+    runs = [chains_of(question, n_chains) for _ in range(2)]
+    totals = [swept(run, 2, 2, use_loop=use_loop) for run, use_loop in zip(runs, (True, False), strict=True)]
+    np.testing.assert_array_equal(runs[0].states, runs[1].states)
+    np.testing.assert_allclose(*totals, rtol=0, atol=1e-14)  # roundings of exponentials
 
 
 @pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
@@ -78,7 +93,6 @@ def test_chains_visit_states_as_often_as_they_are_probable(use_loop):
 
 
 def test_random_numbers_are_those_of_xorshift64_star():
-    from bayeswater.kernels.gibbs_sweeps import _draw
 
     x, mask = 0x0123456789ABCDEF, 2**64 - 1
     streams = np.array([x], dtype=np.uint64)
@@ -87,5 +101,5 @@ def test_random_numbers_are_those_of_xorshift64_star():
         x ^= (x << 25) & mask
         x ^= x >> 27
         expected = (((x * 0x2545F4914F6CDD1D) & mask) >> 11) / 2**53
-        assert _draw(streams)[0] == expected
+        assert gibbs_sweeps._draw(streams)[0] == expected
         assert int(streams[0]) == x

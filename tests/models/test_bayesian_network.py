@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from tests.networks.nets import ASIA_TABLES, YES_NO, asia, joint_by_enumeration
 from tests.structure.graphs import ASIA
@@ -104,12 +105,29 @@ def test_states_are_those_that_tables_name_where_none_are_declared():
 
 
 @pytest.mark.parametrize(
+    "states",
+    [
+        *(pd.Index([3, 4]), pd.Series([3, 4]), pd.Categorical([3, 4]), np.array([3, 4]), (3, 4), range(3, 5)),
+        *(pl.Series([3, 4]), pa.array([3, 4])),
+    ],
+    ids=lambda states: type(states).__module__.split(".")[0] + "." + type(states).__name__,
+)
+def test_states_are_given_as_any_sequence(states):
+    network = BayesianNetwork("a", {"a": [0.25, 0.75]}, states={"a": states})
+    assert network.states("a") == (3, 4)
+    assert all(type(state) is int for state in network.states("a"))
+
+
+@pytest.mark.parametrize(
     ("tables", "states", "message"),
     [
         ({"a": [1.0]}, {}, r"there is no table for \['b'\]"),
         ({"a": [0.5, 0.5], "b": [[1.0], [1.0]], "c": [1.0]}, {}, "tables names 'c', which is no node"),
         ({"a": [0.5, 0.5], "b": [[1.0], [1.0]]}, {"aa": [1]}, "states names 'aa', which is no node; did you mean 'a'"),
         ({"a": [0.5, 0.5], "b": [[1.0], [1.0]]}, {"a": "xy"}, "the states of 'a' are 'xy'; give a list"),
+        ({"a": [0.5, 0.5], "b": [[1.0], [1.0]]}, {"a": {"x", "y"}}, "the states of 'a' are {.*}; give a list"),
+        ({"a": [0.5, 0.5], "b": [[1.0], [1.0]]}, {"a": [None, "x"]}, r"'a' are \[None, 'x'\]; None and NaN are cells"),
+        ({"a": [0.5, 0.5], "b": [[1.0], [1.0]]}, {"a": [0.5, np.nan]}, r"'a' are \[0.5, nan\]; None and NaN are cells"),
         ({"a": [0.5, 0.5], "b": NoisyOr({"a": 0.5})}, {}, "the states of 'b' are not known, since a NoisyOr"),
         ({"a": {}, "b": [[1.0], [1.0]]}, {}, "the table of 'a' is {}; give an array"),
         ({"a": 0.5, "b": [[1.0], [1.0]]}, {}, "the table of 'a' is 0.5; give an array"),

@@ -165,11 +165,49 @@ def test_soft_evidence_that_rules_out_everything_is_impossible():
         (lambda n: n.query("lung", soft_evidence={"xray": [1]}), "give a likelihood, 0 or more, for each"),
         (lambda n: n.query("lung", soft_evidence={"xray": "much"}), "soft evidence on 'xray' is 'much'"),
         (lambda n: n.posteriors(pd.DataFrame({"xray": ["yes"]}), ["lung", "lung"]), "name a variable twice"),
+        (lambda n: n.query(["lung", "bronc"]), r"target is \['lung', 'bronc'\]; .* with joint\(targets\)"),
+        (lambda n: n.joint([["lung"], "bronc"]), r"targets is \[\['lung'\], 'bronc'\]; give the name of a variable"),
+        (lambda n: n.joint(3), "targets is 3; give the name of a variable, or a list of names"),
+        (lambda n: n.cost(pattern=[["lung"]]), r"pattern is \[\['lung'\]\]; give the name of a variable"),
+        (lambda n: n.cost(n_rows="x"), "n_rows is 'x'; give the number of rows, 1 or more"),
+        (lambda n: n.cost(n_rows=1.5), "n_rows is 1.5; give the number of rows"),
+        (lambda n: n.query("lung", soft_evidence=[0.5, 0.5]), "give a dict from names to likelihoods of states"),
+        (
+            lambda n: n.query("lung", soft_evidence={"xray": [[0.2, 0.8], [0.5, 0.5]]}),
+            r"soft evidence on 'xray' is \[\[0.2, 0.8\], \[0.5, 0.5\]\]; give a likelihood",
+        ),
+        (
+            lambda n: n.most_probable_explanation({}, soft_evidence={"xray": [[0.2, 0.8], [0.5, 0.5]]}),
+            "soft evidence on 'xray'",
+        ),
+        (
+            lambda n: n.posteriors(pd.DataFrame({"lung": ["yes"] * 3}), soft_evidence={"xray": [[0.2, 0.8]] * 2}),
+            "for all rows or for each of the 3",
+        ),
     ],
 )
 def test_questions_that_make_no_sense_are_refused(ask, message):
     with pytest.raises(ParameterError, match=message):
         ask(asia())
+
+
+def test_rows_that_cannot_be_have_no_likeliest_state():
+    rows = pd.DataFrame({"lung": ["yes", "yes"], "either": ["no", "yes"]})
+    with pytest.warns(ImpossibleEvidenceWarning):
+        found = asia().posteriors(rows, ["tub", "either"])
+    assert {name: labels.tolist() for name, labels in found.labels().items()} == {
+        "tub": [None, "no"],
+        "either": [None, "yes"],
+    }
+
+
+def test_a_frame_of_posteriors_in_which_two_columns_would_have_one_name_is_refused():
+    even = [0.5, 0.5]
+    network = BayesianNetwork("a; a=b", {"a": even, "a=b": even}, states={"a": ["b=c", "x"], "a=b": ["c", "x"]})
+    rows = pd.DataFrame({"a": [None, "x"]})
+    with pytest.raises(SchemaError, match="two columns of the frame would be called 'a=b=c'"):
+        network.posteriors(rows, as_frame=True)
+    assert list(network.posteriors(rows, "a", as_frame=True).columns)[:2] == ["a=b=c", "a=x"]
 
 
 def test_a_frame_without_columns_is_refused_and_one_without_rows_is_not():

@@ -101,6 +101,32 @@ def test_a_label_that_is_no_state_is_refused_or_taken_as_not_observed():
         network.log_probability(rows, unseen="drop")
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda cells: pd.DataFrame(cells, dtype=float), np.column_stack])
+def test_a_negative_number_is_no_code_and_is_refused_or_taken_as_not_observed(make):
+    network = BayesianNetwork("a -> b", {"a": [0.25, 0.75], "b": [[0.5, 0.5], [0.125, 0.875]]})
+    cells = {"a": [-1, 1, 0], "b": [0, 1, -7]}
+    rows = make(cells if make is not np.column_stack else list(cells.values()))
+    with pytest.raises(DataError, match=r"column 'a' holds -1(\.0)? in 1 of 3 rows .* none of its states \[0, 1\]"):
+        network.posteriors(rows)
+    with pytest.warns(UnseenCategoryWarning, match=r"column 'a' = -1(\.0)? in 1 of 3 rows; column 'b' = -7"):
+        found = network.log_evidence(rows, unseen="ignore")
+    np.testing.assert_allclose(np.exp(found), [0.25 * 0.5 + 0.75 * 0.125, 0.75 * 0.875, 0.25], rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [object, float, int, "category"])
+def test_a_frame_without_rows_gives_posteriors_of_none(kind):
+    network = BayesianNetwork("a -> b", {"a": [0.25, 0.75], "b": [[0.5, 0.5], [0.125, 0.875]]})
+    found = network.posteriors(pd.DataFrame({"a": [], "b": []}, dtype=kind))
+    assert {name: table.shape for name, table in found.items()} == {"a": (0, 2), "b": (0, 2)}
+
+
+def test_states_that_no_column_holds_are_told_by_name_when_rows_are_drawn():
+    network = BayesianNetwork("a", {"a": [0.5, 0.5]}, states={"a": [1, "x"]})
+    assert network.query("a")["x"] == 0.5
+    with pytest.raises(DataError, match=r"the states of 'a' are \[1, 'x'\], of types \['int', 'str'\], and no column"):
+        network.sample(3)
+
+
 def test_numbers_where_states_are_texts_are_refused_with_the_reason():
     network = BayesianNetwork("a", {"a": {"0": 0.5, "1": 0.5}})
     with pytest.raises(DataError, match="its states are texts: convert the column to strings"):

@@ -14,10 +14,11 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from tests.laws.mixed import require_same_groups
 
-from bayeswater import BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseGamma
+from bayeswater import BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseGamma, load, save
 from bayeswater.data.column_plan import FAMILIES, Column, ColumnPlan
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.models.column_settings import settings_like
 
 N = 40
 Y = np.array(["a", "b"] * (N // 2))
@@ -464,6 +465,20 @@ def test_models_whose_days_begin_at_other_times_are_not_added(zone):
     first, second = (NaiveBayes(columns=columns).fit(at(zone), EVEN) for zone in ("Asia/Shanghai", zone))
     with pytest.raises(SchemaError, match=r"'paid' has the time zone 'Asia/Shanghai' here and .* there, where"):
         first + second
+
+
+@pytest.mark.parametrize("given", ["UTC", "America/New_York"])
+def test_a_model_that_reads_as_another_one_begins_its_days_in_the_same_zone(given, tmp_path):
+    first = NaiveBayes(columns={"paid": "gaussian"}).fit(at("Asia/Shanghai"), EVEN)
+    for columns in (first.columns_, settings_like(first.columns_, first.columns)):
+        second = NaiveBayes(columns=columns).fit(at(given), EVEN)
+        assert second.statistics_ == NaiveBayes(columns=first.columns_).fit(at("Asia/Shanghai"), EVEN).statistics_
+        assert (first + second).class_count_.sum() == 80
+        save(second, tmp_path / "second.bayes")
+        again = load(tmp_path / "second.bayes")
+        assert again.fit(at(given), EVEN).statistics_ == second.statistics_
+        with pytest.raises(DataError, match="without a time zone"):
+            again.fit(at(None), EVEN)
 
 
 def test_numbers_with_decimal_commas_are_not_dropped_without_a_hint():

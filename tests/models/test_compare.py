@@ -126,7 +126,7 @@ def test_rows_alone_in_their_class_are_left_out_and_counted():
     assert found.n_left_out == 1
     assert len(found.best.losses) == 59
     assert np.isfinite(found.best.log_loss)
-    assert "1 rows alone in their class left out" in str(found)
+    assert "1 row left out: no other row of the class to learn from" in str(found)
 
 
 def test_folds_can_be_a_splitter_and_the_same_seed_gives_the_same_figures():

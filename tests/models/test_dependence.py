@@ -20,7 +20,7 @@ from bayeswater import (
     limits,
     threads,
 )
-from bayeswater.inference import filled_rows
+from bayeswater.inference import dependence, missing_parents
 
 MODELS = [KDB(), KDB(1, smoothing="m-estimate"), KDB(3, class_free=0.0), SKDB(), SKDB(2, smoothing="laplace"), A2DE()]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
@@ -178,7 +178,7 @@ def test_a_row_of_weight_two_is_two_rows(model):
 @every_model
 def test_the_number_of_threads_never_shows(model):
     rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, (40_000, 5)), rng.integers(0, 2, 40_000)
+    X, y = rng.integers(0, 3, (40_000, 4)), rng.integers(0, 2, 40_000)
     with threads(1):
         one = new(model).fit(X, y)
         alone = one.predict_log_proba(X)
@@ -214,7 +214,7 @@ def test_one_column_is_naive_bayes(model):
 def test_constant_and_empty_columns_and_names_of_rows_are_borne(model):
     frame, labels = mixed_table(60)
     frame = frame.assign(constant="same", empty=np.nan, name=pd.Categorical([f"row {i}" for i in range(60)]))
-    with pytest.warns(BayesWarning, match="'name' has as many values as rows"):
+    with pytest.warns(BayesWarning, match="'empty' is left out|'name' has as many values as rows"):
         model = new(model).fit(frame, labels)
     assert np.isfinite(model.predict_log_proba(frame)).all()
     assert np.isfinite(model.loo_predict_log_proba(frame, labels)).all()
@@ -231,13 +231,28 @@ def test_a_column_that_is_told_to_be_a_category_may_have_its_first_value_later(m
     assert np.isfinite(model.predict_log_proba(frame)).all()
 
 
+@pytest.mark.parametrize("model", [KDB(), SKDB(), A2DE()], ids=str)
+def test_a_column_beside_one_without_values_can_be_learned_and_drawn(model):
+    frame, labels = mixed_table()
+    frame = frame[["legs"]].assign(empty=None)
+    columns = {"empty": "categorical"}
+    model = new(model, columns=columns).fit(frame, labels)
+    if isinstance(model, A2DE):  # no two columns are there together in any row
+        expected = AODE(columns=columns).fit(frame, labels).predict_proba(frame)
+    else:
+        expected = new(model, columns=None).fit(frame[["legs"]], labels).predict_proba(frame[["legs"]])
+    np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
+    assert model.sample(5, random_state=0)[0]["empty"].isna().all()
+    assert model.explain(frame[:2]).contributions.shape == (2, 2)
+
+
 def test_more_cells_than_the_limit_are_refused_with_their_number_and_a_way_out(monkeypatch):
-    monkeypatch.setattr(limits, "TABLE_BYTES", 10_000)
-    with pytest.raises(ResourceLimitError, match=r"all triples of 4 columns .* GiB, over the limit .* take AODE"):
+    monkeypatch.setattr(limits, "TABLE_BYTES", 5000)
+    with pytest.raises(ResourceLimitError, match=r"all triples of 4 columns .* KiB, over the limit .* take AODE"):
         A2DE().fit(CARS, VERDICTS)
-    monkeypatch.setattr(limits, "TABLE_BYTES", 3000)
+    monkeypatch.setattr(limits, "TABLE_BYTES", 2400)
     with pytest.raises(ResourceLimitError, match=r"columns with their parents .* take fewer parents"):
-        KDB().fit(CARS, VERDICTS)
+        KDB(3).fit(CARS, VERDICTS)
     monkeypatch.undo()
     model = KDB(2).fit(CARS, VERDICTS)
     monkeypatch.setattr(limits, "TABLE_BYTES", 100)
@@ -247,9 +262,11 @@ def test_more_cells_than_the_limit_are_refused_with_their_number_and_a_way_out(m
 
 def test_too_many_missing_parents_are_refused_with_their_number_and_a_way_out(monkeypatch):
     model = KDB().fit(CARS, VERDICTS)
-    monkeypatch.setattr(filled_rows, "MOST_FILLED", 8)
+    monkeypatch.setattr(dependence, "MOST_FILLED", 8)
     row = CARS[:1].assign(price=None, safety=None)
-    with pytest.raises(ResourceLimitError, match=r"misses 2 cells .* 9 combinations .* over the limit of 8"):
+    assert model.predict(row).shape == (1,)
+    monkeypatch.setattr(missing_parents, "MOST_TERMS", 20)
+    with pytest.raises(ResourceLimitError, match=r"misses 2 cells .* takes 27 terms .* over the limit of 20"):
         model.predict(row)
     assert model.predict(CARS[:1].assign(boot=None)).shape == (1,)  # nothing depends on it
 

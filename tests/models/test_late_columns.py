@@ -4,8 +4,10 @@ import datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from numpy.testing import assert_allclose
+from tests.models.same_model import reloaded
 
 from bayeswater import NaiveBayes
 from bayeswater.errors import BayesWarning, DataError
@@ -97,3 +99,46 @@ def test_where_missing_cells_are_refused_a_late_column_is():
     X = pa.table({**STEADY, **cells, "size": [None] * 20 + CELLS["size"][20:]})
     with pytest.raises(DataError, match="row 0 of column 'size' is missing"):
         NaiveBayes(missing="error").fit_batches(batches(X))
+
+
+# ---------------------------------------------------------------------- in a model that is fitted
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
+@pytest.mark.parametrize("late", [*((name,) for name in CELLS), tuple(CELLS)])
+def test_a_column_that_was_empty_in_the_fit_is_read_when_later_rows_have_values(late, tmp_path):
+    X = all_over_zero(table(40, *late))
+    model = NaiveBayes().fit(X[:20], Y[:20]).partial_fit(X[20:40], Y[20:40])
+    assert [column.name for column in model.columns_.open] == [*late]
+    model = reloaded(model, tmp_path / "model.bayes").partial_fit(X[40:], Y[40:])
+    assert not model.columns_.open
+    at_once = NaiveBayes(columns=model.columns_).fit(X, Y)
+    assert at_once.columns_ == model.columns_
+    # Counts are equal; means are merged by Chan's formula, in three steps of rounding.
+    assert_allclose(model.predict_proba(X), at_once.predict_proba(X), rtol=1e-11)
+    alone = NaiveBayes(columns={name: said for name, said in told(model).items() if name not in late})
+    assert {name: alone.fit(X[40:], Y[40:]).columns_[name].family for name in late} == {
+        name: model.columns_[name].family for name in late
+    }
+
+
+def all_over_zero(X: pa.Table) -> pa.Table:
+    """Visits that every family of numbers can read, whichever the first rows choose."""
+    return X.set_column(X.column_names.index("visits"), "visits", pc.add(X["visits"], 1))
+
+
+def told(model: NaiveBayes) -> dict[str, str]:
+    return {column.name: column.family for column in model.columns_ if column.part is None}
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
+def test_rows_that_bring_no_value_and_rows_that_are_refused_open_no_column():
+    X = all_over_zero(table(40, "size", "note"))
+    model = NaiveBayes().fit(X[:20], Y[:20])
+    plan = model.columns_
+    sums = model.partial_fit(X[20:40], Y[20:40]).statistics_
+    assert sums.columns.plan == plan
+    with pytest.raises(DataError, match="infinity"):
+        model.partial_fit(X[40:].set_column(3, "size", pa.array([np.inf] * 20)), Y[40:])
+    assert model.statistics_ is sums
+    assert model.forget(X[20:40], Y[20:40]).columns_ == plan

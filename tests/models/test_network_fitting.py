@@ -52,6 +52,45 @@ def test_a_column_without_a_value_is_learned_about_where_its_states_are_given():
     assert network.cpt("smoke").values.sum() == pytest.approx(1.0)
 
 
+def hidden_cause(n_rows=4000, seed=0):
+    """A cause of three effects: P(cause = 1) = 0.3, P(effect = 1 | cause) = 0.1 and 0.9, 0.2 and 0.8, 0.3 and 0.9."""
+    tables = {
+        "cause": [0.7, 0.3],
+        "a": [[0.9, 0.1], [0.1, 0.9]],
+        "b": [[0.8, 0.2], [0.2, 0.8]],
+        "c": [[0.7, 0.3], [0.1, 0.9]],
+    }
+    network = BayesianNetwork("cause -> a; cause -> b; cause -> c", tables)
+    return network, network.sample(n_rows, random_state=seed).to_pandas()
+
+
+def test_a_cause_that_no_row_shows_is_found_by_what_it_does():
+    truth, data = hidden_cause()
+    data["cause"] = None
+    network = BayesianNetwork.from_data(truth.dag, data, states={"cause": 2}, missing="em")
+    first = int(network.cpt("a").values[0, 1] > 0.5)  # which of the states is called 0 is by chance
+    for name in ("a", "b", "c"):
+        # Three effects of a cause of two states tell all of it; 4000 rows leave a few hundredths.
+        np.testing.assert_allclose(network.cpt(name).values[[first, 1 - first]], truth.cpt(name).values, atol=0.06)
+    np.testing.assert_allclose(network.cpt("cause").values[[first, 1 - first]], [0.7, 0.3], atol=0.06)
+    # As likely as the network that the rows came from, or more: it was fitted to them.
+    rest = data[["a", "b", "c"]]
+    assert network.log_evidence(rest).sum() > truth.log_evidence(rest).sum() - 1
+
+
+def test_a_hidden_cause_is_found_again_the_same():
+    truth, data = hidden_cause(500)
+    data["cause"] = None
+    one, two = (BayesianNetwork.from_data(truth.dag, data, states={"cause": 3}, missing="em") for _ in range(2))
+    assert one == two
+
+
+def test_a_hidden_effect_stays_even():
+    data = pd.DataFrame({"a": [0, 1, 1, 1] * 10, "effect": None})
+    network = BayesianNetwork.from_data("a -> effect", data, states={"effect": 2}, missing="em")
+    assert network.cpt("effect").values.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
 def test_weights_are_as_many_rows():
     _, data = rows(200)
     weight = np.random.default_rng(1).integers(0, 4, len(data))

@@ -157,6 +157,7 @@ def test_numbers_in_bins_are_variables_of_their_bins():
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=EXACT)
 
 
+@pytest.mark.filterwarnings("ignore:column 'empty' is left out")
 def test_a_column_without_a_value_tells_nothing():
     X = DISCRETE.assign(empty=pd.Series([None] * 300, dtype=object))
     for model in (TAN(), KDB(), NaiveBayes(), CategoricalNB(missing="ignore")):
@@ -164,6 +165,13 @@ def test_a_column_without_a_value_tells_nothing():
         assert "empty" not in network.names
         found = network.posteriors(DISCRETE, "class")["class"]
         np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=EXACT)
+
+
+def test_a_column_that_is_kept_without_a_value_is_refused_with_the_way_out():
+    X = DISCRETE.assign(empty=pd.Series([None] * 300, dtype=object))
+    model = TAN(columns={"empty": "categorical"}).fit(X, KIND)
+    with pytest.raises(ParameterError, match=r"column 'empty' has no value in any row, .* 'ignored'"):
+        model.to_network()
 
 
 def test_a_class_name_that_a_column_has_is_refused():

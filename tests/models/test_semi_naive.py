@@ -282,7 +282,7 @@ def test_a_column_with_as_many_values_as_rows_is_named():
 @every_model
 def test_more_cells_than_the_limit_are_refused_with_their_number_and_a_way_out(model, monkeypatch):
     monkeypatch.setattr(limits, "TABLE_BYTES", 1000)
-    with pytest.raises(ResourceLimitError, match=r"all pairs of 4 columns .* GiB, over the limit .* bin these columns"):
+    with pytest.raises(ResourceLimitError, match=r"all pairs of 4 columns .* KiB, over the limit .* bin these columns"):
         model.fit(CARS, VERDICTS)
 
 

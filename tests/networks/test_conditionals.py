@@ -57,6 +57,16 @@ def test_a_cause_that_never_fails_leaves_no_doubt():
     assert table.tolist() == [[0.0, 1.0], [0.5, 0.5]]
 
 
+def test_a_noisy_or_keeps_its_numbers_though_the_dict_it_came_from_changes():
+    given = {"flu": {"yes": 0.25}}
+    rule = NoisyOr(given).bound(FEVER, [FLU])
+    before = rule.table(FEVER, [FLU]).tolist()
+    given["flu"]["yes"] = 0.75
+    given["cold"] = 0.5
+    assert rule.table(FEVER, [FLU]).tolist() == before
+    assert rule == NoisyOr({"flu": {"yes": 0.25}})
+
+
 def test_without_causes_the_leak_remains():
     assert NoisyOr({}, leak=0.25).bound(FEVER, []).table(FEVER, []).tolist() == [0.75, 0.25]
 

@@ -5,7 +5,7 @@ whose parents' states no row has, together with any state of the column, stays a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, product
 from math import prod
@@ -30,8 +30,16 @@ class Dependence:
     parents: Sequence[Sequence[int]]
     back_off: BackOff | None = None
 
+    known: dict[tuple[int, ...], Fraction] = field(default_factory=dict)
+
     def given(self, y: int, j: int, cells: Sequence[int]) -> Fraction:
-        """P(x_j | y, parents) of whole cells."""
+        """P(x_j | y, parents) of whole cells, each found once."""
+        key = (y, j, cells[j], *(cells[p] for p in self.parents[j]))
+        if key not in self.known:
+            self.known[key] = self._given(y, j, cells)
+        return self.known[key]
+
+    def _given(self, y: int, j: int, cells: Sequence[int]) -> Fraction:
         counted, x, v = self.counted, cells[j], self.counted.n_states[j]
         found, free = Fraction(0), Fraction(0)
         for level in range(len(self.parents[j]) + 1):

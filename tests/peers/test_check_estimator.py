@@ -23,6 +23,7 @@ from bayeswater import (
     GaussianNB,
     MultinomialNB,
     NaiveBayes,
+    NetworkClassifier,
     NormalInverseWishart,
 )
 
@@ -50,6 +51,9 @@ MODELS = [
     KDB(),
     KDB(1, smoothing="m-estimate", missing="state", calibrate=True),
     SKDB(),
+    NetworkClassifier(),
+    # Not selection="cross-validated": folds part equal rows, but not a row of weight two.
+    NetworkClassifier("augmented", structure_score="aic", max_parents=3),
     GaussianClassifier(),
     GaussianClassifier(covariance="shared", estimate="unbiased"),
     GaussianClassifier(covariance="diagonal", shrinkage=0.1),

@@ -271,7 +271,7 @@ def test_counts_over_the_limit_are_refused_with_number_columns_and_way_out(name,
     counts = Kind(name).of(X, y)
     assert type(counts).nbytes_forecast(counts.n_states, counts.n_classes) == counts.nbytes
     monkeypatch.setattr("bayeswater.limits.TABLE_BYTES", counts.nbytes - 1)
-    message = rf"all {name} of 4 columns in 3 classes \(the largest domains: 'x0' with 3 states, 'x1' with 3.*GiB"
+    message = rf"all {name} of 4 columns in 3 classes \(the largest domains: 'x0' with 3 states, 'x1' with 3.*KiB"
     with pytest.raises(ResourceLimitError, match=message):
         Kind(name).of(X, y)
     more = Schema(tuple(Variable(column.name, ("_", *column.states)) for column in counts.schema))

@@ -6,6 +6,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 
 from bayeswater.structure.dag import Dag
+from bayeswater.structure.undirected import moral_graph
 
 
 def all_dags(n_nodes: int) -> list[Dag]:
@@ -37,6 +38,19 @@ def random_dag(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Dag:
 def subsets(items: list[int]) -> Iterator[frozenset[int]]:
     for size in range(len(items) + 1):
         yield from map(frozenset, combinations(items, size))
+
+
+def is_separated_morally(
+    dag: Dag, left: frozenset[int], right: frozenset[int], given: frozenset[int] = frozenset()
+) -> bool:
+    """Whether `given` separates two sets in the moral graph of the three and their ancestors: d-separation."""
+    neighbours = moral_graph(dag, dag.ancestral(left | right | given)).neighbours
+    reached, waiting = set(left), list(left)
+    while waiting:
+        beyond = neighbours[waiting.pop()] - given - reached
+        reached |= beyond
+        waiting += beyond
+    return not reached & right
 
 
 ASIA = "asia -> tub -> either <- lung <- smoke -> bronc -> dysp <- either -> xray"

@@ -91,6 +91,12 @@ def test_networkx_goes_in_and_out():
         Dag.from_networkx(nx.path_graph(3))
 
 
+def test_nodes_of_networkx_that_are_the_same_as_text_are_refused():
+    with pytest.raises(ParameterError, match="the nodes 1 and '1' of networkx are the same as text"):
+        Dag.from_networkx(nx.DiGraph([(1, 2), ("1", 2)]))
+    assert Dag.from_networkx(nx.DiGraph([(1, 2)])).names == ("1", "2")
+
+
 def test_the_order_of_the_parents_is_that_of_the_edges():
     assert Dag.from_edges([("z", "c"), ("a", "c")]).parents[1] == (0, 2)
     assert Dag.parse("z -> c; a -> c") == Dag.from_edges([("z", "c"), ("a", "c")])

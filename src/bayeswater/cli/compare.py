@@ -11,6 +11,7 @@ from bayeswater.cli.options import AsJson, DataFile, ModelName, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from bayeswater.models.comparison import Comparison
@@ -53,15 +54,18 @@ def compare(
     plot
         File for a picture, such as compared.png or compared.svg.
     """
+    from bayeswater.cli.documents import print_document
     from bayeswater.cli.fit import column_choice, require_folder
     from bayeswater.cli.progress import fits_shown
     from bayeswater.cli.rows import LabelledRows
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.words import findings, warnings_told_once
     from bayeswater.models.compare import compare as compared
 
     for output in (save, plot):
         if output is not None:
             require_folder(output)
+    if plot is not None:
+        _require_picture(plot)
     with reading.open_to_reread(data) as source, warnings_told_once():
         rows = LabelledRows(source, target, column_choice(source, target, ignore or [], ()))
         X, y = rows.whole("reading")
@@ -77,23 +81,20 @@ def compare(
                 progress=progress,
             )
         rows.say_what_was_left_out()
-        _print(found, as_json=as_json)
+        if as_json:
+            print_document(document(found))
+        else:
+            print_comparison(findings(), found)
         if plot is not None:
             _draw(found, plot)
         if save is not None:
             _save(found, X, y, save)
 
 
-def _print(found: "Comparison", *, as_json: bool) -> None:
+def print_comparison(console: "Console", found: "Comparison") -> None:
+    """Print the figures, then what they do not say."""
     from rich.text import Text
 
-    from bayeswater.cli.documents import print_document
-    from bayeswater.cli.words import findings
-
-    if as_json:
-        print_document(document(found))
-        return
-    console = findings()
     for table in comparison_tables(found, console.width):
         console.print(table)
     for line in (*(": ".join(failure) for failure in found.failures()), *found.remarks()):
@@ -125,19 +126,30 @@ def document(found: "Comparison") -> dict[str, Any]:
     }
 
 
+def _require_picture(path: Path) -> None:
+    """Refuse a picture that cannot be drawn before anything is compared."""
+    from bayeswater.errors import ParameterError
+
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise ParameterError("--plot needs matplotlib; install it with: pip install 'bayeswater[plot]'") from None
+    kinds = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lower().removeprefix(".") not in kinds:
+        raise ParameterError(f"the ending of {str(path)!r} names no kind of picture; end it in one of {kinds}")
+
+
 def _draw(found: "Comparison", path: Path) -> None:
     import matplotlib
 
     from bayeswater.cli.words import say
-    from bayeswater.errors import ParameterError
+    from bayeswater.cli.writing import appearing
 
     matplotlib.use("Agg")  # draws into files, also where there is no screen
     from bayeswater.plots.comparison import ComparisonDisplay
 
-    try:
-        ComparisonDisplay(found).plot().figure_.savefig(path)
-    except ValueError as error:  # of an ending that names no kind of picture
-        raise ParameterError(f"cannot draw {str(path)!r}: {error}") from None
+    with appearing(path) as file:
+        ComparisonDisplay(found).plot().figure_.savefig(file, format=path.suffix.lower().removeprefix("."))
     say(f"drawn as {path}", "bold green")
 
 

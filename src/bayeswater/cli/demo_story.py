@@ -1,6 +1,6 @@
 """The story that ``bayeswater demo`` tells on built-in data: a spam filter in two languages, and a table of loans.
 
-Counting, leave-one-out, predictions with their reasons, a row forgotten, a model saved.
+Counting, leave-one-out, predictions with their reasons, a row forgotten, models compared, a model saved.
 """
 
 from pathlib import Path
@@ -25,6 +25,9 @@ NEW_MESSAGES = (
 )
 """Three messages that the filter has not seen."""
 
+FOLDS = 3
+"""Folds of the comparison: enough for a story that is told in seconds."""
+
 
 def tell() -> None:
     """Tell the story."""
@@ -34,6 +37,7 @@ def tell() -> None:
         model, X, y = _loans(console)
         _one_row(console, model, X)
         _forgetting(console, model, X, y)
+        _comparing(console, X, y)
         _keeping(console, model, X)
 
 
@@ -101,10 +105,22 @@ def _forgetting(console: Console, model: "NaiveBayes", X: "pa.Table", y: Any) ->
     )
 
 
+def _comparing(console: Console, X: "pa.Table", y: Any) -> None:
+    from bayeswater.cli.compare import print_comparison
+    from bayeswater.cli.progress import fits_shown
+    from bayeswater.models.compare import compare
+
+    _title(console, "5. Is another model better? All kinds, on the same folds of rows they have not seen")
+    with fits_shown() as progress:
+        found = compare(X.drop_columns(["application_id"]), y, folds=FOLDS, progress=progress)
+    print_comparison(console, found)
+    console.print()
+
+
 def _keeping(console: Console, model: "NaiveBayes", X: "pa.Table") -> None:
     from bayeswater.models.persistence import load, save
 
-    _title(console, "5. Saved, loaded, and the same to the bit")
+    _title(console, "6. Saved, loaded, and the same to the bit")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "loans.bayes"
         save(model, path)

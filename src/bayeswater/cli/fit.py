@@ -4,7 +4,7 @@ Naive Bayes streams: its families are chosen by sums. All other models cut numbe
 themselves, so they hold the table in memory.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,7 +44,7 @@ def fit(
         Kind of model; all but naive-bayes hold the table in memory.
     column
         Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, text,
-        multinomial, complement, marks, ignored.
+        multinomial, complement, marks, ignored; mdl is binned where that tells the classes apart.
     ignore
         Column to leave out.
     like
@@ -73,6 +73,16 @@ def fit(
         learned = _learned(source, target, kind, settings, names, calibrate=calibrate)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Rows to count, read from the start whenever they are asked for: calibration by rows held out asks twice."""
+
+    rows: "LabelledRows"
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.rows.read("counting")
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,7 @@ def _learned(
 ) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.rows import LabelledRows
+    from bayeswater.models.column_settings import MDL
     from bayeswater.models.naive_bayes import NaiveBayes
 
     source.keeps_dictionaries = True
@@ -141,10 +152,11 @@ def _learned(
         X, y = rows.whole("reading")
         model = kind(**{**settings, "calibrate": calibrate}).fit(X, y)
         return Learned(model, rows, model.leave_one_out([(X, y)]))
-    model = _streamed(rows, settings)
+    cut_by_labels = MDL in (settings.get("columns") or {}).values()
+    model = _streamed(rows, {**settings, "calibrate": calibrate and cut_by_labels})
     with rows.named():
         review = model.leave_one_out(rows.read("leaving one out"))
-    if calibrate:
+    if calibrate and not cut_by_labels:
         model.calibrate_with(review)
     return Learned(model, rows, review)
 
@@ -158,7 +170,7 @@ def _streamed(rows: "LabelledRows", settings: dict[str, Any]) -> Any:
     while True:
         try:
             with rows.named():
-                return NaiveBayes(**settings).fit_batches(rows.read("counting"))
+                return NaiveBayes(**settings).fit_batches(Batches(rows))
         except TypesWidened as change:
             say(f"note: {change}", "yellow")
 

@@ -99,10 +99,9 @@ def _quality(learned: "Learned") -> Any:
     calibration = getattr(learned.model, "calibration_", None)
     if calibration is not None and calibration.after is not None:
         return quality_table(_calibrated_on(learned), calibration)
-    title = _left_out_in_turn(review.n_rows, review.n_left_out)
+    table = plain_table("", "", title=_left_out_in_turn(review.n_rows, review.n_left_out), numbers=("",))
     if any(column.cuts for column in getattr(learned.model, "columns_", ())):
-        title += ", given the cuts"
-    table = plain_table("", "", title=title, numbers=("",))
+        table.caption, table.caption_justify = "given the cuts", "left"
     for name, value in {"accuracy": review.accuracy, "log-loss": review.log_loss, "ECE": review.ece}.items():
         table.add_row(name, f"{value:.4f}")
     return table
@@ -111,9 +110,11 @@ def _quality(learned: "Learned") -> Any:
 def _calibrated_on(learned: "Learned") -> str:
     """Say which rows a model was calibrated by; one that cuts by the labels takes rows that had no say in the cuts."""
     from bayeswater.models.discrete_classifier import DiscreteClassifier
+    from bayeswater.models.naive_bayes import NaiveBayes
 
-    review, calibration = learned.review, learned.model.calibration_
-    if isinstance(learned.model, DiscreteClassifier) and calibration.n_used < review.n_rows:
+    model, review, calibration = learned.model, learned.review, learned.model.calibration_
+    holds_out = isinstance(model, DiscreteClassifier) or (isinstance(model, NaiveBayes) and model.calibrate)
+    if holds_out and calibration.n_used < review.n_rows:
         title = _left_out_in_turn(calibration.n_used, calibration.n_left_out)
         return f"{title}: rows without a say in cuts and structure"
     return _left_out_in_turn(review.n_rows, review.n_left_out)

@@ -27,9 +27,10 @@ def inspect(
     """
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.inspect_network import inspect_network
-    from bayeswater.cli.networks import is_network_file, read_network
+    from bayeswater.cli.networks import read_network
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.network_files import is_network_file
     from bayeswater.models.persistence import load
 
     with warnings_told_once():

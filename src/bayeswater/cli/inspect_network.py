@@ -72,27 +72,17 @@ def _print_overview(network: "BayesianNetwork", path: str) -> None:
 
 def _forecast(network: "BayesianNetwork") -> str:
     """Say what all posteriors of a row will take."""
-    cost, width = _cost(network), network.treewidth
-    from bayeswater.limits import TABLE_BYTES
+    from bayeswater.inference.exact.forecast import seconds_in_words
+    from bayeswater.limits import TABLE_BYTES, bytes_in_words
 
-    size = f"treewidth {width} at the most, {cost['cells']:,.4g} cells, {cost['bytes'] / 2**20:,.4g} MiB"
+    cost, width = _cost(network), network.treewidth
+    size = f"treewidth {width} at the most, {cost['cells']:,.4g} cells, {bytes_in_words(cost['bytes'])}"
     if cost["bytes"] > TABLE_BYTES:
         return (
-            f"all posteriors at once, exactly: {size}, over the limit of {TABLE_BYTES / 2**20:,.4g} MiB; single "
+            f"all posteriors at once, exactly: {size}, over the limit of {bytes_in_words(TABLE_BYTES)}; single "
             "questions may do with less, and are else answered by sampling"
         )
-    return f"all posteriors at once, exactly: {size}, about {_duration(cost['seconds_per_row'])} a row"
-
-
-def _duration(seconds: float) -> str:
-    """Write a time in the unit that suits it.
-
-    >>> _duration(3.2e-6), _duration(0.25), _duration(12)
-    ('3.2 us', '250 ms', '12 s')
-    """
-    factor, unit = (1.0, "s") if seconds >= 1 else (1e3, "ms") if seconds >= 1e-3 else (1e6, "us")
-    amount = seconds * factor
-    return f"{amount:.2g} {unit}" if amount < 100 else f"{amount:,.0f} {unit}"
+    return f"all posteriors at once, exactly: {size}, about {seconds_in_words(cost['seconds_per_row'])} a row"
 
 
 def _facts(network: "BayesianNetwork") -> dict[str, Any]:

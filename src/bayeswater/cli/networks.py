@@ -39,13 +39,6 @@ def read_network(path: str) -> "BayesianNetwork":
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def is_network_file(path: str) -> bool:
-    """Say whether the ending of a name is that of a network in the format of others."""
-    from bayeswater.files.networks.formats import FORMATS
-
-    return any(Path(path).suffix.lower() in one.suffixes for one in FORMATS)
-
-
 def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
     from bayeswater.data.sources.source import nearest_names

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bayeswater.models.bayesian_network import BayesianNetwork
 
-MOST_CELLS = 2**22
+MOST_CELLS = 2**20
 """Probabilities that are held at once; a batch of rows with more of them is answered piece by piece."""
 
 LOG_EVIDENCE, IMPOSSIBLE = "log_evidence", "impossible"

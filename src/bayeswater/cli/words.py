@@ -15,7 +15,11 @@ from rich.text import Text
 from bayeswater.errors import BayesWarning
 
 COLUMN_IN_PYTHON = re.compile(r"""columns=\{('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"): '(\w+)'\}""")
-OPTIONS = {"columns={...}": "--column age=binned", "decimal=','": "--decimal ,"}
+OPTIONS = {
+    "columns={...}": "--column age=binned",
+    "decimal=','": "--decimal ,",
+    "take unseen='ignore' for": "take --unseen ignore for",
+}
 """What messages of the library say in Python, and how the command spells it."""
 
 

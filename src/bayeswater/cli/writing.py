@@ -47,7 +47,7 @@ def writer(path: Path | None, format: OutputFormat | None) -> Iterator[Writer]:
     chosen = format or _format_of(path)
     if path is None and chosen == "parquet" and sys.stdout.isatty():
         raise ParameterError("Parquet is not for the eye; name a file with -o, or take another --output-format")
-    with nullcontext(StandardOutput()) if path is None else _appearing(path) as file:
+    with nullcontext(StandardOutput()) if path is None else appearing(path) as file:
         result = WRITERS[chosen](file)
         yield result
         result.close()
@@ -132,7 +132,7 @@ def _format_of(path: Path | None) -> OutputFormat:
 
 
 @contextmanager
-def _appearing(path: Path) -> Iterator[BinaryIO]:
+def appearing(path: Path) -> Iterator[BinaryIO]:
     """Write beside the file, and give it the name at the end."""
     temporary = path.with_name(f".bayeswater-{token_hex(8)}.tmp")
     try:

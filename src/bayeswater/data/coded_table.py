@@ -75,13 +75,14 @@ class Rules:
     """How cells are read: the model's name for messages, whether a missing cell is an error, and what is known.
 
     `known` is the schema of the model; `grow` says whether new states may be added to them (in learning) or are
-    unseen (in predicting).
+    unseen (in predicting). A negative number among codes is an error, or unseen like any other that is no code.
     """
 
     model: str
     refuse_missing: bool
     known: Schema | None = None
     grow: bool = True
+    negative_is_unseen: bool = False
 
 
 def encode_categories(X: Any, rules: Rules) -> CodedTable:
@@ -142,6 +143,8 @@ def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     lows, highs = zip(*ranges, strict=True)
     low, high = reduce(np.minimum, lows), reduce(np.maximum, highs)
     if X.dtype.kind == "i" and low.min() < 0:
+        if rules.negative_is_unseen:
+            return _encode_columns(names, [X[:, j] for j in range(X.shape[1])], rules)
         raise _negative(X[:, int(low.argmin())], names[int(low.argmin())], rules.model)
     codes = DenseMatrix(
         _same_bits(X) if high.max() <= LARGEST_CODE[X.itemsize] else np.minimum(X, np.uint64(2**62)).astype(np.int64)
@@ -186,7 +189,7 @@ def _encode_column(
     missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
     present = numbers[~missing]
     holds_labels = known is not None and not known.is_undecided and not known.is_coded
-    if not holds_labels and len(present) and present.min() < 0:
+    if not (holds_labels or rules.negative_is_unseen) and len(present) and present.min() < 0:
         raise _negative(numbers, name, rules.model)
     if not np.isfinite(present).all():
         raise DataError(f"Input X contains infinity: column {name!r}; a category must be a finite number or a label")
@@ -307,9 +310,9 @@ def _encode_codes(
         raise DataError(f"column {name!r} holds integer codes, but {fraction[0]} is none; round or encode it")
     highest = int(present.max()) if len(present) else -1
     variable = known if known is not None and not rules.grow else Variable.of_codes(name, highest + 1)
-    outside = missing | (numbers != np.floor(numbers)) | (numbers >= variable.n_states)
+    outside = missing | (numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= variable.n_states)
     place = np.where(missing, variable.n_states, np.where(outside, variable.n_states + 1, numbers)).astype(np.int64)
-    codes = narrow_codes(place, int(place.max()))
+    codes = narrow_codes(place, int(place.max(initial=0)))
     labels, rows = np.unique(numbers[outside & ~missing], return_counts=True)
     unseen = [Unseen(name, label, n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
     return variable, codes, unseen

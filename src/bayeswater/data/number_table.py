@@ -1,14 +1,16 @@
 """Columns of numbers side by side, some of them by their logarithm; and numbers put into bins."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.column_plan import Column
-from bayeswater.data.discretising.cuts import apply_cuts
+from bayeswater.data.discretising.cuts import DIGITS, Way, apply_cuts, told_apart
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
@@ -62,16 +64,17 @@ def bin_schema(cuts: Sequence[tuple[float, ...]], names: Sequence[str]) -> Schem
     )
 
 
-def interval_labels(cuts: tuple[float, ...], write: Callable[[float], str] = "{:.6g}".format) -> list[str]:
-    """Name the bins by their limits.
+def interval_labels(cuts: tuple[float, ...], ways: Sequence[Way] = DIGITS) -> list[str]:
+    """Name the bins by their limits, written in the first of some ways that tells all of them apart.
 
     >>> interval_labels((1.5, 4.0))
     ['under 1.5', '1.5 to 4', 'from 4 on']
     """
     if not cuts:
         return ["all"]
-    between = [f"{write(low)} to {write(high)}" for low, high in pairwise(cuts)]
-    return [f"under {write(cuts[0])}", *between, f"from {write(cuts[-1])} on"]
+    written = told_apart(cuts, ways)
+    between = [f"{low} to {high}" for low, high in pairwise(written)]
+    return [f"under {written[0]}", *between, f"from {written[-1]} on"]
 
 
 def bin_labels(column: Column) -> list[str]:
@@ -81,14 +84,32 @@ def bin_labels(column: Column) -> list[str]:
     ['under 2024-01-01', '2024-01-01 to 2024-05-07 12:00', 'from 2024-05-07 12:00 on']
     """
     cuts = column.cuts or ()
-    return interval_labels(cuts, moment) if column.part == "days" else interval_labels(cuts)
+    return interval_labels(cuts, MOMENTS) if column.part == "days" else interval_labels(cuts)
 
 
-def moment(days: float) -> str:
+def moment(days: float, decimals: int | None = None) -> str:
     """Write days since 1970-01-01 as a date, with the time of day where it is not midnight.
 
-    >>> moment(19723.0), moment(19850.5)
-    ('2024-01-01', '2024-05-07 12:00')
+    Parameters
+    ----------
+    days : with the time of day as a fraction
+    decimals : of the seconds; without any, the time is given to the minute
+
+    >>> moment(19723.0), moment(19850.5), moment(19850.5, decimals=3)
+    ('2024-01-01', '2024-05-07 12:00', '2024-05-07 12:00:00.000')
     """
-    day, minute = divmod(round(days * MINUTES_PER_DAY), MINUTES_PER_DAY)
-    return f"{np.datetime64(day, 'D')}{f' {minute // 60:02d}:{minute % 60:02d}' if minute else ''}"
+    per_minute = 1 if decimals is None else 60 * 10**decimals
+    # Exact: of the digits of a number of days, those of the nanoseconds are the last.
+    day, tick = divmod(round(Fraction(days) * MINUTES_PER_DAY * per_minute), MINUTES_PER_DAY * per_minute)
+    if tick == 0:
+        return f"{np.datetime64(day, 'D')}"
+    minute, rest = divmod(tick, per_minute)
+    seconds = ""
+    if decimals is not None:
+        second, fraction = divmod(rest, 10**decimals)
+        seconds = f":{second:02d}" + (f".{fraction:0{decimals}d}" if decimals else "")
+    return f"{np.datetime64(day, 'D')} {minute // 60:02d}:{minute % 60:02d}{seconds}"
+
+
+MOMENTS: tuple[Way, ...] = (moment, *(partial(moment, decimals=decimals) for decimals in (0, 3, 6, 9)))
+"""Ways to write moments: to the minute, or with seconds and as much of them as tells moments apart."""

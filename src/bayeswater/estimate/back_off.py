@@ -30,6 +30,9 @@ LOOKED_AT = 2**16
 LOG_GRID = np.log(4.0) * np.arange(-3, 9)
 """Concentrations from 1/64 to 65536: beyond them the counts say all, or nothing."""
 
+ON_GRID = 2**12
+"""Terms that are looked at on the grid, about: they need only tell its points apart."""
+
 NOTHING_LEARNED = 1.0
 """Concentration of a level that says nothing about it."""
 
@@ -116,15 +119,16 @@ def _best(weight: Array, count: Array, total: Array, base: Array) -> float:
     if not len(weight):
         return NOTHING_LEARNED
 
-    def loss(log_c: float) -> float:
-        c = np.exp(log_c)
+    def loss(log_c: float, step: int = 1) -> float:
+        c, some = np.exp(log_c), slice(None, None, step)
         with np.errstate(divide="ignore"):
-            return -float(weight @ (np.log(count + c * base) - np.log(total + c)))
+            return -float(weight[some] @ (np.log(count[some] + c * base[some]) - np.log(total[some] + c)))
 
-    losses = np.array([loss(log_c) for log_c in LOG_GRID])
-    best = int(losses.argmin())
-    if not np.isfinite(losses[best]):
+    coarse = max(1, len(weight) // ON_GRID)
+    best = int(np.argmin([loss(log_c, coarse) for log_c in LOG_GRID]))
+    least = loss(LOG_GRID[best])
+    if not np.isfinite(least):
         return NOTHING_LEARNED
     around = LOG_GRID[max(best - 1, 0)], LOG_GRID[min(best + 1, len(LOG_GRID) - 1)]
     found = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": TOLERANCE})
-    return float(np.exp(found.x if found.fun < losses[best] else LOG_GRID[best]))
+    return float(np.exp(found.x if found.fun < least else LOG_GRID[best]))

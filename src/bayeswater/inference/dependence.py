@@ -5,11 +5,13 @@
 What a column has given its parents is found by going down the tree of its counts (`kernels.family_terms`). A cell that
 is missing has no factor. Where it is the parent of one that is there it is summed over, exactly: the row is scored with
 every combination of states that its missing cells can have, and the joints are added up (`inference.filled_rows`).
+Where these are too many, the missing cells are summed out one by one (`inference.missing_parents`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,15 +21,24 @@ from bayeswater.estimate.back_off import fitted_rule, flat_rule
 from bayeswater.estimate.family_tree import family_tree
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.filled_rows import filled
+from bayeswater.inference.filled_rows import filled, n_filled
 from bayeswater.inference.log_space import log_ratio
+from bayeswater.inference.missing_parents import sum_over_missing
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
+from bayeswater.kernels.category_joint import sum_of_states
+from bayeswater.kernels.family_cells import strides_of
 from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.typing import Array
+
+MOST_FILLED = 2**12
+"""Combinations of the missing cells of a row up to which all are looked at."""
+
+FLAT_TERMS = 2**22
+"""Logarithms of probabilities that are laid out at once, at most; where there are more, trees are gone down."""
 
 DRAWN_TERMS = 2**20
 """Probabilities that are held at a time where states are drawn."""
@@ -65,6 +76,11 @@ class Dependence:
     def log_prior(self) -> Array:
         """Log class prior (n_classes,)."""
         return self.prior.log
+
+    def read(self) -> "Dependence":
+        """Read all parameters at once: threads that need them later would do so each for itself."""
+        assert len(self.rules) == len(self.trees)
+        return self
 
     @cached_property
     def parents(self) -> Parents:
@@ -160,14 +176,69 @@ class Dependence:
         """Log P(row | y), missing parents summed over: (n_rows, n_classes)."""
         total = self._log_product(states, removed, use_loop)
         gaps = self.gaps(states)
-        hard = np.flatnonzero(gaps.any(axis=1))
+        is_hard, size = gaps.any(axis=1), n_filled(gaps, self.n_states)
+        hard = np.flatnonzero(is_hard & (size <= MOST_FILLED))
         for part in filled(states[hard], gaps[hard], self.n_states):
             rows = hard[part.row]
             inner = self._log_product(part.states, None if removed is None else removed.take(rows), use_loop)
             total[hard[part.rows]] = part.log_sum(inner)
+        harder = np.flatnonzero(is_hard & (size > MOST_FILLED))
+        if len(harder):
+            own = None if removed is None else removed.take(harder)
+            total[harder] = self._eliminated(states[harder], gaps[harder], own, use_loop)
         return total
 
+    def _eliminated(self, states: Array, gaps: Array, removed: Removed | None, use_loop: bool) -> Array:
+        """Log-likelihoods of rows with many missing cells, those of one pattern together: (n_rows, n_classes)."""
+        total = np.zeros((len(states), self.estimate.n_classes))
+        there = self.is_there(states)
+        for j in self.used:  # families without a gap are the same factor, whatever is filled in
+            is_whole = np.asarray(there[:, j] & ~gaps[:, list(self.parents[j])].any(axis=1))
+            with np.errstate(divide="ignore"):
+                log_terms = np.log(self.terms(j, states, removed, use_loop=use_loop)[0])
+            total += np.where(is_whole[:, None], log_terms, 0.0)
+        _, first, pattern = np.unique(there, axis=0, return_index=True, return_inverse=True)
+        for number, one in enumerate(first.tolist()):
+            rows = np.flatnonzero(pattern.reshape(-1) == number)
+
+            def terms(j: int, filled: Array, row: Array, rows: Array = rows) -> Array:
+                own = None if removed is None else removed.take(rows[row])
+                return self.terms(j, filled, own, use_loop=use_loop)[0]
+
+            families = [[*self.parents[j], j] for j in self.used if there[one, j] or gaps[one, j]]
+            families = [family for family in families if gaps[one, family].any()]
+            total[rows] += sum_over_missing(
+                terms, families, states[rows], gaps[one], self.n_states, self.estimate.n_classes
+            )
+        return total
+
+    @cached_property
+    def _flat(self) -> tuple[Array, list[Array], Array] | None:
+        """Logarithms of all families in one table, one after the other: its parts, strides within each, and itself.
+
+        None where it would be too large. In the slot of what is not there it is 0 for the column itself.
+        """
+        members = [[*self.parents[j], j] for j in self.used]
+        widths = [(self.n_states[own] + 1).tolist() for own in members]
+        size = [prod(width) for width in widths]
+        if not size or sum(size) * self.estimate.n_classes > FLAT_TERMS:
+            return None
+        table = np.empty((sum(size), self.estimate.n_classes))
+        start = np.concatenate([[0], np.cumsum(size)])
+        with np.errstate(divide="ignore"):
+            for first, j, width in zip(start.tolist(), self.used, widths, strict=False):
+                slots = np.stack([axis.ravel() for axis in np.indices(width)], axis=1)
+                terms = family_terms(slots, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
+                table[first : first + len(slots)] = np.log(terms)
+        return start, [strides_of(width) for width in widths], table
+
     def _log_product(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
+        if removed is None and self._flat is not None:
+            start, strides, table = self._flat
+            places = np.empty((len(states), len(self.used)), dtype=np.int32)
+            for at, (j, stride) in enumerate(zip(self.used, strides, strict=True)):
+                places[:, at] = states[:, [*self.parents[j], j]] @ stride
+            return sum_of_states(places, np.diff(start) - 1, start, table, use_loop=use_loop)
         total = np.zeros((len(states), self.estimate.n_classes))
         with np.errstate(divide="ignore"):
             for j in self.used:
@@ -242,10 +313,12 @@ class Dependence:
         states = np.tile(self.n_states, (len(codes), 1)).astype(np.int64)
         for j in self.from_roots:
             v = int(self.n_states[j])
+            if v == 0:
+                continue
             can_be = self.estimate.can_be_drawn[self.estimate.start[j] : self.estimate.start[j + 1] - 1]
-            for rows in _chunks(len(codes), DRAWN_TERMS // (max(v, 1) * self.estimate.n_classes)):
+            for rows in _chunks(len(codes), DRAWN_TERMS // (v * self.estimate.n_classes)):
                 each = np.repeat(states[rows], v, axis=0)
-                each[:, j] = np.tile(np.arange(v), len(each) // max(v, 1))
+                each[:, j] = np.tile(np.arange(v), len(each) // v)
                 share = self.terms(j, each, use_loop=False)[0].reshape(-1, v, self.estimate.n_classes)
                 own = np.take_along_axis(share, codes[rows, None, None], axis=2)[:, :, 0]
                 states[rows, j] = draw_states(own * can_be, rng)

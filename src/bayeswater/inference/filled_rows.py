@@ -8,11 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.errors import ResourceLimitError
 from bayeswater.typing import Array
-
-MOST_FILLED = 2**16
-"""Combinations of one row that are looked at, at most."""
 
 CHUNK_FILLED = 2**16
 """Filled rows that are held at a time, about."""
@@ -49,12 +45,6 @@ def filled(states: Array, gaps: Array, n_states: Array) -> Iterator[Filled]:
            [1, 0]])
     """
     size = n_filled(gaps, n_states)
-    if (size > MOST_FILLED).any():
-        i = int(size.argmax())
-        raise ResourceLimitError(
-            f"a row misses {int(gaps[i].sum())} cells that others depend on, which have {size[i]:.4g} combinations of "
-            f"states, over the limit of {MOST_FILLED}; fit with missing='state', with a smaller k, or fill them in"
-        )
     last = np.cumsum(size.astype(np.int64))
     first = 0
     while first < len(states):

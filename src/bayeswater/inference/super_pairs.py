@@ -23,6 +23,7 @@ from bayeswater.inference.parent_shares import one_sided, parent_shares
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
+from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.super_pairs import Slots, TriplePlaces, add_in_log_space, add_joints, pair_table
 from bayeswater.statistics.statistic import remainder
 from bayeswater.statistics.triple_counts import TripleCounts
@@ -104,6 +105,12 @@ class SuperPairs:
         with np.errstate(divide="ignore"):
             return np.log(smoothed / whole) if whole > 0 else np.full(together.shape, -np.log(max(n_cells, 1)))
 
+    def log_given(self, c: int, pair: Pair) -> Array:
+        """Logarithm of P(x_c | y, x_i, x_j): (v_i, v_j, v_c, n_classes)."""
+        v = self.estimate.n_states
+        cells = self.counts.of_triple(*pair, c)[: v[pair[0]], : v[pair[1]], : v[c]]
+        return log_share(cells, cells.sum(axis=2, keepdims=True), self.estimate.cell[c], v[c])
+
     def _can_be_parents(self, pair: Pair, removed: Any) -> Array:
         """Which states of a pair were counted together often enough: (v_i, v_j)."""
         enough: Array = remainder(self.estimate.pair(*pair).sum(axis=2), removed) >= self.min_support
@@ -144,6 +151,8 @@ class SuperPairs:
         top = np.full((len(slots), self.estimate.n_classes), -np.inf)
         total, n_pairs = np.zeros_like(top), np.zeros(len(slots))
         one_weight = removed is None or bool((removed == removed[0]).all())
+        use_loop = use_loop or worth_compiling(slots.size * self.estimate.n_columns**2 // 2)  # a pair for each cell
+        slots = slots.astype(np.int64, copy=False)  # the kind that the loop takes, for all pairs at once
         for pair in self.pairs:
             states = self._states_of(pair, slots)
             n_cells = int(np.prod(self.estimate.n_states[list(pair)])) * self.estimate.n_slots * self.estimate.n_classes
@@ -169,7 +178,7 @@ class SuperPairs:
     def _states_of(self, pair: Pair, slots: Array) -> Array:
         """States of a pair in each row (2, n_rows); -1 where one of them is not there."""
         estimate = self.estimate
-        states = slots[:, list(pair)].T.astype(np.int64) - estimate.start[list(pair), None]
+        states = slots[:, list(pair)].T - estimate.start[list(pair), None]
         there = (states < estimate.n_states[list(pair), None]).all(axis=0)
         return np.where(there, states, -1)
 
@@ -273,7 +282,8 @@ class SuperPairs:
 
         Every pair of values can be a parent here, however rare.
         """
-        estimate, every = self.estimate, list(self.pairs)
+        estimate = self.estimate
+        every = [pair for pair in self.pairs if estimate.n_states[list(pair)].all()]
         if not every:
             return self.fallback.draw(codes, rng)
         can_be = [
@@ -282,19 +292,14 @@ class SuperPairs:
         shares = [np.exp(self.log_root(pair)) * np.outer(can_be[pair[0]], can_be[pair[1]])[..., None] for pair in every]
         of_class = np.stack([share.sum(axis=(0, 1)) for share in shares], axis=1)  # P(y) by each pair
         parent = draw_states(of_class[codes], rng)
-        slots = np.tile(estimate.start[1:] - 1, (len(codes), 1))
+        states = np.empty((len(codes), estimate.n_columns), dtype=np.int64)
         for number in np.unique(parent).tolist():
             rows, pair = np.flatnonzero(parent == number), every[number]
-            y, v = codes[rows], estimate.n_states[list(pair)]
-            both = draw_states(shares[number].reshape(v[0] * v[1], -1).T[y], rng)
-            a, b = np.divmod(both, v[1])
-            slots[rows, pair[0]], slots[rows, pair[1]] = estimate.start[pair[0]] + a, estimate.start[pair[1]] + b
+            y, (v_i, v_j) = codes[rows], estimate.n_states[list(pair)].tolist()
+            both = draw_states(shares[number].reshape(v_i * v_j, -1).T[y], rng)
+            a, b = np.divmod(both, v_j)
+            states[rows, pair[0]], states[rows, pair[1]] = a, b
             for c in [c for c in range(estimate.n_columns) if c not in pair]:
-                each = np.repeat(slots[rows], estimate.n_states[c], axis=0)
-                each[:, c] = estimate.start[c] + np.tile(np.arange(estimate.n_states[c]), len(rows))
-                again = np.repeat(np.arange(len(rows)), estimate.n_states[c])
-                terms = self._terms(pair, a[again], b[again], each, None, np.zeros(len(each)))[:, c]
-                own = np.exp(terms[np.arange(len(each)), y[again]]).reshape(len(rows), -1)
-                slots[rows, c] = estimate.start[c] + draw_states(own * can_be[c], rng)
-        states: Array = slots - estimate.start[:-1]
+                given = np.exp(self.log_given(c, pair)) * can_be[c][:, None]
+                states[rows, c] = draw_states(given[a, b, :, y], rng)
         return states

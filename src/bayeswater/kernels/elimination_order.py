@@ -10,6 +10,7 @@ ends and of their common neighbours.
 """
 
 from collections.abc import Collection, Sequence
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -102,10 +103,14 @@ def order_of_masks(
         return (fill // 2, weight, v) if rule == MIN_FILL else (weight, fill // 2, v)
 
     key = {v: rank(v) for v in masks if v not in kept}
+    heap = list(key.values())
+    heapify(heap)
     order, cliques, cells = [], [], []
     while key:
-        best = min(key.values())
+        best = heappop(heap)
         v = best[2]
+        if key.get(v) != best:  # it has changed since, or is gone
+            continue
         cells.append(best[1 - rule])
         around = masks.pop(v)
         touched = around
@@ -119,6 +124,7 @@ def order_of_masks(
         for u in bits_of(touched):
             if u in key:
                 key[u] = rank(u)
+                heappush(heap, key[u])
     return order, cliques, cells
 
 
@@ -161,6 +167,8 @@ def _eliminate_loop(  # type: ignore[no-untyped-def]
         v = alive[0]
         for i in range(1, n_alive):
             u = alive[i]
+            if rule == 0 and fill[u] > fill[v]:
+                continue
             if rule == 0:
                 first, second = fill[u] - fill[v], weight[u] - weight[v]
             else:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import Kernel, compiled
 from bayeswater.typing import Array
 
 FEW_CHAINS = 8
@@ -30,26 +30,29 @@ NEVER = 2.0
 """In place of a sum that is 1: no number drawn is as large, whatever the rounding."""
 
 
-class SiteTables(NamedTuple):
-    """Sites in the order of a sweep, all arrays flat; variables are numbered as the lines of `states`."""
+N_STATES, WIDTH, FIRST, NEIGHBOURS, OWN, DECODE, PARTS = range(7)
+"""Columns of `SiteTables.site`."""
 
-    n_states: Array  # (n_sites,)
-    width: Array  # (n_sites,) n_states as a power of two; 0 where nothing is looked up
-    first: Array  # (n_sites,) where the rows of `cumulated` begin
-    neighbour_start: Array  # (n_sites + 1,)
-    neighbour: Array  # those of a site, and -1
-    stride: Array  # of a neighbour in `cumulated`
-    own_start: Array  # (n_sites + 1,)
+TABLE, CELLS, OUTSIDE = range(3)
+"""Columns of `SiteTables.part`."""
+
+
+class SiteTables(NamedTuple):
+    """Sites in the order of a sweep; variables are numbered as the lines of `states`.
+
+    A line of `site` has the number of states; their number as a power of two, 0 where nothing is looked up; where its
+    rows begin in `cumulated`; and where its lines of `neighbour`, `own`, `decode` and `part` begin. There is one line
+    more, where they end. A line of `part`, a table of a site without rows, tells where it begins in `log_table`, and
+    where its lines of `part_cell` and `outside` begin.
+    """
+
+    site: Array  # (n_sites + 1, 7)
+    neighbour: Array  # (n, 2) variables and their strides in `cumulated`; those of a site end with -1
     own: Array  # variables of the sites
-    decode_start: Array  # (n_sites,)
-    decode: Array  # (n_states, n_own) of each site: states of its variables
-    part_start: Array  # (n_sites + 1,) tables of sites without rows of their own
-    part_first: Array  # (n_parts,) where the table begins in `log_table`; behind those of a site, -1
-    part_cell_start: Array  # (n_parts,)
+    decode: Array  # (n_states, n_own) of each site of several variables, flat: their states
+    part: Array  # (n_parts, 3); those of a site end with -1
     part_cell: Array  # (n_states,) of each part: what a state of the site adds to the index
-    outside_start: Array  # (n_parts + 1,)
-    outside: Array  # variables of the part that are not of the site, and -1
-    outside_stride: Array
+    outside: Array  # (n, 2) variables of a part that are not of the site, and strides; those of a part end with -1
     cumulated: Array
     log_table: Array
 
@@ -74,11 +77,12 @@ def sweep(
         _sweep_reference(sites, reading, states, streams, totals, n_sweeps)
         return
     n_chains = states.shape[1]
-    most_parts = int(np.diff(sites.part_start).max(initial=1))
-    _sweep_loop(
-        *sites, *reading, states, streams, totals, n_sweeps, np.empty(n_chains), np.empty((2, n_chains), np.int32),
-        np.empty(most_parts, np.int64), np.empty((n_chains, int(sites.n_states.max()))),
-    )  # fmt: skip
+    most_parts = int(np.diff(sites.site[:, PARTS]).max())
+    with np.errstate(over="ignore"):  # of interest where the loop is not compiled: random numbers are to overflow
+        _LOOPS[n_chains < FEW_CHAINS, len(sites.log_table) > 0](
+            *sites, *reading, states, streams, totals, n_sweeps, np.empty(n_chains), np.empty((2, n_chains), np.int32),
+            np.empty(most_parts, np.int64), np.empty((n_chains, int(sites.site[:, N_STATES].max()))),
+        )  # fmt: skip
 
 
 def _sweep_reference(
@@ -87,13 +91,13 @@ def _sweep_reference(
     chains = np.arange(states.shape[1])
     for total in totals:
         for _ in range(n_sweeps):
-            for s in range(len(sites.n_states)):
+            for s, site in enumerate(sites.site[:-1].tolist()):
                 uniform = _draw(streams)
-                n, width = int(sites.n_states[s]), int(sites.width[s])
+                n, width = site[N_STATES], site[WIDTH]
                 if width:
-                    row = np.full(len(chains), sites.first[s])
-                    for j in range(sites.neighbour_start[s], sites.neighbour_start[s + 1] - 1):
-                        row += sites.stride[j] * states[sites.neighbour[j]].astype(np.int64)
+                    row = np.full(len(chains), site[FIRST])
+                    for v, stride in sites.neighbour[site[NEIGHBOURS] : sites.site[s + 1, NEIGHBOURS] - 1].tolist():
+                        row += stride * states[v].astype(np.int64)
                     at, half = row.copy(), width >> 1
                     while half:
                         at += half * (sites.cumulated[at + half - 1] <= uniform)
@@ -109,11 +113,11 @@ def _sweep_reference(
                     cell = (reading.stride[:, None] * states[reading.other]).sum(axis=0)
                     for state in range(n):
                         total[reading.cell[state] + cell, chains] += sums[state + 1] - sums[state]
-                own = sites.own[sites.own_start[s] : sites.own_start[s + 1]]
+                own = sites.own[site[OWN] : sites.site[s + 1, OWN]]
                 if len(own) == 1:
                     states[own[0]] = k
                 else:
-                    at = sites.decode_start[s] + k * len(own)
+                    at = site[DECODE] + k * len(own)
                     for j, v in enumerate(own.tolist()):
                         states[v] = sites.decode[at + j]
 
@@ -126,160 +130,173 @@ def _draw(streams: Array) -> Array:
 
 
 def _sums_of_parts(sites: SiteTables, s: int, states: Array) -> Array:
-    n = int(sites.n_states[s])
+    n = int(sites.site[s, N_STATES])
     log_weight = np.zeros((n, states.shape[1]))
-    for p in range(sites.part_start[s], sites.part_start[s + 1] - 1):
-        at = np.full(states.shape[1], sites.part_first[p])
-        for j in range(sites.outside_start[p], sites.outside_start[p + 1] - 1):
-            at += sites.outside_stride[j] * states[sites.outside[j]].astype(np.int64)
-        cell = sites.part_cell[sites.part_cell_start[p] : sites.part_cell_start[p] + n]
+    for p in range(sites.site[s, PARTS], sites.site[s + 1, PARTS] - 1):
+        at = np.full(states.shape[1], sites.part[p, TABLE])
+        for v, stride in sites.outside[sites.part[p, OUTSIDE] : sites.part[p + 1, OUTSIDE] - 1].tolist():
+            at += stride * states[v].astype(np.int64)
+        cell = sites.part_cell[sites.part[p, CELLS] : sites.part[p, CELLS] + n]
         log_weight += sites.log_table[at + cell[:, None]]
     sums: Array = np.exp(log_weight - log_weight.max(axis=0)).cumsum(axis=0)
     return sums
 
 
-@compiled
-def _sweep_loop(  # type: ignore[no-untyped-def]
-    n_states, width, first, neighbour_start, neighbour, stride, own_start, own, decode_start, decode,
-    part_start, part_first, part_cell_start, part_cell, outside_start, outside, outside_stride, cumulated, log_table,
-    read_site, read_cell, read_other, read_stride, states, streams, totals, n_sweeps, uniform, whole, place, sums,
-):  # fmt: skip
-    # Short loops end at a -1, not at a count: so they stay plain loops, where vectors would cost more than they bring.
-    n_chains = states.shape[1]
-    row = whole[0]
-    drawn = whole[1]
-    for window in range(totals.shape[0]):
-        for _ in range(n_sweeps):
-            for s in range(n_states.shape[0]):
-                single = own_start[s + 1] - own_start[s] == 1
-                v = np.uint64(own[own_start[s]])
-                plain = single and s != read_site
-                if n_chains < FEW_CHAINS and width[s] > 0:
-                    for c in range(n_chains):
-                        z = streams[c]
-                        z ^= z >> np.uint64(12)
-                        z ^= z << np.uint64(25)
-                        z ^= z >> np.uint64(27)
-                        streams[c] = z
-                        u = np.float64(np.int64((z * np.uint64(MULTIPLIER)) >> np.uint64(11))) * 2.0**-53
-                        at = first[s]
-                        j = neighbour_start[s]
-                        while neighbour[j] >= 0:
-                            at += stride[j] * states[np.uint64(neighbour[j]), c]
-                            j += 1
-                        half = width[s] >> 1
-                        if half == 1:
-                            k = int(cumulated[np.uint64(at)] <= u)
-                        elif half == 2:
-                            k = 2 * int(cumulated[np.uint64(at + 1)] <= u)
-                            k += int(cumulated[np.uint64(at + k)] <= u)
-                        else:
-                            k = 0
-                            while half > 0:
-                                k += half * int(cumulated[np.uint64(at + k + half - 1)] <= u)
-                                half >>= 1
-                        if plain:
-                            states[v, c] = k
-                        else:
-                            row[c] = at
-                            drawn[c] = k
-                    if plain:
-                        continue
-                else:
-                    for c in range(n_chains):
-                        z = streams[c]
-                        z ^= z >> np.uint64(12)
-                        z ^= z << np.uint64(25)
-                        z ^= z >> np.uint64(27)
-                        streams[c] = z
-                        uniform[c] = np.float64(np.int64((z * np.uint64(MULTIPLIER)) >> np.uint64(11))) * 2.0**-53
-                    if width[s] > 0:
-                        start = first[s]
-                        j = neighbour_start[s]
-                        end = neighbour_start[s + 1] - 1
-                        if (end - j) % 2 == 1:
-                            a = neighbour[j]
-                            stride_a = stride[j]
-                            for c in range(n_chains):
-                                row[c] = start + stride_a * states[a, c]
-                            j += 1
-                        else:
-                            for c in range(n_chains):
-                                row[c] = start
-                        while j < end:
-                            a = neighbour[j]
-                            b = neighbour[j + 1]
-                            stride_a = stride[j]
-                            stride_b = stride[j + 1]
-                            for c in range(n_chains):
-                                row[c] += stride_a * states[a, c] + stride_b * states[b, c]
-                            j += 2
-                        if width[s] == 2:
-                            for c in range(n_chains):
-                                drawn[c] = int(cumulated[np.uint32(row[c])] <= uniform[c])
-                        elif width[s] == 4:
-                            for c in range(n_chains):
-                                k = 2 * int(cumulated[np.uint32(row[c] + 1)] <= uniform[c])
-                                drawn[c] = k + int(cumulated[np.uint32(row[c] + k)] <= uniform[c])
-                        else:
-                            for c in range(n_chains):
+def _loop(few: bool, with_parts: bool) -> Kernel:
+    """Make the loop for few chains or many, with or without sites that look nothing up.
+
+    Both are constants of the loop: what a question does not need is not compiled.
+    """
+
+    @compiled
+    def sweep_loop(  # type: ignore[no-untyped-def]
+        site, neighbour, own, decode, part, part_cell, outside, cumulated, log_table,
+        read_site, read_cell, read_other, read_stride, states, streams, totals, n_sweeps, uniform, whole, place, sums,
+    ):  # fmt: skip
+        # Short loops end at a -1, not at a count: they stay plain loops, where vectors would cost more than they bring.
+        n_chains = states.shape[1]
+        row = whole[0]
+        drawn = whole[1]
+        for window in range(totals.shape[0]):
+            for _ in range(n_sweeps):
+                for s in range(site.shape[0] - 1):
+                    n = site[s, N_STATES]
+                    width = site[s, WIDTH]
+                    n_own = site[s + 1, OWN] - site[s, OWN]
+                    single = n_own == 1
+                    v = np.uint64(own[site[s, OWN]])
+                    plain = single and s != read_site
+                    if few and width > 0:
+                        for c in range(n_chains):
+                            z = streams[c]
+                            z ^= z >> np.uint64(12)
+                            z ^= z << np.uint64(25)
+                            z ^= z >> np.uint64(27)
+                            streams[c] = z
+                            u = np.float64(np.int64((z * np.uint64(MULTIPLIER)) >> np.uint64(11))) * 2.0**-53
+                            at = site[s, FIRST]
+                            j = site[s, NEIGHBOURS]
+                            while neighbour[j, 0] >= 0:
+                                at += neighbour[j, 1] * states[np.uint64(neighbour[j, 0]), c]
+                                j += 1
+                            half = width >> 1
+                            if half == 1:
+                                k = int(cumulated[np.uint64(at)] <= u)
+                            elif half == 2:
+                                k = 2 * int(cumulated[np.uint64(at + 1)] <= u)
+                                k += int(cumulated[np.uint64(at + k)] <= u)
+                            else:
                                 k = 0
-                                half = width[s] >> 1
                                 while half > 0:
-                                    k += half * int(cumulated[np.uint32(row[c] + k + half - 1)] <= uniform[c])
+                                    k += half * int(cumulated[np.uint64(at + k + half - 1)] <= u)
                                     half >>= 1
+                            if plain:
+                                states[v, c] = k
+                            else:
+                                row[c] = at
                                 drawn[c] = k
+                        if plain:
+                            continue
                     else:
                         for c in range(n_chains):
-                            p = part_start[s]
-                            n_parts = 0
-                            while part_first[p] >= 0:
-                                at = part_first[p]
-                                j = outside_start[p]
-                                while outside[j] >= 0:
-                                    at += outside_stride[j] * states[outside[j], c]
-                                    j += 1
-                                place[n_parts] = at
-                                n_parts += 1
-                                p += 1
-                            top = -np.inf
-                            for k in range(n_states[s]):
-                                total = 0.0
-                                p = part_start[s]
-                                while part_first[p] >= 0:
-                                    total += log_table[place[p - part_start[s]] + part_cell[part_cell_start[p] + k]]
-                                    p += 1
-                                sums[c, k] = total
-                                top = max(top, total)
-                            total = 0.0
-                            for k in range(n_states[s]):
-                                total += np.exp(sums[c, k] - top)
-                                sums[c, k] = total
-                            k = 0
-                            while k < n_states[s] - 1 and sums[c, k] <= uniform[c] * total:
-                                k += 1
-                            drawn[c] = k
-                if s == read_site:
-                    for c in range(n_chains):
-                        at = 0
-                        for j in range(read_other.shape[0]):
-                            at += read_stride[j] * states[read_other[j], c]
-                        lower = 0.0
-                        for k in range(n_states[s]):
-                            if k == n_states[s] - 1:
-                                upper = 1.0
-                            elif width[s] > 0:
-                                upper = cumulated[row[c] + k]
+                            z = streams[c]
+                            z ^= z >> np.uint64(12)
+                            z ^= z << np.uint64(25)
+                            z ^= z >> np.uint64(27)
+                            streams[c] = z
+                            uniform[c] = np.float64(np.int64((z * np.uint64(MULTIPLIER)) >> np.uint64(11))) * 2.0**-53
+                        if width > 0:
+                            start = site[s, FIRST]
+                            j = site[s, NEIGHBOURS]
+                            end = site[s + 1, NEIGHBOURS] - 1
+                            if (end - j) % 2 == 1:
+                                a = neighbour[j, 0]
+                                stride_a = neighbour[j, 1]
+                                for c in range(n_chains):
+                                    row[c] = start + stride_a * states[a, c]
+                                j += 1
                             else:
-                                upper = sums[c, k] / sums[c, n_states[s] - 1]
-                            totals[window, read_cell[k] + at, c] += upper - lower
-                            lower = upper
-                if single:
-                    for c in range(n_chains):
-                        states[v, c] = drawn[c]
-                else:
-                    for c in range(n_chains):
-                        at = decode_start[s] + drawn[c] * (own_start[s + 1] - own_start[s])
-                        for j in range(own_start[s], own_start[s + 1]):
-                            states[own[j], c] = decode[at]
-                            at += 1
+                                for c in range(n_chains):
+                                    row[c] = start
+                            while j < end:
+                                a = neighbour[j, 0]
+                                b = neighbour[j + 1, 0]
+                                stride_a = neighbour[j, 1]
+                                stride_b = neighbour[j + 1, 1]
+                                for c in range(n_chains):
+                                    row[c] += stride_a * states[a, c] + stride_b * states[b, c]
+                                j += 2
+                            if width == 2:
+                                for c in range(n_chains):
+                                    drawn[c] = int(cumulated[np.uint32(row[c])] <= uniform[c])
+                            elif width == 4:
+                                for c in range(n_chains):
+                                    k = 2 * int(cumulated[np.uint32(row[c] + 1)] <= uniform[c])
+                                    drawn[c] = k + int(cumulated[np.uint32(row[c] + k)] <= uniform[c])
+                            else:
+                                for c in range(n_chains):
+                                    k = 0
+                                    half = width >> 1
+                                    while half > 0:
+                                        k += half * int(cumulated[np.uint32(row[c] + k + half - 1)] <= uniform[c])
+                                        half >>= 1
+                                    drawn[c] = k
+                        elif with_parts:
+                            for c in range(n_chains):
+                                p = site[s, PARTS]
+                                n_parts = 0
+                                while part[p, TABLE] >= 0:
+                                    at = part[p, TABLE]
+                                    j = part[p, OUTSIDE]
+                                    while outside[j, 0] >= 0:
+                                        at += outside[j, 1] * states[outside[j, 0], c]
+                                        j += 1
+                                    place[n_parts] = at
+                                    n_parts += 1
+                                    p += 1
+                                top = -np.inf
+                                for k in range(n):
+                                    total = 0.0
+                                    p = site[s, PARTS]
+                                    while part[p, TABLE] >= 0:
+                                        total += log_table[place[p - site[s, PARTS]] + part_cell[part[p, CELLS] + k]]
+                                        p += 1
+                                    sums[c, k] = total
+                                    top = max(top, total)
+                                total = 0.0
+                                for k in range(n):
+                                    total += np.exp(sums[c, k] - top)
+                                    sums[c, k] = total
+                                k = 0
+                                while k < n - 1 and sums[c, k] <= uniform[c] * total:
+                                    k += 1
+                                drawn[c] = k
+                    if s == read_site:
+                        for c in range(n_chains):
+                            at = 0
+                            for j in range(read_other.shape[0]):
+                                at += read_stride[j] * states[read_other[j], c]
+                            lower = 0.0
+                            for k in range(n):
+                                if k == n - 1:
+                                    upper = 1.0
+                                elif not with_parts or width > 0:
+                                    upper = cumulated[row[c] + k]
+                                else:
+                                    upper = sums[c, k] / sums[c, n - 1]
+                                totals[window, read_cell[k] + at, c] += upper - lower
+                                lower = upper
+                    if single:
+                        for c in range(n_chains):
+                            states[v, c] = drawn[c]
+                    else:
+                        for c in range(n_chains):
+                            at = site[s, DECODE] + drawn[c] * n_own
+                            for j in range(site[s, OWN], site[s + 1, OWN]):
+                                states[own[j], c] = decode[at]
+                                at += 1
+
+    return sweep_loop
+
+
+_LOOPS = {(few, with_parts): _loop(few, with_parts) for few in (False, True) for with_parts in (False, True)}

@@ -11,7 +11,7 @@ from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 
 STEP = 400
-"""Bits of one step of the exponent: a product of two mantissas, and of one with a probability, stays in range."""
+"""Bits of one step of the exponent: a product of two numbers that are not below it stays in the range of floats."""
 
 LEAST = 2.0**-STEP
 """Mantissas below this are brought up by one step."""
@@ -23,12 +23,19 @@ def multiply(terms: Array, mantissa: Array, exponent: Array, *, use_loop: bool) 
         _multiply_loop(terms, mantissa, exponent)
         return
     level = np.minimum(np.arange(len(mantissa)), len(terms) - 1)
-    mantissa *= terms[level]
-    small = (mantissa < LEAST) & (mantissa > 0)
-    while small.any():  # a term itself may be smaller than one step
-        mantissa[small] *= 2.0**STEP
+    factor = terms[level]
+    _bring_up(factor, exponent)
+    mantissa *= factor
+    _bring_up(mantissa, exponent)
+
+
+def _bring_up(values: Array, exponent: Array) -> None:
+    """Bring small numbers up by as many steps as it takes."""
+    small = (values < LEAST) & (values > 0)
+    while small.any():
+        values[small] *= 2.0**STEP
         exponent[small] -= 1
-        small = (mantissa < LEAST) & (mantissa > 0)
+        small = (values < LEAST) & (values > 0)
 
 
 def squared_errors(
@@ -56,7 +63,11 @@ def _multiply_loop(terms, mantissa, exponent):  # type: ignore[no-untyped-def]
         deepest = min(level, len(terms) - 1)
         for r in range(n_rows):
             for k in range(n_classes):
-                product = mantissa[level, r, k] * terms[deepest, r, k]
+                term = terms[deepest, r, k]
+                while 0.0 < term < LEAST:
+                    term *= 2.0**STEP
+                    exponent[level, r, k] -= 1
+                product = mantissa[level, r, k] * term
                 while 0.0 < product < LEAST:
                     product *= 2.0**STEP
                     exponent[level, r, k] -= 1

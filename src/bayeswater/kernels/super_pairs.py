@@ -158,17 +158,34 @@ def _table_loop(  # type: ignore[no-untyped-def]
 def _add_loop(pair, slots, root, table, codes, own_root, own_table, top, total):  # type: ignore[no-untyped-def]
     n_rows, n_columns = slots.shape
     n_classes = root.shape[1]
+    # Four classes at a time are summed in registers. Indices are unsigned: they never count from the end.
+    flat, width = table.reshape(-1), np.uint64(n_classes)
+    stride, in_fours = np.uint64(table.shape[1] * n_classes), n_classes - n_classes % 4
     joint = np.empty(n_classes)
     for r in range(n_rows):
         p = pair[r]
         if p < 0:
             continue
-        for k in range(n_classes):
-            joint[k] = root[p, k]
-        for c in range(n_columns):
-            s = slots[r, c]
-            for k in range(n_classes):
-                joint[k] += table[p, s, k]
+        base = np.uint64(p) * stride
+        for k in range(0, in_fours, 4):
+            one, two, three, four = root[p, k], root[p, k + 1], root[p, k + 2], root[p, k + 3]
+            for c in range(n_columns):
+                at = base + np.uint64(slots[r, c]) * width
+                one += flat[at]
+                two += flat[at + np.uint64(1)]
+                three += flat[at + np.uint64(2)]
+                four += flat[at + np.uint64(3)]
+            joint[k], joint[k + 1], joint[k + 2], joint[k + 3] = one, two, three, four
+            base += np.uint64(4)
+        for k in range(in_fours, n_classes):
+            one, two = root[p, k], 0.0  # two at a time: an addition need not wait for the last one
+            for c in range(0, n_columns - 1, 2):
+                one += flat[base + np.uint64(slots[r, c]) * width]
+                two += flat[base + np.uint64(slots[r, c + 1]) * width]
+            if n_columns % 2:
+                one += flat[base + np.uint64(slots[r, n_columns - 1]) * width]
+            joint[k] = one + two
+            base += np.uint64(1)
         y = codes[r]
         if y >= 0:
             found = own_root[p, y]

@@ -112,14 +112,7 @@ class A2DE(DiscreteClassifier):
         """Give P(state of a column | class, states of its two parents) as a labelled frame."""
         j, *above = self._places(column, *parents)
         joint: SuperPairs = self._joint()
-        order = (max(above), min(above))
-        v = joint.estimate.n_states
-        a, b, x = (axis.ravel() for axis in np.indices((v[order[0]], v[order[1]], v[j])))
-        slots = np.tile(joint.estimate.start[1:] - 1, (len(x), 1))
-        slots[:, j] = joint.estimate.start[j] + x
-        share = np.exp(joint._terms(order, a, b, slots, None, np.zeros(len(x)))[:, j])
-        share = share.reshape(v[order[0]], v[order[1]], v[j], -1)
-        share = share if above[0] > above[1] else share.swapaxes(0, 1)
+        share = np.exp(joint.log_given(j, (above[0], above[1])))
         return self._frame([*above, j], share, f"P({column} | {{label}}, {', '.join(parents)})")
 
     def _places(self, *names: str) -> list[int]:

@@ -13,14 +13,14 @@ from typing import Any, Self
 import numpy as np
 
 from bayeswater.data.frames import held
+from bayeswater.decision.costs_of_asking import costs_of_asking, loss_of_row
 from bayeswater.decision.densities import DensityFact
 from bayeswater.decision.facts import MOST_RATE, CountFact, Fact, StateFact
-from bayeswater.decision.loss import Loss, as_loss
+from bayeswater.decision.loss import as_loss
 from bayeswater.decision.next_best import NextBest, rank_facts
-from bayeswater.decision.row_costs import for_one_row
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.errors import DataError, SchemaError
 from bayeswater.models.classifier import CountingClassifier
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import Array
 
 Facts = Mapping[str, Sequence[Fact] | str]
 """For each column what its cell would tell, or why that cannot be told."""
@@ -144,27 +144,3 @@ def count_fact(rate: Array) -> Fact | str:
     if np.isnan(rate).any():
         return NOTHING
     return CountFact(rate) if rate.max() <= MOST_RATE else f"its counts, {rate.max():.2g}, are too many to go through"
-
-
-def loss_of_row(loss: Loss, X: Any) -> Loss:
-    """Give the costs of the one row X, where they differ from row to row."""
-    return Loss._of(for_one_row(loss.table, X))
-
-
-def costs_of_asking(costs: Any, names: Sequence[str], what: str = "column") -> dict[str, float]:
-    """Say what it costs to ask for each column, or whatever has the names, that can be asked for."""
-    if isinstance(costs, Mapping):
-        found = {names[key] if _is_place(key, names) else key: cost for key, cost in costs.items()}
-        unknown = [name for name in found if name not in names]
-        if unknown:
-            raise SchemaError(f"costs names {unknown[0]!r}, but there is no such {what}; there are {list(names)[:10]}")
-    else:
-        found = dict.fromkeys(names, 0.0 if costs is None else costs)
-    for name, cost in found.items():
-        if not is_number(cost):
-            raise ParameterError(f"the cost of asking for {name!r} is {cost!r}; give a number")
-    return {name: float(cost) for name, cost in found.items()}
-
-
-def _is_place(key: Any, names: Sequence[str]) -> bool:
-    return isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= int(key) < len(names)

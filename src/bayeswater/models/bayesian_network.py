@@ -19,7 +19,6 @@ from bayeswater.models.network_asking import Asking
 from bayeswater.models.network_files import Remarks, read_network_file, write_network_file
 from bayeswater.models.network_fitting import fitted_network
 from bayeswater.models.network_graph import GraphQuestions, graph_in_brief, read_graph
-from bayeswater.models.network_of_classifier import network_of
 from bayeswater.models.network_pictures import Pictures
 from bayeswater.models.network_probabilities import Probabilities
 from bayeswater.models.network_versions import Versions
@@ -103,6 +102,8 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
             flags or bins; ``model.to_network()`` does the same
         class_name : name of the class variable; "class" unless told
         """
+        from bayeswater.models.network_of_classifier import network_of  # and with it the classifiers
+
         return cls._of(network_of(model, class_name))
 
     @classmethod
@@ -132,7 +133,9 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
         columns : ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table
         states : states of a node beyond those that the rows show
         sample_weight : (n_rows,)
-        missing : "available" for the rows a family has all cells of, "em" for tables of largest likelihood
+        missing : "available" for the rows a family has all cells of, "em" for tables of largest likelihood;
+            a node that no row shows, whose `states` are given, is then found by what it does to its children, in an
+            order of its states that means nothing
 
         Examples
         --------

@@ -10,30 +10,28 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswater.data.frames import held, is_frame, library_of, write_frame
+from bayeswater.data.frames import held, library_of, write_frame
 from bayeswater.data.labels import CheckedLabels, Labels, checked_labels, declared_classes, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
-from bayeswater.decision.deciding import Evidence
-from bayeswater.decision.prior_shift import PriorEstimate
-from bayeswater.decision.probabilities import Probabilities
-from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
+from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
-from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
-from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
+from bayeswater.inference.log_space import log_posterior, posterior
+from bayeswater.inference.scoring import Joint, JointWithout, score_blocks
 from bayeswater.models.linear_form import LinearForm
+from bayeswater.models.scoring_classifier import ScoringClassifier
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 
-class CountingClassifier(ClassifierMixin, BaseEstimator):
+class CountingClassifier(ScoringClassifier):
     """A classifier whose whole state is a sum over rows."""
 
     # ------------------------------------------------------------------ what each model says for itself
@@ -212,60 +210,6 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ predicting
 
-    def predict(self, X: Any) -> Array:
-        """Class of largest posterior probability; the first one among equals."""
-        codes = self._score(X, best_class)
-        return self.classes_[codes]
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior probability of each class: (n_rows, n_classes)."""
-        return self._score(X, posterior)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of the posterior probabilities, never floored: (n_rows, n_classes)."""
-        return self._score(X, log_posterior)
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """Logarithm of P(row, class): (n_rows, n_classes)."""
-        return self._score(X, None)
-
-    def log_evidence(self, X: Any) -> Array:
-        """Logarithm of P(row), the sum over all classes: (n_rows,)."""
-        return log_evidence(self.predict_joint_log_proba(X))
-
-    def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:
-        """Action of least expected cost in every row: (n_rows,).
-
-        Parameters
-        ----------
-        X : rows
-        loss : Loss, or anything that `Loss` reads; default 0-1 loss, which decides as `predict`
-        prior : class frequencies in order of `classes_` or by label, or "estimate"; default those of the model
-            Frequencies that hold where X comes from: the same as this model with its class prior set to them.
-            "estimate" finds them from X itself; `estimate_class_prior` tells what they are.
-        return_risk : bool, default False
-            Whether to give a pair: the actions, and the risks (n_rows, n_actions) of all of them. Its attribute
-            `prior` is the report of the frequencies that were estimated.
-        """
-        return self._evidence(X).decide(loss, prior, return_risk=return_risk)
-
-    def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
-        """Expected cost of the best action, with `loss` and `prior` as in `decide`: (n_rows,)."""
-        return self._evidence(X).expected_loss(loss, prior)
-
-    def estimate_class_prior(self, X: Any) -> PriorEstimate:
-        """Find the class frequencies where unlabelled rows come from, of largest likelihood; see `PriorEstimate`."""
-        return self._evidence(X).estimate_prior()
-
-    def _evidence(self, X: Any) -> Evidence:
-        X = held(X)
-        joint = self._score(X, lambda joint, use_loop: joint)
-        return Evidence(Probabilities(joint, "log_joint"), self.classes_, self._scored_prior(), X)
-
-    def _scored_prior(self) -> Array | None:
-        """Give the class prior that is part of the scores, if one is."""
-        return np.exp(self._joint().log_prior)
-
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
@@ -303,23 +247,11 @@ class CountingClassifier(ClassifierMixin, BaseEstimator):
 
         return log_joint
 
-    def _score(self, X: Any, finish: Any) -> Array:
-        """Walk the second half of the road: data, then inference."""
-        self._require_fitted()
-        return score(self._joint(), self._table(X), finish)
-
     def _table(self, X: Any) -> Any:
         """Read rows to predict; only where the model or the rows have names are they compared."""
         X = held(X)
         self._require_names(X)
         return self._encode(X, self.statistics_, learning=False)
-
-    def _require_names(self, X: Any) -> None:
-        if is_frame(X) or ("feature_names_in_" in self.__dict__ and getattr(X, "ndim", 1) == 2):
-            try:
-                validate_data(self, X, reset=False, skip_check_array=True)
-            except ValueError as error:
-                raise SchemaError(str(error)) from None
 
     def _joint(self) -> Joint:
         """Read the parameters off the sums, once for each setting."""

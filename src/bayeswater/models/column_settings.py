@@ -15,25 +15,33 @@ from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.typing import is_number
 
+MDL = "mdl"
+"""Bins that the labels choose, as many as shorten their description; as a word for a column, short for these bins."""
+
 
 @dataclass(frozen=True)
 class ColumnSettings:
     """What is said about one column; nothing, where it is None.
 
     `family` is one of the families, "text", "auto" or "ignored"; `prior` a `Dirichlet`, `Beta` or
-    `NormalInverseGamma`; `alpha` the smoothing of this column; `bins` a number of quantile bins or `cuts` their
-    limits; `analyser` says how text becomes words (`TextAnalyser`, or a vectoriser of scikit-learn).
+    `NormalInverseGamma`; `alpha` the smoothing of this column; `bins` a number of quantile bins, or "mdl" for those
+    that tell the classes apart; `cuts` the limits of bins; `analyser` says how text becomes words (`TextAnalyser`, or a
+    vectoriser of scikit-learn). `dtype`, which comes with the plan of another model, is the type of a date there: days
+    begin in its time zone.
     """
 
     family: str | None = None
     prior: Any = None
     alpha: Any = None
-    bins: int | None = None
+    bins: int | str | None = None
     cuts: tuple[float, ...] | None = None
     analyser: TextAnalyser | None = None
+    dtype: str | None = None
 
 
-NAMES = tuple(field.name for field in fields(ColumnSettings))
+NAMES = tuple(field.name for field in fields(ColumnSettings) if field.name != "dtype")
+"""What a user can say."""
+
 NOTHING = ColumnSettings()
 
 
@@ -43,7 +51,12 @@ def column_settings(columns: Any) -> dict[str, ColumnSettings]:
         return {}
     if isinstance(columns, ColumnPlan):
         return {
-            column.name: ColumnSettings(family=column.family, cuts=column.cuts, analyser=column.analyser)
+            column.name: ColumnSettings(
+                family=column.family,
+                cuts=column.cuts,
+                analyser=column.analyser,
+                dtype=column.dtype if column.part == "days" else None,
+            )
             for column in columns
         }
     if not isinstance(columns, Mapping):
@@ -78,7 +91,7 @@ def _settings(name: str, said: Any) -> ColumnSettings:
     if isinstance(said, ColumnSettings):
         return said
     if isinstance(said, str):
-        said = {"family": said}
+        said = {"bins": MDL} if said == MDL else {"family": said}
     if not isinstance(said, Mapping) or not set(said) <= set(NAMES):
         raise ParameterError(
             f"columns[{name!r}] is {said!r}; give a family, one of {_choices()}, or a dict with some of {list(NAMES)}"
@@ -98,12 +111,17 @@ def _settings(name: str, said: Any) -> ColumnSettings:
     if alpha is not None and not is_smoothing(alpha):
         raise ParameterError(f"the alpha of column {name!r} is {alpha!r}; it must be 'auto' or a number, 0 or more")
     bins = settings.get("bins")
-    if bins is not None and not (isinstance(bins, int) and not isinstance(bins, bool) and bins >= 2):
-        raise ParameterError(f"column {name!r} is to have {bins!r} bins; give a whole number, 2 or more")
+    if not _is_bins(bins):
+        raise ParameterError(
+            f"column {name!r} is to have {bins!r} bins; give a whole number, 2 or more, or {MDL!r} for as many as tell "
+            "the classes apart"
+        )
     if settings.get("cuts") is not None:
+        if bins is not None:
+            raise ParameterError(f"columns[{name!r}] gives both bins and cuts; leave one of them out")
         settings["cuts"] = _rising(name, settings["cuts"])
-        if family == AUTO:
-            settings["family"] = "binned"  # with cuts, nothing is left to choose
+    if family == AUTO and (bins == MDL or settings.get("cuts") is not None):
+        settings["family"] = "binned"  # nothing is left to choose: cuts that saw the labels have no evidence to compare
     has_bins = bins is not None or settings.get("cuts") is not None
     if has_bins and settings.setdefault("family", "binned") not in ("binned", AUTO):
         raise ParameterError(f"columns[{name!r}] gives bins to a {family} column; leave them out, or say 'binned'")
@@ -113,6 +131,12 @@ def _settings(name: str, said: Any) -> ColumnSettings:
             settings["analyser"] = TextAnalyser.from_vectorizer(analyser)
         settings.setdefault("family", TEXT)
     return ColumnSettings(**settings)
+
+
+def _is_bins(bins: Any) -> bool:
+    if isinstance(bins, str):
+        return bins == MDL
+    return bins is None or (isinstance(bins, int) and not isinstance(bins, bool) and bins >= 2)
 
 
 def _rising(name: str, cuts: Any) -> tuple[float, ...]:

@@ -37,7 +37,7 @@ class Contestant:
     is_peer : whether it is another library's
     card : sums over all held-out rows, from which error, log-loss and ECE are read
     losses : -log P(truth) of each held-out row (n_rows,)
-    fit_seconds, predict_seconds : medians over the folds
+    fit_seconds, predict_seconds : medians over the folds; a fit includes its calibration
     n_parameters, n_bytes : free parameters and size of the sums after the last fold, where the model tells
     failure : why there are no figures
     warnings : what its fits warned of
@@ -163,7 +163,8 @@ class Comparison:
 
     def remarks(self) -> list[str]:
         """Say what the figures do not: what was warned of, which rows were left out."""
-        told = [f"{self.n_left_out} rows alone in their class left out"] if self.n_left_out else []
+        n = self.n_left_out
+        told = [f"{n} row{'s' * (n > 1)} left out: no other row of the class to learn from"] if n else []
         told += [
             f"{one.name}: gave probability 0 to what was true in {one.n_impossible} rows"
             for one in self.contestants

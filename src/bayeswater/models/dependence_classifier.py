@@ -105,7 +105,8 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
 
     def _dependence(self, sums: Sums[ColumnGroups], n_parents: int, used: tuple[int, ...]) -> Dependence:
         class_free = float(self.class_free) if self.smoothing == BACK_OFF else None
-        return Dependence(self._prior(sums), self._estimate(sums), self._families(sums), n_parents, used, class_free)
+        joint = Dependence(self._prior(sums), self._estimate(sums), self._families(sums), n_parents, used, class_free)
+        return joint.read()
 
     @property
     def _smoothing(self) -> PseudoCounts:

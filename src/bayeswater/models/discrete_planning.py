@@ -13,6 +13,7 @@ import numpy as np
 from bayeswater.data.column_kinds import IDENTIFIED
 from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.discretising.cuts import closed_left
 from bayeswater.data.discretising.finding import Method
 from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import COUNTS, RawTable
@@ -86,7 +87,9 @@ def recut(
     dated = raw.with_dates(plan)
     changed = {
         column.name: replace(
-            column, cuts=_cut(dated.numbers(column.name)[rows], labels, weight, Method(discretize)), spans=None
+            column,
+            cuts=_cut(dated.numbers(column.name)[rows], labels, weight, _method(settings.of(column), discretize)),
+            spans=None,
         )
         for column in cut_by_labels(plan, settings, discretize)
     }
@@ -95,13 +98,11 @@ def recut(
 
 def cut_by_labels(plan: ColumnPlan, settings: Settings, discretize: str) -> tuple[Column, ...]:
     """Columns of numbers in whose cuts the labels of the rows had a say."""
-    if not Method(discretize).needs_labels:
-        return ()
     told = [settings.of(column) for column in plan.used]
     return tuple(
         column
         for column, said in zip(plan.used, told, strict=True)
-        if column.family == "binned" and said.cuts is None and said.bins is None
+        if column.family == "binned" and said.cuts is None and _method(said, discretize).needs_labels
     )
 
 
@@ -137,14 +138,22 @@ def _settled(
         n_few = _n_few_whole(values)
         if n_few is not None:
             return replace(column, family="categorical", why=f"{column.why}; {n_few} different")
-    method = Method(discretize) if said.bins is None else Method("equal_frequency", n_bins=said.bins)
+    method = _method(said, discretize)
     cuts = _cut(values, labels, weight, method)
     why = f"{column.why}; {len(cuts) + 1} bins by {method.method}"
     return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(values, cuts))
 
 
+def _method(said: ColumnSettings, discretize: str) -> Method:
+    """How a column of numbers is cut: as is said of it, or else as all are."""
+    if isinstance(said.bins, int):
+        return Method("equal_frequency", n_bins=said.bins)
+    return Method(said.bins or discretize)
+
+
 def _cut(values: Array, labels: Labels, weight: Array | None, method: Method) -> tuple[float, ...]:
-    return tuple(method.cuts(values, labels.codes, labels.n_classes, weight).tolist())
+    cuts = method.cuts(values, labels.codes, labels.n_classes, weight)
+    return tuple(closed_left(cuts, values).tolist())
 
 
 def _n_few_whole(values: Array) -> int | None:

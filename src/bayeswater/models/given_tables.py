@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
+from bayeswater.data.labels import is_missing
 from bayeswater.data.schema import Schema
 from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
@@ -46,10 +47,17 @@ def declared_variable(name: str, states: Any) -> Variable:
     """
     if isinstance(states, int | np.integer) and not isinstance(states, bool):
         states = range(int(states))
-    if isinstance(states, np.ndarray):
-        states = states.tolist()
+    for listing in ("tolist", "to_list", "to_pylist"):  # as arrays, and columns of frames, give Python's own labels
+        if hasattr(states, listing):
+            states = getattr(states, listing)()
+            break
     if isinstance(states, str) or not isinstance(states, Sequence) or len(states) == 0:
         raise ParameterError(f"the states of {name!r} are {states!r}; give a list of labels, or how many there are")
+    if any(map(is_missing, states)):
+        raise ParameterError(
+            f"the states of {name!r} are {list(states)[:10]}; None and NaN are cells that are not observed, so call "
+            "that state by a label"
+        )
     if isinstance(states, range) and states == range(len(states)):
         return Variable.of_codes(name, len(states), frozenset({len(states) - 1}))
     try:

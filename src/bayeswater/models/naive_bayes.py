@@ -6,6 +6,7 @@ plan is fixed, and the sums of all parts add and subtract as one.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -23,8 +24,10 @@ from bayeswater.inference.mixed import ColumnTerms, MixedJoint
 from bayeswater.models.as_network import AsNetwork
 from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.batches import Batch, as_triple, require_second_reading
+from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.column_settings import column_settings, is_smoothing
 from bayeswater.models.explaining import ExplainingClassifier
+from bayeswater.models.held_out_cuts import Choosing, rows_held_out, with_cuts
 from bayeswater.models.late_columns import with_late_columns
 from bayeswater.models.mixed_facts import mixed_facts
 from bayeswater.models.parts.grouping import parts_of
@@ -33,6 +36,7 @@ from bayeswater.models.planning import plan_columns, replan_open
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.settling import settle_numbers, settle_text
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
@@ -50,7 +54,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
     ----------
     columns : dict, optional
         What is known better: ``{"age": "binned", "note": "text", "id": "ignored", "coin": {"prior": Beta(2, 8)}}``, or
-        the ``columns_`` of another model, to read the table as it does.
+        the ``columns_`` of another model, to read the table as it does. "mdl" is short for ``{"bins": "mdl"}``: bins
+        that tell the classes apart.
     family : {"auto", "gaussian", "lognormal", "poisson", "binned"}, default "auto"
         Family of numbers that `columns` does not name; "auto" takes the one of most evidence.
     alpha : "auto" or float, default "auto"
@@ -157,6 +162,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         if self.calibrate:
             require_second_reading(batches)
         sums, first = None, None
+        choosing = Choosing.of(self._settings)
         late: dict[str, Batch] = {}  # columns that have no value in the first batch, and the one in which they have
         for batch in batches:
             X, y, weight = as_triple(batch)
@@ -168,6 +174,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
                 late |= {column.name: (X, y, weight) for column in arrived if column.family == TEXT}
             new = self._sums_of(X, y, weight, None, sums)
             sums = new if sums is None else sums + new
+            if self.calibrate and choosing.names:
+                choosing = self._also_choosing(choosing, sums.columns.plan, X, y, weight)
             first = first or (X, y, weight)
         if sums is None or first is None:
             raise DataError("there are no rows to learn from: the batches are empty")
@@ -179,16 +187,37 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         self._keep(self._settled(sums, *first), first[0], first=True)
         for column in self.columns_.open:
             warn_user(
-                f"column {column.name!r} is left out: {column.why}; if later rows will have one, say how to read it, "
-                f"for example columns={{{column.name!r}: 'categorical'}}",
+                f"column {column.name!r} is left out: {column.why}; it is read once later rows have one, or at once if "
+                f"you say how, for example columns={{{column.name!r}: 'categorical'}}",
                 BayesWarning,
             )
-        return self.calibrate_with(self.leave_one_out(batches)) if self.calibrate else self
+        if not self.calibrate:
+            return self
+        profile = sums.columns.groups.get("undecided")
+        return self.calibrate_with(
+            self._review_of_rest(batches, choosing, profile)
+            if isinstance(profile, NumberProfile) and choosing.profile is not None
+            else self.leave_one_out(batches)
+        )
+
+    def _also_choosing(self, choosing: Choosing, plan: ColumnPlan, X: Any, y: Any, weight: Any) -> Choosing:
+        """Let some of these rows choose the cuts that those are scored by which do not."""
+        X, flat, weight = self._rows_that_count(X, y, weight)
+        name = type(self).__name__
+        raw = read_raw(X, name).require_columns(plan.sources, name).with_dates(plan)
+        return choosing.with_rows(raw, encode_labels(flat), weight)
+
+    def _review_of_rest(self, batches: Iterable[Batch], choosing: Choosing, profile: NumberProfile) -> LeaveOneOut:
+        """Score the rows that had no say in cuts, by those that the other rows chose (`models.held_out_cuts`)."""
+        sums = with_cuts(self.statistics_, profile, choosing.cuts(profile), self._settings)
+        rows = (self._rows_that_count(*as_triple(batch)) for batch in batches)
+        return copy(self)._adopt(sums).leave_one_out(rows_held_out(rows))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes, categories and words.
 
-        The first call decides how each column is read, as `fit` does.
+        The first call decides how each column is read, as `fit` does; for a column that is empty so far, the first one
+        that has a value there.
 
         Parameters
         ----------
@@ -199,8 +228,11 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "statistics_"):
             return self._fit_batches([(held(X), y, sample_weight)], declared)
-        X = held(X)
-        sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
+        X, sums = held(X), self.statistics_
+        if self.columns_.open:
+            self._require_names(X)
+            sums, _ = self._with_arrived(sums, X, y, sample_weight)
+        sums = self._settled(sums + self._sums_of(X, y, sample_weight, None, sums), X, y, sample_weight)
         return self._keep(sums if declared is None else _with_classes(sums, declared), X, first=False)
 
     def decay(self, factor: float) -> Self:

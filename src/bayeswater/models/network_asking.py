@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.decision.costs_of_asking import costs_of_asking, loss_of_row
 from bayeswater.decision.facts import StateFact
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.next_best import NextBest, rank_facts
 from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.marginals import marginals
-from bayeswater.models.asking import costs_of_asking, loss_of_row
 from bayeswater.models.network_evidence import evidence_of, row_of, soft_of
 from bayeswater.models.network_queries import Queries, impossible_evidence
 

@@ -15,7 +15,7 @@ from bayeswater.typing import Array
 
 def forecast(tree: JunctionTree, targets: Sequence[int], observed: Sequence[int], n_rows: int) -> Forecast:
     """Forecast of one question about one variable, by elimination, or else of rows of one pattern, by a tree."""
-    if n_rows < 1:
+    if not isinstance(n_rows, int | np.integer) or isinstance(n_rows, bool) or n_rows < 1:
         raise ParameterError(f"n_rows is {n_rows!r}; give the number of rows, 1 or more")
     factors = tree.factors
     if len(targets) == 1 and n_rows == 1:

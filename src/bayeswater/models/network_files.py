@@ -10,7 +10,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import NetworkFileError, NetworkFileWarning, warn_user
 from bayeswater.files.networks import document as written
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property
-from bayeswater.files.networks.formats import read_network, write_network
+from bayeswater.files.networks.formats import FORMATS, read_network, write_network
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
@@ -54,6 +54,15 @@ def write_network_file(path: Path, network: Network, title: str, remarks: Remark
 def _tell(notes: tuple[str, ...], path: Path) -> None:
     if notes:
         warn_user(f"{path}: {'; '.join(notes)}", NetworkFileWarning)
+
+
+def is_network_file(path: str | Path) -> bool:
+    """Say whether the ending of a name is that of a network in the format of others.
+
+    >>> is_network_file("asia.bif"), is_network_file("asia.bayes")
+    (True, False)
+    """
+    return any(Path(path).suffix.lower() in one.suffixes for one in FORMATS)
 
 
 def network_of_document(document: NetworkDocument) -> Network:

@@ -5,6 +5,7 @@ it is summed over, and the tables are those of largest likelihood: EM.
 """
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,10 @@ from bayeswater.networks.network import Network
 from bayeswater.statistics.joint_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
+
+SPREAD = 0.5
+"""Share by which the tables of children of a hidden variable are changed at the start of EM: enough for a first round
+to gain more than that with which it ends."""
 
 
 def fitted_network(
@@ -62,29 +67,68 @@ def fitted_network(
     smoothing = checked_alpha(alpha, len(dag), force_alpha=True)
     if equivalent_sample_size is not None and not (is_number(equivalent_sample_size) and equivalent_sample_size > 0):
         raise ParameterError(f"equivalent_sample_size is {equivalent_sample_size!r}; give a number over 0")
-    counts, pseudo_counts = [], []
-    for node, variable in enumerate(variables):
-        members = [*dag.parents[node], node]
-        count = joint_counts(codes, members, [variables[member].n_states for member in members], weight)
+    cards = [variable.n_states for variable in variables]
+    pseudo_counts = []
+    for node, (variable, parents) in enumerate(zip(variables, dag.parents, strict=True)):
         if node in priors:
-            pseudo_count = priors[node].concentration(variable)
+            pseudo_counts.append(priors[node].concentration(variable))
         elif equivalent_sample_size is not None:
-            pseudo_count = np.full(variable.n_states, equivalent_sample_size / count.size)
+            n_cells = variable.n_states * prod(cards[parent] for parent in parents)
+            pseudo_counts.append(np.full(variable.n_states, equivalent_sample_size / n_cells))
         else:
-            pseudo_count = np.full(variable.n_states, smoothing[node])
-        counts.append(count)
-        pseudo_counts.append(pseudo_count)
-    if missing == "em":
-        # From a start without zeros, which EM would keep.
-        begin = tuple(
-            conditional_table(count, np.maximum(own, 1e-3)) for count, own in zip(counts, pseudo_counts, strict=True)
-        )
-        start = Factors(tuple(variable.n_states for variable in variables), dag.parents, begin)
-        rows = Expectation(codes, start.parents, start.cards, weight)
-        tables: Sequence[Array] = fit_by_em(start, rows, pseudo_counts).tables
-    else:
-        tables = [conditional_table(count, own) for count, own in zip(counts, pseudo_counts, strict=True)]
+            pseudo_counts.append(np.full(variable.n_states, smoothing[node]))
+    tables = estimated_tables(codes, cards, dag.parents, pseudo_counts, weight, by_em=missing == "em")
     return Network.of(variables, dag, [Table(table) for table in tables])
+
+
+def estimated_tables(
+    codes: Array,
+    cards: Sequence[int],
+    parents: Sequence[tuple[int, ...]],
+    pseudo_counts: Sequence[Array],
+    weight: Array | None,
+    *,
+    by_em: bool,
+) -> tuple[Array, ...]:
+    """Estimate P(own | parents) of every variable.
+
+    Parameters
+    ----------
+    codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
+    cards, parents : the network's
+    pseudo_counts : for each variable, what is added to the counts of its states
+    weight : (n_rows,)
+    by_em : whether missing cells are summed over; or a row counts for the families it has all cells of
+    """
+    members = [(*own, node) for node, own in enumerate(parents)]
+    counts = [joint_counts(codes, own, [cards[member] for member in own], weight) for own in members]
+    if not by_em:
+        return tuple(conditional_table(count, own) for count, own in zip(counts, pseudo_counts, strict=True))
+    # From a start without zeros, which EM would keep.
+    begin = tuple(
+        conditional_table(count, np.maximum(own, 1e-3)) for count, own in zip(counts, pseudo_counts, strict=True)
+    )
+    start = Factors(tuple(cards), tuple(parents), _told_apart(begin, parents, codes, cards))
+    return fit_by_em(start, Expectation(codes, start.parents, start.cards, weight), pseudo_counts).tables
+
+
+def _told_apart(
+    tables: tuple[Array, ...], parents: Sequence[tuple[int, ...]], codes: Array, cards: Sequence[int]
+) -> tuple[Array, ...]:
+    """Let the states of variables that no row shows differ a little in what they do to their children.
+
+    Such a variable has no counts, so all its states would start equal, and what is equal EM keeps equal: a saddle, at
+    which the variable explains nothing. Numbers drawn from a fixed seed decide which state becomes which.
+    """
+    is_hidden = [bool((row >= card).all()) for row, card in zip(codes, cards, strict=True)]
+    rng = np.random.default_rng(0)
+    apart = []
+    for table, own in zip(tables, parents, strict=True):
+        if any(is_hidden[parent] for parent in own):
+            table = table * rng.uniform(1 - SPREAD, 1 + SPREAD, table.shape)
+            table /= table.sum(axis=-1, keepdims=True)
+        apart.append(table)
+    return tuple(apart)
 
 
 def _domains(frame: Frame, dag: Dag, states: Mapping[str, Any]) -> tuple[Variable, ...]:

@@ -52,6 +52,12 @@ def network_of(model: Any, class_name: str | None = None) -> Network:
     names = (class_name or found.names[0], *found.names[1:])
     if len(set(names)) < len(names):
         raise ParameterError(f"class_name is {class_name!r}, which is the name of a column; give another")
+    for name, states in zip(names, found.states, strict=True):
+        if not states:
+            raise ParameterError(
+                f"column {name!r} has no value in any row, so its states are not known; leave it out: "
+                f"columns={{{name!r}: 'ignored'}}"
+            )
     variables = [declared_variable(name, states) for name, states in zip(names, found.states, strict=True)]
     # Probabilities that come from logarithms sum to one only within rounding.
     tables = [Table(table / table.sum(axis=-1, keepdims=True)) for table in found.tables]

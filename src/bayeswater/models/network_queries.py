@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import library_of
-from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, warn_user
+from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
 from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.forecast import Forecast
@@ -18,7 +18,7 @@ from bayeswater.models.distribution import Distribution
 from bayeswater.models.estimated_distribution import EstimatedDistribution
 from bayeswater.models.explanation import Explanation, explained_rows
 from bayeswater.models.network_cost import forecast, tree_width
-from bayeswater.models.network_evidence import evidence_of, row_of, soft_of, target_nodes
+from bayeswater.models.network_evidence import evidence_of, named, row_of, soft_of, target_nodes
 from bayeswater.models.network_rows import encode_rows
 from bayeswater.models.network_sampling import Sampling
 from bayeswater.models.row_posteriors import RowPosteriors
@@ -75,6 +75,10 @@ class Queries(ABC):
         SamplingError
             Where sampling has no number that it could vouch for.
         """
+        if not isinstance(target, str):
+            raise ParameterError(
+                f"target is {target!r}; give the name of one variable, or ask for several with joint(targets)"
+            )
         sampling = Sampling(method, standard_error, time_limit, random_state)
         return self._answer([target], evidence, soft_evidence, sampling)
 
@@ -137,7 +141,7 @@ class Queries(ABC):
         """
         core, nodes = self.core, target_nodes(self.core, targets)
         codes = encode_rows(X, core.variables, unseen)
-        found = marginals(self._tree, codes.T, nodes, soft_of(core, soft_evidence))
+        found = marginals(self._tree, codes.T, nodes, soft_of(core, soft_evidence, codes.shape[1]))
         _tell_impossible(found.impossible, "posteriors are zeros")
         result = RowPosteriors(
             {core.names[node]: found.marginals[node] for node in nodes},
@@ -150,7 +154,7 @@ class Queries(ABC):
     def log_evidence(self, X: Any, *, soft_evidence: Given = None, unseen: str = "error") -> Array:
         """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible."""
         codes = encode_rows(X, self.core.variables, unseen)
-        return marginals(self._tree, codes.T, [], soft_of(self.core, soft_evidence)).log_evidence
+        return marginals(self._tree, codes.T, [], soft_of(self.core, soft_evidence, codes.shape[1])).log_evidence
 
     def most_probable_explanation(
         self, evidence: Any = None, *, soft_evidence: Given = None, unseen: str = "error"
@@ -169,14 +173,16 @@ class Queries(ABC):
             For a frame, one of all variables in its library, and a column "log_probability" of P(states, evidence);
             rows whose evidence is impossible stay as they are.
         """
-        core, soft = self.core, soft_of(self.core, soft_evidence)
+        core = self.core
         if evidence is None or isinstance(evidence, Mapping):
-            found = most_probable_explanation(self._tree, row_of(core, evidence_of(core, evidence)), soft)
+            row = row_of(core, evidence_of(core, evidence))
+            found = most_probable_explanation(self._tree, row, soft_of(core, soft_evidence))
             if found.impossible[0]:
                 raise impossible_evidence(evidence, soft_evidence)
             states = zip(core.variables, found.states[0].tolist(), strict=True)
             return Explanation({v.name: v.states[code] for v, code in states}, float(found.log_probability[0]))
-        found = most_probable_explanation(self._tree, encode_rows(evidence, core.variables, unseen).T, soft)
+        rows = encode_rows(evidence, core.variables, unseen).T
+        found = most_probable_explanation(self._tree, rows, soft_of(core, soft_evidence, len(rows)))
         _tell_impossible(found.impossible, "cells stay as they are")
         return explained_rows(found, core.variables, library_of(evidence))
 
@@ -191,7 +197,8 @@ class Queries(ABC):
         pattern : names of the variables that are observed
         n_rows : number of rows of that pattern
         """
-        return forecast(self._tree, target_nodes(self.core, targets), sorted(self.core.dag.nodes(pattern)), n_rows)
+        observed = sorted(self.core.dag.nodes(named(pattern, "pattern")))
+        return forecast(self._tree, target_nodes(self.core, targets), observed, n_rows)
 
     @property
     def treewidth(self) -> int:

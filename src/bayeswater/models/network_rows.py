@@ -11,7 +11,7 @@ import numpy as np
 from bayeswater.data.coded_table import CodedTable, Rules, Unseen, encode_categories, encode_frame
 from bayeswater.data.frames import Frame, held, is_frame, read_frame, write_frame
 from bayeswater.data.known_codes import known_codes
-from bayeswater.data.labels import narrow_codes
+from bayeswater.data.labels import narrow_codes, type_names
 from bayeswater.data.schema import Schema
 from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
@@ -68,7 +68,8 @@ def encode_rows(X: Any, variables: Sequence[Variable], unseen: str = "error") ->
 
 
 def _rules(variables: Sequence[Variable]) -> Rules:
-    return Rules("BayesianNetwork", refuse_missing=False, known=Schema(tuple(variables)), grow=False)
+    known = Schema(tuple(variables))
+    return Rules("BayesianNetwork", refuse_missing=False, known=known, grow=False, negative_is_unseen=True)
 
 
 def _narrow(variables: Sequence[Variable]) -> np.dtype[Any]:
@@ -146,4 +147,12 @@ def label_column(codes: Array, variable: Variable) -> Any:
         return pa.array(codes, mask=mask)
     # Signed: pandas reads no unsigned codes.
     index = pa.array(codes.astype(np.int8 if variable.n_states < 2**7 else np.int32), mask=mask)
-    return pa.DictionaryArray.from_arrays(index, pa.array(variable.labels.tolist()))
+    try:
+        labels = pa.array(variable.labels.tolist())
+    except (pa.ArrowException, OverflowError, TypeError):
+        raise DataError(
+            f"the states of {variable.name!r} are {list(variable.states)[:10]}, of types "
+            f"{type_names(variable.states)}, and no column of a frame holds them; give it states of one type, numbers "
+            "or texts"
+        ) from None
+    return pa.DictionaryArray.from_arrays(index, labels)

@@ -85,7 +85,7 @@ def _planned(name: str, raw: RawTable, given: Mapping[str, ColumnSettings], nume
             Column(part_name, name, _derived_family(given, part_name), f"a date: its {part}", part)
             for part, part_name in parts.items()
         ]
-        return [Column(name, name, days, "a date: its days", "days", dtype, said.cuts), *rest]
+        return [Column(name, name, days, "a date: its days", "days", said.dtype or dtype, said.cuts), *rest]
     family = said.family or (numeric if kind.kind == "number" else FAMILY_OF[kind.kind])
     why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
     if said.family and kind.kind not in ("empty", *FITS.get(family, (kind.kind,))):

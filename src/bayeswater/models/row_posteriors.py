@@ -7,6 +7,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.variable import Variable
+from bayeswater.errors import SchemaError
 from bayeswater.typing import Array
 
 
@@ -28,14 +29,22 @@ class RowPosteriors(dict[str, Array]):
         self.impossible = impossible
 
     def labels(self) -> dict[str, Array]:
-        """Give the likeliest state of each variable in every row, the first one among equals."""
-        return {variable.name: variable.labels[self[variable.name].argmax(axis=1)] for variable in self.variables}
+        """Give the likeliest state of each variable in every row, the first one among equals; None where impossible."""
+        likeliest = {v.name: v.labels[self[v.name].argmax(axis=1)] for v in self.variables}
+        if self.impossible.any():
+            likeliest = {name: np.where(self.impossible, None, labels) for name, labels in likeliest.items()}
+        return likeliest
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give a frame with a column ``name=state`` for every state, and "log_evidence" and "impossible"."""
-        columns: dict[str, Any] = {
-            f"{variable.name}={state}": np.ascontiguousarray(self[variable.name][:, code])
-            for variable in self.variables
-            for code, state in enumerate(variable.states)
-        }
+        columns: dict[str, Any] = {}
+        for variable in self.variables:
+            for code, state in enumerate(variable.states):
+                name = f"{variable.name}={state}"
+                if name in columns:
+                    raise SchemaError(
+                        f"two columns of the frame would be called {name!r}, one for the state {state!r} of "
+                        f"{variable.name!r}; ask for fewer targets, or take the arrays: as_frame=False"
+                    )
+                columns[name] = np.ascontiguousarray(self[variable.name][:, code])
         return write_frame({**columns, "log_evidence": self.log_evidence, "impossible": self.impossible}, library)

@@ -1,7 +1,9 @@
 """From undecided columns to families: numbers by the evidence of their sums, text by leave-one-out.
 
 Numbers need no second look at the rows: the sums of whichever family wins are already among those that were kept to
-choose it. The words of a text are counted once, and read in three ways; the rows at hand tell which way is the best.
+choose it. Bins that the labels choose are no candidates, since their evidence would count the labels twice: they are
+made where they are asked for. The words of a text are counted once, and read in three ways; the rows at hand tell which
+way is the best.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,12 +20,13 @@ from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.decision.scores import Scores
 from bayeswater.decision.softmax_maps import Temperature
+from bayeswater.estimate.class_bins import class_cuts
 from bayeswater.estimate.number_family import FamilyChoice, choose_family
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.column_settings import ColumnSettings
+from bayeswater.models.column_settings import MDL, ColumnSettings
 from bayeswater.models.parts.category_part import StatePart
 from bayeswater.models.parts.grouping import key_of, parts_of, words_key
 from bayeswater.models.parts.part import Settings
@@ -66,7 +69,7 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
     )
     by_key: dict[str, list[Any]] = {}
     for j, choice in enumerate(choices):
-        found = _sums_of_choice(profile, j, choice, sums.class_count.count)
+        found = sums_of_choice(profile, j, choice, sums.class_count.count)
         by_key.setdefault(key_of(choice.family), []).append(found)
     for key, part in parts_of(plan).items():
         if key in by_key:
@@ -83,15 +86,29 @@ def _chosen(profile: NumberProfile, j: int, column: Column, settings: Settings, 
     values = profile.occupied(j).first
     if column.family == BITS and profile.is_whole(j) and (values <= 1).all():
         return FamilyChoice("bernoulli", "only 0 and 1" if len(values) > 1 else column.why, None, {})
+    if said.bins == MDL:
+        return _cut_by_class(profile, j)
     family = said.family or numeric
     # The first of all days is arbitrary, and with it whatever depends on the distance from it.
     of_all = OF_DAYS if column.part == "days" else NUMERIC
     families = of_all if family == AUTO else (family,)
+    assert not isinstance(said.bins, str)
     choice = choose_family(profile, j, families=families, n_bins=said.bins)
     return choice if said.family in (None, AUTO) else replace(choice, why=f"as told; {choice.why}")
 
 
-def _sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_count: Array) -> Statistic:
+def _cut_by_class(profile: NumberProfile, j: int) -> FamilyChoice:
+    """Bins as told, cut where they tell the classes apart."""
+    histogram = profile.keys.of_column(j)
+    cuts = class_cuts(histogram, fallback=None)
+    if cuts:
+        return FamilyChoice("binned", f"as told; {len(cuts) + 1} bins by {MDL}", cuts, {})
+    cuts = class_cuts(histogram)
+    how = f"{len(cuts) + 1} bins of equal frequency" if cuts else "one bin"
+    return FamilyChoice("binned", f"as told; {how}, as {MDL} finds no cut", cuts, {})
+
+
+def sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_count: Array) -> Statistic:
     """Sums of one column in the family that was chosen for it."""
     if choice.family == "gaussian":
         return profile.moments.take([j])

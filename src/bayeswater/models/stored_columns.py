@@ -11,7 +11,7 @@ from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.text import TextAnalyser
 from bayeswater.data.vectorizers import word_finder
 from bayeswater.files.values import Form
-from bayeswater.models.column_settings import ColumnSettings, column_settings
+from bayeswater.models.column_settings import NAMES, ColumnSettings, column_settings
 from bayeswater.typing import is_number
 
 MISLED = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError, re.error)
@@ -93,8 +93,9 @@ def _plan(*columns: Any) -> ColumnPlan:
 
 def _settings(*parts: Any) -> ColumnSettings:
     settings = ColumnSettings(*parts)
-    said = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    column_settings({"": said})  # refuses what could not be said
+    column_settings({"": {name: getattr(settings, name) for name in NAMES}})  # refuses what could not be said
+    if not isinstance(settings.dtype, str | None):
+        raise TypeError("the type of a column is a text")
     return settings
 
 

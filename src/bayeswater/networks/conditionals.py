@@ -116,7 +116,9 @@ class NoisyOr(Conditional):
         _require_probability(self.leak, f"the leak of {where}")
         for parent in parents:
             self.strengths(parent, where)
-        return self
+        # A copy: what becomes of the caller's dict afterwards is none of the network's business.
+        own = {name: dict(given) if isinstance(given, Mapping) else given for name, given in self.causes.items()}
+        return NoisyOr(own, self.leak, self.present)
 
     def strengths(self, parent: Variable, where: str = "") -> Array:
         """Strength of every state of a parent: (n_states,)."""

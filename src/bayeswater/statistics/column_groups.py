@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.number_table import bin_labels
+from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
+from bayeswater.errors import StatisticsError
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
@@ -64,6 +67,31 @@ class ColumnGroups(Statistic):
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         rests: Mapping[str, Any] = {} if rest is None else rest.groups
-        return self._with(
-            {"groups": {key: part.minus(other.groups[key], rests.get(key)) for key, part in self.groups.items()}}
-        )
+
+        def minus(key: str, part: Any) -> Statistic:
+            try:
+                return part.minus(other.groups[key], rests.get(key))
+            except StatisticsError as refusal:
+                raise _in_intervals(refusal, self.plan, part, other.groups[key]) from None
+
+        return self._with({"groups": {key: minus(key, part) for key, part in self.groups.items()}})
+
+
+def _in_intervals(refusal: StatisticsError, plan: ColumnPlan, part: Any, taken: Any) -> StatisticsError:
+    """Give the same refusal with the limits of bins, which counts know by their codes alone."""
+    if not hasattr(part, "schema"):
+        return refusal
+    try:
+        _with_intervals(part, plan).minus(_with_intervals(taken, plan))
+    except StatisticsError as readable:
+        return readable
+    return refusal
+
+
+def _with_intervals(counts: Any, plan: ColumnPlan) -> Any:
+    """Name the bins of counts by their limits."""
+    labels = {column.name: tuple(bin_labels(column)) for column in plan.of_families("binned")}
+    named = (
+        Variable(v.name, labels[v.name], frozenset(labels[v.name])) if v.name in labels else v for v in counts.schema
+    )
+    return replace(counts, schema=Schema(tuple(named)))

@@ -98,7 +98,15 @@ class Dag:
         """Make a graph of a ``networkx.DiGraph``, whose nodes are named by their text."""
         if not graph.is_directed():
             raise ParameterError("the graph of networkx has no directions; give a DiGraph")
-        return cls.from_edges(((str(a), str(b)) for a, b in graph.edges()), map(str, graph.nodes()))
+        node_of: dict[str, Any] = {}
+        for node in graph.nodes():
+            if str(node) in node_of:
+                raise ParameterError(
+                    f"the nodes {node_of[str(node)]!r} and {node!r} of networkx are the same as text, and nodes are "
+                    "named by it; rename one, for example with networkx.relabel_nodes"
+                )
+            node_of[str(node)] = node
+        return cls.from_edges(((str(a), str(b)) for a, b in graph.edges()), node_of)
 
     def to_networkx(self) -> Any:
         """Give a ``networkx.DiGraph`` of the names."""

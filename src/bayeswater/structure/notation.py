@@ -2,7 +2,7 @@ r"""A graph in one line of text: ``smoke -> cancer <- pollution; cancer -> xray`
 
     graph     = [chain] {(";" | line break) [chain]}
     chain     = name {("->" | "<-") name}
-    name      = characters without blanks, ; " < > , or any characters between double quotes (\" and \\ inside)
+    name      = characters without blanks, ; " < > , or any characters between double quotes (\", \\ and \n inside)
 
 A name alone is a node without edges. From ``#`` to the end of a line is a comment, where it stands before a word.
 """
@@ -18,7 +18,7 @@ TOKEN = re.compile(
     (?P<blank>[^\S\n]+|\#[^\n]*)
     |(?P<end>;|\n)
     |(?P<arrow>->|<-(?!>))
-    |"(?P<quoted>(?:[^"\\\n]|\\["\\])*)"
+    |"(?P<quoted>(?:[^"\\\n]|\\["\\n])*)"
     |(?P<bare>(?:(?!->)[^\s;"<>,])+)
     """,
     re.VERBOSE,
@@ -93,7 +93,7 @@ def _tokens(text: str) -> Iterator[Token]:
 def _unescaped(text: str, place: int, quoted: str) -> str:
     if not quoted:
         raise error_at(text, place, "a name between quotes is empty")
-    return re.sub(r"\\(.)", r"\1", quoted)
+    return re.sub(r"\\(.)", lambda escape: "\n" if escape[1] == "n" else escape[1], quoted)
 
 
 def _junk(text: str, place: int) -> str:
@@ -123,4 +123,4 @@ def quoted(name: str) -> str:
     found = TOKEN.fullmatch(name)
     if found is not None and found.lastgroup == "bare":
         return name
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -94,13 +94,6 @@ def _trail(dag: Dag, last: tuple[int, bool], came_from: dict[tuple[int, bool], t
     return Trail(tuple(dag.names[node] for node, _ in states), arrows)
 
 
-def is_separated_morally(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> bool:
-    """Say the same by the moral graph of the three sets and their ancestors."""
-    _require_disjoint(dag, left, right, given)
-    graph = moral_graph(dag, dag.ancestral(left | right | given))
-    return not _component(graph, left, given) & right
-
-
 def minimal_separators(dag: Dag, left: Nodes, right: Nodes) -> Iterator[Nodes]:
     """Give all sets that d-separate two sets and of which no node can be spared; none where an edge joins them.
 

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bayeswater.data.discretising.cuts import Cuts, apply_cuts
+from bayeswater.data.discretising.cuts import Cuts, apply_cuts, closed_left
+from bayeswater.data.discretising.finding import METHODS, find_cuts
 
 
 def test_intervals_are_closed_on_the_right_and_reach_to_infinity():
@@ -47,3 +50,34 @@ def test_a_float32_is_not_rounded_to_the_cut():
     value = np.float32(0.1)  # a little over 0.1
     assert apply_cuts(np.array([value]), np.array([0.1])).tolist() == [1]
     assert apply_cuts(np.array([value]), np.array([float(value)])).tolist() == [0]
+
+
+# ---------------------------------------------------------------------- closed on the other side
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+NEIGHBOURS = st.integers(0, 6).map(lambda steps: 1.0 + steps * np.finfo(np.float64).eps)
+
+
+@given(st.lists(FLOATS | NEIGHBOURS, min_size=1, max_size=30), st.lists(FLOATS | NEIGHBOURS, max_size=10, unique=True))
+def test_bins_closed_on_the_left_hold_the_same_values_as_those_closed_on_the_right(values, cuts):
+    x, right = np.array(values), np.sort(np.array(cuts, dtype=np.float64))
+    left = closed_left(right, x)
+    assert (np.diff(left) > 0).all()
+    groups = set(zip(apply_cuts(x, right).tolist(), apply_cuts(x, left, closed="left").tolist(), strict=True))
+    assert len({below for below, _ in groups}) == len({above for _, above in groups}) == len(groups)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_every_method_of_cutting_means_the_same_bins_on_either_side(method, kind):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 300)
+    x = (rng.integers(0, 60, 300) / 4 + 4 * y).astype(kind)
+    cuts = find_cuts(x, y, 2, method=method)
+    assert apply_cuts(x, closed_left(cuts, x), closed="left").tolist() == apply_cuts(x, cuts).tolist()
+
+
+def test_a_cut_that_is_no_value_stays_what_it_is():
+    assert closed_left(np.array([1.5, 3.0]), np.array([1.0, 2.0, np.nan, 4.0])).tolist() == [1.5, 3.0]
+    assert closed_left(np.array([2.0]), np.array([2.0])).tolist() == [np.nextafter(2.0, 3.0)]
+    assert closed_left(np.zeros(0), np.array([1.0])).tolist() == []

@@ -9,7 +9,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from bayeswater.data.discretising.cuts import apply_cuts
 from bayeswater.data.discretising.finding import find_cuts
-from bayeswater.errors import ResourceLimitError
+from bayeswater.errors import ParameterError, ResourceLimitError
 
 
 def cuts_of(values, method, weights=None, **options):
@@ -73,3 +73,20 @@ def test_iris_rounded_to_whole_numbers_as_in_the_seed():
         codes = apply_cuts(column, cuts_of(column, "rounding"))
         expected = np.unique(np.round(column), return_counts=True)[1]
         np.testing.assert_array_equal(np.bincount(codes), expected)
+
+
+def test_numbers_too_large_to_have_such_digits_stay_as_they_are():
+    assert cuts_of([1e10, 2e10, 4e10], "rounding", decimals=300).tolist() == [1.5e10, 3e10]
+    assert cuts_of([1e300, 3e300], "rounding", decimals=20).tolist() == [2e300]
+    assert cuts_of([-3.0, 4.0, 1e10], "rounding", decimals=-300).tolist() == []
+
+
+@pytest.mark.parametrize("decimals", [-400, 301, 10**30])
+def test_digits_that_no_float_has_are_refused(decimals):
+    with pytest.raises(ParameterError, match=r"decimals is -?\d+; give a whole number, -300 to 300"):
+        cuts_of([0.0, 1.0], "rounding", decimals=decimals)
+
+
+def test_bins_of_equal_width_are_as_many_as_asked_though_some_hold_nothing():
+    assert len(cuts_of([0.0, 0.0, 1.0], "equal_width", n_bins=5)) == 4
+    assert len(cuts_of([0.0, 0.0, 1.0], "equal_frequency", n_bins=5)) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from bayeswater.errors import NetworkFileError
 from bayeswater.files.networks import xdsl
-from bayeswater.files.networks.document import NoisyOr
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr
 
 HEAD = """<smile version="1.0" id="n"><nodes>
 <cpt id="a"><state id="on" /><state id="off" /><probabilities>0.5 0.5</probabilities></cpt>
@@ -63,6 +63,23 @@ def test_a_cause_that_always_does_something_makes_no_noisy_or():
 def test_the_effect_may_be_the_second_state():
     one, other = NoisyOr(0, (0,), (0.75,), 0.125), NoisyOr(1, (0,), (0.75,), 0.125)
     assert np.array_equal(one.table(), other.table()[:, ::-1])
+
+
+def test_a_small_link_keeps_its_digits():
+    assert NoisyOr(0, (0,), (1e-20,), 0.0).table()[0, 0] == 1e-20
+
+
+def written_with(table) -> str:
+    rule = NoisyOr(0, (0,), (0.3,), 0.1)
+    cause = NodeDocument("a", ("x", "y"), (), np.array([0.5, 0.5]))
+    effect = NodeDocument("b", ("x", "y"), ("a",), table(rule.table()), "noisy_or", (), rule)
+    return xdsl.write(NetworkDocument("n", (cause, effect))).text
+
+
+def test_a_noisy_or_whose_table_was_rounded_in_another_order_is_written_and_one_with_another_table_is_not():
+    assert "noisymax" in written_with(lambda table: np.nextafter(table, 0.5))
+    with pytest.raises(NetworkFileError, match="is said to be a noisy-OR, and its table is not the one that follows"):
+        written_with(lambda table: table[::-1])
 
 
 @pytest.mark.parametrize(

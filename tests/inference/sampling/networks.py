@@ -1,9 +1,9 @@
 """Networks on which sampling is hard or easy to check, and the exact answers by enumeration."""
 
 import numpy as np
+from tests.inference.exact.small_networks import evidence_of, full_joint, marginal, with_evidence
 
 from bayeswater.inference.exact.factors import Factors
-from tests.inference.exact.small_networks import evidence_of, full_joint, marginal, with_evidence
 
 OR = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])  # given both parents, states no, yes
 

@@ -3,11 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import given
-
-from bayeswater.errors import ImpossibleEvidence, SamplingError
-from bayeswater.inference.sampling import possible_states
-from bayeswater.inference.sampling.possible_states import Constraints
-from bayeswater.inference.sampling.question import ask, connected
 from tests.inference.exact.small_networks import (
     evidence_of,
     full_joint,
@@ -17,6 +12,11 @@ from tests.inference.exact.small_networks import (
     with_evidence,
 )
 from tests.inference.sampling.networks import ASIA, copies
+
+from bayeswater.errors import ImpossibleEvidence, SamplingError
+from bayeswater.inference.sampling import possible_states
+from bayeswater.inference.sampling.possible_states import Constraints
+from bayeswater.inference.sampling.question import ask, connected
 
 
 @given(seed=seeds)
@@ -74,7 +74,9 @@ def test_what_was_not_settled_is_said(monkeypatch):
 def test_a_search_that_tried_everything_finds_nothing():
     different = np.array([[0.0, 1.0], [1.0, 0.0]])
     three_in_a_ring = Constraints([((0, 1), different), ((1, 2), different), ((0, 2), different)])
-    assert three_in_a_ring.find_together({v: np.ones(2, dtype=bool) for v in range(3)}, np.random.default_rng(0)) is None
+    assert (
+        three_in_a_ring.find_together({v: np.ones(2, dtype=bool) for v in range(3)}, np.random.default_rng(0)) is None
+    )
 
 
 def test_tables_that_share_a_variable_hang_together():

@@ -3,9 +3,11 @@
 A number that is a cut belongs to the interval below it, as in Weka: intervals are open on the left and closed on the
 right. The first and the last reach to infinity, so numbers beyond all that were seen have a place. A missing number is
 in no interval; its code is one past the last.
+
+The bins of models are closed on the left, "under 30" and "from 30 on"; `closed_left` is the bridge between both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,8 +19,23 @@ from bayeswater.kernels.interval_codes import interval_codes
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
-DIGITS = range(6, 17)
-"""Digits with which cuts are written: 6, or as many more as tell them apart."""
+Way = Callable[[float], str]
+
+DIGITS: tuple[Way, ...] = tuple(f"{{:.{digits}g}}".format for digits in range(6, 17))
+"""Ways to write cuts: with 6 digits, or with more."""
+
+
+def told_apart(points: Sequence[float], ways: Sequence[Way] = DIGITS) -> list[str]:
+    """Write numbers in the first of some ways, each more exact than the last, that gives every one its own text.
+
+    >>> told_apart([0.5, 2.0]), told_apart([1_000_000.0, 1_000_001.0])
+    (['0.5', '2'], ['1000000', '1000001'])
+    """
+    for write in ways:
+        written = list(map(write, points))
+        if len(set(written)) == len(points):
+            return written
+    return [repr(float(point)) for point in points]
 
 
 @dataclass(frozen=True)
@@ -50,15 +67,8 @@ class Cuts:
     @property
     def intervals(self) -> tuple[str, ...]:
         """The intervals, to be read by people."""
-        written = next(
-            (numbers for digits in DIGITS if len(set(numbers := self._written(digits))) == len(self)),
-            [repr(point) for point in self.points],
-        )
-        limits = ["-inf", *written, "inf"]
+        limits = ["-inf", *told_apart(self.points), "inf"]
         return tuple(f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(limits))
-
-    def _written(self, digits: int) -> list[str]:
-        return [f"{point:.{digits}g}" for point in self.points]
 
     def codes(self, values: Array) -> Array:
         """Give the interval of each number (n_rows,), in the narrowest integers; `n_bins` where it is missing."""
@@ -91,3 +101,26 @@ def apply_cuts(values: Array, cuts: Array, *, closed: str = "right") -> Array:
             x = x.astype(np.float64)
         interval_codes(np.ascontiguousarray(x), cuts, codes[rows], closed_right=closed == "right", use_loop=use_loop)
     return codes
+
+
+def closed_left(cuts: Array, values: Array) -> Array:
+    """Cuts whose intervals, closed on the left, hold the same of some numbers as those of `cuts`, closed on the right.
+
+    Half way between two values there is mostly none, and a cut stays what it is. One that is a value itself moves to
+    the next float, so that the value stays below it. Cuts that meet on the way had no value between them.
+
+    Parameters
+    ----------
+    cuts : float64 in rising order
+    values : the numbers that were cut, of any kind; NaN is missing
+
+    >>> closed_left(np.array([1.5, 3.0]), np.array([1.0, 2.0, 4.0])).tolist()
+    [1.5, 3.0]
+    >>> closed_left(np.array([2.0]), np.array([1, 2, 3])).tolist()
+    [2.0000000000000004]
+    """
+    below, above = apply_cuts(values, cuts), apply_cuts(values, cuts, closed="left")
+    moved = np.array(cuts, dtype=np.float64)
+    met = np.unique(below[below != above])  # the interval below a cut has its number
+    moved[met] = np.nextafter(moved[met], np.inf)
+    return np.unique(moved)

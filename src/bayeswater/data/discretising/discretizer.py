@@ -30,14 +30,15 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         of about equal frequency, or of equal width. "rounding" puts together what rounds to the same, half to even.
         "pkid" makes the root of n bins of about equal frequency, "fixed_frequency" bins of `min_rows` rows or more.
     n_bins : int, default 5
-        Bins of equal frequency or width; fewer, where a column has not so many different values.
+        Bins of equal frequency or width. Of equal frequency there are fewer, where a column has not so many different
+        values; of equal width they are as many, and some of them may hold none.
     fallback : int or None, default 5
         Bins of equal frequency for a column in which MDL finds no cut; None leaves it whole.
     weka_exact : bool, default False
         Whether MDL breaks ties as Weka's filter does: ``Discretizer(weka_exact=True, fallback=None)`` has its cuts, for
         rows of equal weight. Without it, the first of equally good cuts is taken.
     decimals : int, default 0
-        Digits after the point to which values are rounded.
+        Digits after the point to which values are rounded, -300 to 300; -2 rounds to hundreds.
     min_rows : float, default 30
         Rows that each bin of fixed frequency has at least.
     encode : {"ordinal", "interval"}, default "ordinal"

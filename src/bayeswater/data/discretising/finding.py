@@ -13,7 +13,7 @@ import numpy as np
 from bayeswater.data.discretising.equal_frequency import equal_frequency_cuts, fixed_frequency_cuts, proportional_cuts
 from bayeswater.data.discretising.equal_width import equal_width_cuts
 from bayeswater.data.discretising.mdl import mdl_cuts
-from bayeswater.data.discretising.rounding import rounding_cuts
+from bayeswater.data.discretising.rounding import MOST_DECIMALS, rounding_cuts
 from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.matrix import DenseMatrix, DenseTable
 from bayeswater.data.weights import checked_weight
@@ -58,6 +58,10 @@ class Method:
             if not (_is_whole(value, least) or (name == "fallback" and value is None)):
                 what = "a whole number" if least is None else f"a whole number, {least} or more"
                 raise ParameterError(f"{name} is {value!r}; give {what}")
+        if not -MOST_DECIMALS <= self.decimals <= MOST_DECIMALS:
+            raise ParameterError(
+                f"decimals is {self.decimals}; give a whole number, -{MOST_DECIMALS} to {MOST_DECIMALS}"
+            )
         if not (is_number(self.min_rows) and self.min_rows > 0):
             raise ParameterError(f"min_rows is {self.min_rows!r}; give a number of rows over 0")
         if not isinstance(self.weka_exact, bool | np.bool_):
@@ -106,9 +110,13 @@ class Column:
 
 
 def _mdl(method: Method, column: Column) -> Array:
-    cells = column.sorted_by_class
-    cuts = mdl_cuts(cells, weka_exact=method.weka_exact)
-    return cuts if len(cuts) or method.fallback is None else equal_frequency_cuts(cells, method.fallback)
+    return cuts_by_class(column.sorted_by_class, method.fallback, weka_exact=method.weka_exact)
+
+
+def cuts_by_class(cells: ValueCells, fallback: int | None = FALLBACK_BINS, *, weka_exact: bool = False) -> Array:
+    """Cut where that tells the classes apart or, where nothing does, into `fallback` bins of about equal weight."""
+    cuts = mdl_cuts(cells, weka_exact=weka_exact)
+    return cuts if len(cuts) or fallback is None else equal_frequency_cuts(cells, fallback)
 
 
 def _on_present(cut: Callable[[Array, int], Array], values: Array, setting: int) -> Array:

@@ -10,6 +10,9 @@ import numpy as np
 from bayeswater.data.discretising.value_cells import half_way
 from bayeswater.typing import Array
 
+MOST_DECIMALS = 300
+"""Digits after the point, or before it, to which values are rounded: beyond, a unit of the last digit is no float."""
+
 
 def rounding_cuts(values: Array, decimals: int) -> Array:
     """Cut a column between the rounded values that it has.
@@ -17,8 +20,15 @@ def rounding_cuts(values: Array, decimals: int) -> Array:
     >>> rounding_cuts(np.array([0.1, 0.9, 2.2]), 0)
     array([0.5, 1.5])
     """
-    rounded = np.unique(np.round(values, decimals))
+    rounded = np.unique(_rounded(values, decimals))
     return _last_rounding_to(half_way(rounded[:-1], rounded[1:]), decimals)
+
+
+def _rounded(values: Array, decimals: int) -> Array:
+    """Round; a number so large that it has no such digits, and overflows on the way to them, stays as it is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.round(values, decimals)
+    return np.where(np.isfinite(rounded), rounded, values)
 
 
 def _last_rounding_to(limit: Array, decimals: int) -> Array:
@@ -33,6 +43,6 @@ def _last_rounding_to(limit: Array, decimals: int) -> Array:
         is_between = (low < middle) & (middle < high)
         if not is_between.any():
             return low
-        is_down = np.round(middle, decimals) <= limit
+        is_down = _rounded(middle, decimals) <= limit
         low = np.where(is_between & is_down, middle, low)
         high = np.where(is_between & ~is_down, middle, high)

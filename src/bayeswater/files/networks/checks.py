@@ -268,8 +268,13 @@ def require_writable(document: NetworkDocument) -> None:
             raise NetworkFileError(f"a row of the table of {what} differs from one by {drift:.2g}; normalise it")
         if node.kind == "deterministic" and not np.isin(node.table, (0.0, 1.0)).all():
             raise NetworkFileError(f"{what} is said to be deterministic, and its table has other numbers than 0 and 1")
-        if node.kind == "noisy_or" and not (node.noisy_or and np.array_equal(node.noisy_or.table(), node.table)):
+        if node.kind == "noisy_or" and not (node.noisy_or and _follows(node.table, node.noisy_or.table())):
             raise NetworkFileError(f"{what} is said to be a noisy-OR, and its table is not the one that follows")
     cycle = cycle_among({node.name: node.parents for node in document.nodes})
     if cycle:
         raise NetworkFileError(f"node {cycle[0]!r} depends on itself: {' <- '.join(map(repr, [*cycle, cycle[0]]))}")
+
+
+def _follows(table: Array, expected: Array) -> bool:
+    """Say whether a table is the one expected, but for the rounding of products taken in another order."""
+    return table.shape == expected.shape and bool((np.abs(table - expected) <= KEPT).all())

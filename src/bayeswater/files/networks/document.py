@@ -32,12 +32,17 @@ class NoisyOr:
     leak: float
 
     def table(self) -> Array:
-        """Write the probabilities out, (2, ..., 2)."""
-        fails = np.array(1.0 - self.leak)
+        """Write the probabilities out, (2, ..., 2).
+
+        One cause is taken after the other, and nothing is subtracted, so that a small link keeps its digits; the
+        noisy-OR of a network does the same, and has the same bits.
+        """
+        present, absent = np.array(float(self.leak)), np.array(1.0 - self.leak)
         for cause, link in zip(self.cause, self.link, strict=True):
-            fails = fails[..., None] * np.array([1.0 - link, 1.0] if cause == 0 else [1.0, 1.0 - link])
-        both = (1.0 - fails, fails) if self.effect == 0 else (fails, 1.0 - fails)
-        return np.stack(both, axis=-1)
+            strength = np.array([link, 0.0] if cause == 0 else [0.0, link])
+            present = present[..., None] + absent[..., None] * strength
+            absent = absent[..., None] * (1.0 - strength)
+        return np.stack((present, absent) if self.effect == 0 else (absent, present), axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ question is answered once more in logarithms.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -229,7 +230,7 @@ def _states(factors: Factors, variables: Sequence[int]) -> float:
 def _eliminate(question: _Question, order: list[int], *, logarithmic: bool) -> tuple[Array, float]:
     """Table over the free targets, up to a factor, and the logarithm of the sum of everything."""
     factors = question.factors
-    log_scale = sum(float(np.log(number)) for number in question.numbers)
+    log_scale = sum(log(number) for number in question.numbers)
     bucket: dict[int, list[_Table]] = {v: [] for v in (*order, *question.targets)}
     turn = {v: i for i, v in enumerate((*order, *question.targets))}
     for table in question.tables:
@@ -256,13 +257,18 @@ def _eliminate(question: _Question, order: list[int], *, logarithmic: bool) -> t
         if log_top == -np.inf:
             raise _impossible(question.evidence)
         values = np.exp(table.values) if logarithmic else table.values
-        log_scale += log_top + float(np.log(values.sum()))
-        return values, log_scale
+        total = float(values.sum())
+        if total == 0:
+            raise _impossible(question.evidence)
+        return values, log_scale + log_top + log(total)
     return np.ones([factors.cards[v] for v in question.targets]), log_scale
 
 
 def _product(tables: Sequence[_Table], scope: Scope) -> tuple[_Table, float]:
-    """Multiply tables and sum over what is not in `scope`; divided by the largest entry, whose logarithm is given."""
+    """Multiply tables and sum over what is not in `scope`; the logarithm of what the result was divided by.
+
+    That is its largest entry where others may be small, and nothing else: most products need no care.
+    """
     least = sum(table.least for table in tables)
     if least < LOG_TINY:  # the bounds are old and wide: look at the tables themselves
         least = sum(float(np.log(table.values[table.values > 0].min(initial=1.0))) for table in tables)
@@ -274,10 +280,12 @@ def _product(tables: Sequence[_Table], scope: Scope) -> tuple[_Table, float]:
         together = tuple({u: None for table in some for u in table.scope})
         tables.insert(0, _Table(together, _sum_of_products(some, together), 0.0))
     values = _sum_of_products(tables, scope)
+    if scope and least > LOG_TINY / 2:
+        return _Table(scope, values, least), 0.0
     top = float(values.max())
     if top == 0:
         return _Table(scope, values, 0.0), -np.inf
-    return _Table(scope, values / top, least - float(np.log(top))), float(np.log(top))
+    return _Table(scope, values / top, least - log(top)), log(top)
 
 
 def _sum_of_products(tables: Sequence[_Table], scope: Scope) -> Array:

@@ -33,7 +33,9 @@ class Forecast:
     """Cells of all cliques, bytes at the peak, and seconds.
 
     >>> print(Forecast(cells=3e12, bytes=6e13, seconds=5e3))
-    3e+12 cells, 5.588e+04 GiB, 5000 s
+    3e+12 cells, 55879 GiB, 5000 s
+    >>> print(Forecast(cells=6, bytes=64, seconds=4.003e-05))
+    6 cells, 64 bytes, 40 µs
     """
 
     cells: float
@@ -41,15 +43,26 @@ class Forecast:
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.cells:.4g} cells, {self.bytes / 2**30:.4g} GiB, {self.seconds:.4g} s"
+        return f"{self.cells:.4g} cells, {limits.bytes_in_words(self.bytes)}, {seconds_in_words(self.seconds)}"
 
     def require_room(self) -> None:
         """Refuse what is over the limit of memory."""
         if self.bytes > limits.TABLE_BYTES:
             raise ResourceLimitError(
-                f"an exact answer would take {self}, over the limit of {limits.TABLE_BYTES / 2**30:.4g} GiB; "
+                f"an exact answer would take {self}, over the limit of {limits.bytes_in_words(limits.TABLE_BYTES)}; "
                 "observe more variables, ask for fewer targets, or use sampling, which gives an estimate and its error"
             )
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Give a time in the unit that leaves it a number before the point, with the few digits that a forecast has.
+
+    >>> seconds_in_words(3.2e-6), seconds_in_words(0.0512), seconds_in_words(1.25), seconds_in_words(5000)
+    ('3.2 µs', '51 ms', '1.2 s', '5000 s')
+    """
+    scale, unit = (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1 else (1.0, "s")
+    shown = scale * seconds
+    return f"{shown:.0f} {unit}" if 99.5 <= shown < 1e6 else f"{shown:.2g} {unit}"
 
 
 def rows_together(n_cells: float) -> int:

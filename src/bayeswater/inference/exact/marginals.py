@@ -184,12 +184,12 @@ class _Routes:
             own = self._pattern_plan(group, row_seconds, use_loop)
             pays[k] = own is not None
             if own is not None:
-                tasks += [partial(self.by_passes, own, some) for some in _cut(group)]
+                tasks += [partial(self.by_passes, own.ready(), some) for some in _cut(group)]
         tasks += [partial(self.one_by_one, shared, row_seconds, some) for some in _cut(order[start[:-1][alone]], 64)]
         common = order[np.repeat(~pays, size)]
         if len(common):
             forecast.require_room()
-            tasks += [partial(self.by_passes, shared, some) for some in _cut(common)]
+            tasks += [partial(self.by_passes, shared.ready(), some) for some in _cut(common)]
         return tasks
 
     def _shared_plan(self, use_loop: bool) -> Plan:

@@ -8,6 +8,7 @@ out (barren).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -43,6 +44,11 @@ class Plan:
         """Products and maps for the compiled passes."""
         factors = self.factors
         return fill_tables(self.tree, factors.card_array, factors.families, self.roles, use_loop=self.use_loop)
+
+    def ready(self) -> Self:
+        """Make the tables now, once, before several threads ask for them."""
+        _ = self.scaling
+        return self
 
     @cached_property
     def scaling(self) -> Scaling:

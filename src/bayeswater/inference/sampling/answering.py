@@ -17,7 +17,7 @@ from bayeswater.inference.exact.elimination import forecast_query
 from bayeswater.inference.exact.factors import Factors, Network
 from bayeswater.inference.sampling.estimate import MOST_CELLS, Estimate, exactly
 from bayeswater.inference.sampling.gibbs import gibbs
-from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, WeightedRows
+from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, LEAST_COVER, WeightedRows
 from bayeswater.inference.sampling.question import Question, ask
 from bayeswater.typing import Array, is_number
 
@@ -96,7 +96,7 @@ def approximate_query(
     elif method == "likelihood_weighting":
         found = _by_weight(question, standard_error, deadline, seed)
     else:
-        found = _either(question, standard_error, deadline, seed, name)
+        found = _either(question, standard_error, time_limit, deadline, seed, name)
     return _full(question, found)
 
 
@@ -111,14 +111,18 @@ def _require(method: str, standard_error: float, time_limit: float, seed: int) -
 
 
 def _either(
-    question: Question, standard_error: float, deadline: float, seed: int, name: Callable[[int], str]
+    question: Question, standard_error: float, time_limit: float, deadline: float, seed: int, name: Callable[[int], str]
 ) -> Estimate:
     rows = WeightedRows(question, seed)
-    share = rows.sums(0, 1).effective_draws / BATCH_ROWS
-    needed = 0.25 / standard_error**2
-    left = deadline - monotonic()
-    # The time is a forecast from counts, not the clock: which way is taken must not change from call to call.
-    if share * BATCH_ROWS >= LEAST_SHOWN and needed / share * len(question.free) * CELL_SECONDS < left / 2:
+    pilot = rows.sums(0, 1)
+    # A forecast from counts, not from the clock: which way is taken must not change from call to call. Twice the error
+    # will do, since independent rows are the more reliable ones.
+    needed = BATCH_ROWS * max(
+        0.25 / (2 * standard_error) ** 2 / max(pilot.effective_draws, LEAST_SHOWN),
+        LEAST_COVER / max(rows.cover(pilot), 1e-300),
+    )
+    fits = needed * len(question.free) * CELL_SECONDS < time_limit / 2
+    if fits and pilot.effective_draws >= LEAST_SHOWN:
         return _by_weight(question, standard_error, deadline, seed)
     try:
         return gibbs(question, standard_error, deadline, seed, name)

@@ -16,9 +16,11 @@ for assessing convergence of MCMC.
 import numpy as np
 from scipy.fft import next_fast_len
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from bayeswater.typing import Array
+
+MANY_CHAINS = 32
+"""The spread of the means of so many chains is known to an eighth."""
 
 
 def split(draws: Array) -> Array:
@@ -50,14 +52,23 @@ def _r_hat(halves: Array) -> float:
 
 def _normal_scores(draws: Array) -> Array:
     # Blom's: ranks, equal draws having the mean of theirs, as quantiles of a normal distribution.
+    from scipy.stats import rankdata  # its import takes longer than all else of a query
+
     rank = rankdata(draws, axis=None).reshape(draws.shape)
     return np.asarray(ndtri((rank - 3 / 8) / (draws.size + 1 / 4)))
 
 
 def mean_and_error(draws: Array) -> tuple[float, float]:
-    """Mean of all draws (n_chains, n_draws), and its standard error sqrt(V / ESS)."""
+    """Mean of all draws (n_chains, n_draws), and its standard error.
+
+    That is sqrt(V / ESS), which for short chains with a long memory is somewhat small; where there are many chains, the
+    spread of their means tells the error without a look at memory, and the larger one counts.
+    """
     halves = split(draws)
-    return float(draws.mean()), float(np.sqrt(_pooled_variance(halves) / effective_draws(halves)))
+    error = np.sqrt(_pooled_variance(halves) / effective_draws(halves))
+    if len(draws) >= MANY_CHAINS:
+        error = max(error, draws.mean(axis=1).std(ddof=1) / np.sqrt(len(draws)))
+    return float(draws.mean()), float(error)
 
 
 def _pooled_variance(chains: Array) -> float:

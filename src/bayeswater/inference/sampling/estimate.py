@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.typing import Array
 
-MOST_CELLS = 1_024
+MOST_CELLS = 256
 """States of all targets together: each is reported with an error of its own."""
 
 
@@ -50,6 +50,22 @@ def exactly(probability: Array) -> Estimate:
     """Give what follows without a draw."""
     size = np.full(probability.shape, np.inf)
     return Estimate(probability, np.zeros(probability.shape), size, None, "exact", 0, None)
+
+
+FEW_HITS = 25
+"""Where fewer draws had a state, or had another one, their spread tells too little of the error."""
+
+
+def error_of_few(probability: Array, n_draws: float) -> Array:
+    """Standard error where few of some independent draws had a state, or all of them.
+
+    One draw more might have been different: p is moved by the rule of succession before its error is taken.
+
+    >>> float(error_of_few(np.array(0.0), 1000).round(5))
+    0.001
+    """
+    moved = (probability * n_draws + 1) / (n_draws + 2)
+    return np.asarray(np.sqrt(moved * (1 - moved) / (n_draws + 2)))
 
 
 def effective_size(probability: Array, standard_error: Array) -> Array:

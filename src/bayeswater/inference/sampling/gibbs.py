@@ -13,7 +13,7 @@ from time import monotonic
 import numpy as np
 
 from bayeswater.inference.sampling.diagnostics import mean_and_error, r_hat
-from bayeswater.inference.sampling.estimate import Estimate, effective_size, exactly
+from bayeswater.inference.sampling.estimate import FEW_HITS, Estimate, effective_size, error_of_few, exactly
 from bayeswater.inference.sampling.question import Question
 from bayeswater.inference.sampling.site_tables import lay_out, reading_of
 from bayeswater.inference.sampling.sites import Site, make_sites
@@ -112,12 +112,13 @@ def _read(means: Array, n_sweeps: int, standard_error: float, *, with_r_hat: boo
     p, error = np.array([mean_and_error(cell) for cell in draws]).T
     varies = np.ptp(draws, axis=(1, 2)) > CONSTANT
     size = np.where(varies, effective_size(p, error), np.inf)
-    # Of a cell that is the same in all draws no error is known; it is that of as many draws as the others are worth,
-    # one more of which might have been different (the rule of succession).
-    known = min(float(size[varies].min(initial=np.inf)), n_chains * n_windows * n_sweeps) if varies.any() else n_chains
-    expected = (p * known + 1) / (known + 2)
-    error = np.where(varies, error, np.sqrt(expected * (1 - expected) / (known + 2)))
-    size = np.where(varies, size, known)
+    # Where a cell is the same in all windows, or has its probability from a few of them, their spread tells no error:
+    # it is that of as many draws as the other cells are worth.
+    few = ~varies | (np.minimum(_hits(draws), _hits(1 - draws)) < FEW_HITS)
+    enough = size[~few].min(initial=np.inf) if not few.all() else n_chains
+    known = min(float(enough), float(n_chains * n_windows * n_sweeps))
+    error = np.where(few, np.maximum(error, error_of_few(p, known)), error)
+    size = np.where(few, known, size)
     agreement = (
         np.array([r_hat(cell) if v else 1.0 for cell, v in zip(draws, varies, strict=True)]) if with_r_hat else None
     )
@@ -132,3 +133,9 @@ def _read(means: Array, n_sweeps: int, standard_error: float, *, with_r_hat: boo
         p, error, size, agreement, METHOD, n_chains * n_windows * n_sweeps, n_chains, tuple(doubts),
         is_reached=bool(error.max() <= standard_error),
     )  # fmt: skip
+
+
+def _hits(draws: Array) -> Array:
+    # Windows of equal probability that would be worth as much: (n_cells,).
+    square = (draws**2).sum(axis=(1, 2))
+    return np.where(square > 0, draws.sum(axis=(1, 2)) ** 2 / np.where(square > 0, square, 1.0), 0.0)

@@ -1,10 +1,11 @@
 """Sites laid out for the sweeps: what each draws from, looked up where that fits, added up where it does not."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from bayeswater.inference.sampling.question import Question
+from bayeswater.inference.sampling.question import Piece, Question
 from bayeswater.inference.sampling.sites import Site
 from bayeswater.kernels.family_cells import strides_of
 from bayeswater.kernels.gibbs_sweeps import NEVER, Reading, SiteTables
@@ -17,28 +18,28 @@ MOST_CELLS = 8_000_000
 """Of all sites together."""
 
 
-class _Lists:
-    """Arrays of `SiteTables` while they grow; all but the last two are whole numbers."""
+class _Lines:
+    """Arrays of `SiteTables` while they grow, line by line."""
 
     def __init__(self) -> None:
         self.of: dict[str, list[Array]] = {name: [] for name in SiteTables._fields}
-        self.size = dict.fromkeys(SiteTables._fields, 0)
-        for name in ("neighbour_start", "own_start", "part_start", "outside_start"):
-            self.add(name, 0)
+        self.length = dict.fromkeys(SiteTables._fields, 0)
 
-    def add(self, name: str, values: Array | Sequence[int] | int) -> int:
-        """Append, and give where that begins."""
-        array = np.atleast_1d(np.asarray(values)).ravel()
-        self.of[name].append(array)
-        self.size[name] += len(array)
-        return self.size[name] - len(array)
+    def add(self, name: str, lines: Array | Sequence[Any]) -> int:
+        """Append lines, and give where they begin."""
+        self.of[name].append(np.asarray(lines))
+        self.length[name] += len(lines)
+        return self.length[name] - len(lines)
 
     def finished(self) -> SiteTables:
-        kinds = {"cumulated": np.float64, "log_table": np.float64}
+        """Put the lines together; the last two arrays are of floats, all others of whole numbers."""
+        empty = {"neighbour": (0, 2), "outside": (0, 2), "part": (0, 3), "site": (0, 7)}
+        arrays = {name: [np.zeros(empty.get(name, 0)), *lines] for name, lines in self.of.items()}
+        floats = ("cumulated", "log_table")
         return SiteTables(
             *(
-                np.concatenate([np.zeros(0), *arrays]).astype(kinds.get(name, np.int64))
-                for name, arrays in self.of.items()
+                np.concatenate(lines).astype(np.float64 if name in floats else np.int64)
+                for name, lines in arrays.items()
             )
         )
 
@@ -47,28 +48,53 @@ def lay_out(question: Question, sites: Sequence[Site]) -> SiteTables:
     """Lay sites out; variables are numbered as in `question.free`."""
     line = {v: i for i, v in enumerate(question.free)}
     looked_up = _that_fit(question, sites)
-    lists = _Lists()
+    lines = _Lines()
     for s, site in enumerate(sites):
-        lists.add("n_states", len(site.states))
-        lists.add("own", [line[v] for v in site.variables])
-        lists.add("own_start", lists.size["own"])
-        lists.add("decode_start", lists.add("decode", site.states if len(site.variables) > 1 else []))
+        width = first = 0
+        neighbours: list[tuple[int, int]] = []
+        parts: list[tuple[int, int, int]] = []
         if looked_up[s]:
             rows = _rows(question, site)
-            width = rows.shape[-1]
-            lists.add("width", width)
-            lists.add("first", lists.add("cumulated", rows))
-            lists.add("neighbour", [line[v] for v in site.neighbours])
-            lists.add("stride", strides_of(rows.shape)[:-1])
+            width, first = rows.shape[-1], lines.add("cumulated", rows.ravel())
+            strides = strides_of(rows.shape)[:-1].tolist()
+            neighbours = [(line[v], stride) for v, stride in zip(site.neighbours, strides, strict=True)]
         else:
-            lists.add("width", 0)
-            lists.add("first", 0)
-            _add_parts(lists, site, line)
-        lists.add("neighbour", -1)
-        lists.add("stride", 0)
-        lists.add("neighbour_start", lists.size["neighbour"])
-        _end_parts(lists)
-    return lists.finished()
+            parts = [_part(lines, site, piece, line) for piece in site.pieces]
+        lines.add(
+            "site",
+            [
+                (
+                    len(site.states),
+                    width,
+                    first,
+                    lines.add("neighbour", [*neighbours, END]),
+                    lines.add("own", [line[v] for v in site.variables]),
+                    lines.add("decode", site.states.ravel() if len(site.variables) > 1 else []),
+                    lines.add("part", [*parts, (-1, 0, lines.add("outside", [END]))]),
+                )
+            ],
+        )
+    ends = (lines.length[name] for name in ("neighbour", "own", "decode", "part"))
+    lines.add("site", [(0, 0, 0, *ends)])
+    return lines.finished()
+
+
+END = (-1, 0)
+"""Behind the last variable of a list."""
+
+
+def _part(lines: _Lines, site: Site, piece: Piece, line: Mapping[int, int]) -> tuple[int, int, int]:
+    """Add a table of a site that has no rows of its own, and give its line."""
+    outside, inside, cell = site.columns(piece)
+    with np.errstate(divide="ignore"):
+        table = np.log(piece.values.transpose(*outside, *inside).reshape(*_shape(piece.values, outside), -1))
+    strides = strides_of(table.shape)[:-1].tolist()
+    variables = [(line[piece.scope[axis]], stride) for axis, stride in zip(outside, strides, strict=True)]
+    return (
+        lines.add("log_table", table.ravel()),
+        lines.add("part_cell", cell),
+        lines.add("outside", [*variables, END]),
+    )
 
 
 def reading_of(question: Question, sites: Sequence[Site]) -> Reading:
@@ -132,29 +158,3 @@ def _rows(question: Question, site: Site) -> Array:
 
 def _shape(values: Array, axes: Sequence[int]) -> list[int]:
     return [values.shape[axis] for axis in axes]
-
-
-def _add_parts(lists: _Lists, site: Site, line: dict[int, int]) -> None:
-    for piece in site.pieces:
-        outside, inside, cell = site.columns(piece)
-        with np.errstate(divide="ignore"):
-            table = np.log(piece.values.transpose(*outside, *inside).reshape(*_shape(piece.values, outside), -1))
-        lists.add("part_first", lists.add("log_table", table))
-        lists.add("part_cell_start", lists.add("part_cell", cell))
-        lists.add("outside", [line[piece.scope[axis]] for axis in outside])
-        lists.add("outside_stride", strides_of(table.shape)[:-1])
-        _end_outside(lists)
-
-
-def _end_outside(lists: _Lists) -> None:
-    lists.add("outside", -1)
-    lists.add("outside_stride", 0)
-    lists.add("outside_start", lists.size["outside"])
-
-
-def _end_parts(lists: _Lists) -> None:
-    # One more, which is none: arrays by part stay of one length.
-    lists.add("part_first", -1)
-    lists.add("part_cell_start", 0)
-    _end_outside(lists)
-    lists.add("part_start", lists.size["part_first"])

@@ -66,7 +66,8 @@ def learn_structure(
     Returns
     -------
     LearnedStructure
-        ``.graph``, ``.score``, ``.network`` with its tables estimated, and a report; made to be printed.
+        ``.graph``, ``.score``, ``.network`` with its tables estimated, ``.states_of(frame)`` for new rows with numbers,
+        and a report; made to be printed.
 
     Examples
     --------

@@ -1,0 +1,315 @@
+"""The sections of the benchmarks, in the order of the report: title, note, what measures it, and what it needs."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compile_time import compile_times
+from benchmarks.decisions import decisions
+from benchmarks.discretising import cuts_of_weka, discretising, has_weka
+from benchmarks.gaussian import gaussian_growth, gaussian_leave_one_out, gaussian_memory, gaussian_speed
+from benchmarks.german_credit import TABLE, german_credit
+from benchmarks.growth import SIZES, growth
+from benchmarks.jobs import named
+from benchmarks.leave_one_out import leave_one_out
+from benchmarks.memory import peak_memory
+from benchmarks.mixed import mixed
+from benchmarks.network_golden import network_golden, network_golden_tables, network_references
+from benchmarks.network_inference import network_compile_times, network_inference, network_queries
+from benchmarks.network_posteriors import has_pyagrum, network_posteriors
+from benchmarks.network_sampling import gibbs_compiling, gibbs_speed, sampled_answers
+from benchmarks.networks_files import network_formats, networks_files
+from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
+from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
+from benchmarks.speed import speed
+from benchmarks.structure import (
+    GOLDEN,
+    NETWORKS,
+    structure_golden,
+    structure_quality,
+    structure_recovery,
+    structure_scale,
+    structure_speed,
+)
+from benchmarks.timing import CALLS_OF_ONE_ROW
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is measured: turns of each job, share of the rows, and which jobs of the first two sections."""
+
+    repeats: int
+    share: float = 1.0
+    jobs_named: str | None = None
+
+    @property
+    def few(self) -> int:
+        """Turns for what is slow."""
+        return max(1, self.repeats // 2)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are measured."""
+        return self.share == 1.0
+
+
+def _nothing() -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A section that can be measured; `lacks` says what is not there that it needs, if anything."""
+
+    title: str
+    note: str
+    measure: Callable[[Extent], Iterable[dict[str, Any]]]
+    lacks: Callable[[], str | None] = _nothing
+
+
+def _path(path: Path) -> Callable[[], str | None]:
+    return lambda: None if path.exists() else f"there is no {path.name} (BAYESWATER_DATA says where data are)"
+
+
+def _weka() -> str | None:
+    return None if has_weka() else "there is no Weka, or no Java compiler"
+
+
+def _networks_and_pyagrum() -> str | None:
+    return _path(NETWORKS)() or (None if has_pyagrum() else "pyAgrum is not installed")
+
+
+OF_JOBS = (
+    Planned(
+        "Speed",
+        "Medians in turns: ours, scikit-learn, X.sum(), ours, ... Ratio is scikit-learn's time by ours; compiling is "
+        f"not counted. One row: {CALLS_OF_ONE_ROW} calls in each turn.",
+        lambda extent: speed(named(extent.jobs_named), extent.repeats, extent.share),
+    ),
+    Planned(
+        "Memory",
+        "Highest memory during a fit beyond what stood before it, in a fresh process; the sums are part of it.",
+        lambda extent: peak_memory(named(extent.jobs_named), extent.share),
+    ),
+)
+"""Sections of jobs that can be named one by one."""
+
+CLASSIFIERS = (
+    Planned(
+        "Growth",
+        "Nanoseconds a row of ours: flat is linear.",
+        lambda extent: growth(extent.few, SIZES if extent.is_whole else SIZES[:-1]),
+    ),
+    Planned(
+        "Leave-one-out",
+        "Every row against the sums without it, beside one prediction of the same rows.",
+        lambda extent: leave_one_out(extent.few, extent.share),
+    ),
+    Planned(
+        "A mixed table",
+        "NaiveBayes on a frame of pandas as it is, beside classifiers of scikit-learn put together by hand and, where "
+        "it is installed, mixed-naive-bayes; and a fit from a file beside the decoding of its columns.",
+        lambda extent: mixed(extent.few, extent.share),
+    ),
+    Planned(
+        "Gaussian classes",
+        "GaussianClassifier beside scikit-learn's discriminant analyses, by each of their solvers, and beside the "
+        "matrix products that the job needs, by BLAS alone.",
+        lambda extent: gaussian_speed(extent.few, extent.share),
+    ),
+    Planned(
+        "Gaussian classes, memory",
+        "Highest memory during a fit beyond what stood before it, at two sizes, and the bytes it grows by with a row.",
+        lambda extent: gaussian_memory(extent.share),
+    ),
+    Planned(
+        "Gaussian classes, growth",
+        "Nanoseconds a row: flat is linear.",
+        lambda extent: gaussian_growth(extent.few, extent.share),
+    ),
+    Planned(
+        "Gaussian classes, leave-one-out",
+        "Every row against the others, and the choice of shrinkage by it, of whole rows and of rows that lack cells.",
+        lambda extent: gaussian_leave_one_out(extent.few, extent.share),
+    ),
+    Planned(
+        "Decisions",
+        "The action of least risk, beside the one matrix product that it needs (into memory that is there).",
+        lambda extent: decisions(extent.repeats, extent.share),
+    ),
+    Planned(
+        "Discretising",
+        "Cuts by description length, fit and transform, beside Weka's supervised filter in one JVM (its fastest turn), "
+        "where it is installed; both on a table in memory.",
+        lambda extent: discretising(extent.few, extent.share),
+    ),
+    Planned(
+        "One parent more",
+        "AODE and TAN on codes in memory; AODE beside Weka's, in one JVM (its fastest turn), where that is.",
+        lambda extent: semi_naive(extent.few, extent.share),
+    ),
+    Planned(
+        "TAN",
+        "One fit beside that of pyAgrum's BNClassifier, where it is installed.",
+        lambda extent: tan_of_pyagrum(extent.share),
+    ),
+    Planned(
+        "Pairs of columns",
+        "Counts of all pairs by class, beside products of one-hot columns by BLAS.",
+        lambda extent: pair_counting(extent.few, extent.share),
+    ),
+    Planned("Pairs of columns, memory", "Highest memory of a count beside its forecast.", lambda extent: pair_memory()),
+    Planned(
+        "Cuts of Weka",
+        "Columns whose cuts are Weka's to the last bit; by default ties and cuts between neighbouring floats differ.",
+        lambda extent: cuts_of_weka(),
+        _weka,
+    ),
+    Planned(
+        "Probabilities of Weka",
+        "AODE fitted on public tables with missing cells: how far its probabilities are from Weka's, at most.",
+        lambda extent: probabilities_of_weka(),
+        _weka,
+    ),
+    Planned(
+        "Golden values of dependence",
+        "Information and structure on UCI car, in nats, beside the values that bnclassify and Weka agree on.",
+        lambda extent: car_goldens(),
+        _path(CAR),
+    ),
+    Planned(
+        "Golden values of AODE",
+        "Beside Weka (Laplace) and Webb's programs (m=1).",
+        lambda extent: car_rows(),
+        _path(CAR),
+    ),
+    Planned(
+        "German credit",
+        "Mean cost of a row, a bad customer taken for a good one costing 5 and a good one taken for a bad one 1: plain "
+        "predictions beside decisions of least expected cost, in ten folds, five times over.",
+        lambda extent: german_credit(),
+        _path(TABLE),
+    ),
+)
+
+OF_NETWORKS = (
+    Planned(
+        "Network files",
+        "Files of the public repositories read beside pyAgrum, and whether each network comes back from every format "
+        "with the same labels and the same bits.",
+        lambda extent: networks_files(extent.few),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Network formats",
+        "Text in memory to a document, and back.",
+        lambda extent: network_formats(extent.few),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Network inference",
+        "All marginals of rows in which a fifth of the cells is observed, on one thread, beside pyAgrum (its faster "
+        "engine) and pgmpy, where they are installed.",
+        lambda extent: network_inference(extent.few),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Network queries",
+        "One marginal given one row, the network being read.",
+        lambda extent: network_queries(),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Network inference, compile time",
+        "What a first call takes over a second one in a fresh process, with an empty cache and with a full one.",
+        lambda extent: network_compile_times(),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Network golden values",
+        "Networks fitted on the tables of R's bnlearn, beside the answers of gRain.",
+        lambda extent: network_golden(),
+        _path(GOLDEN),
+    ),
+    Planned(
+        "Network golden tables",
+        "Tables fitted by largest likelihood and with imaginary rows, beside bnlearn's.",
+        lambda extent: network_golden_tables(),
+        _path(GOLDEN),
+    ),
+    Planned(
+        "Network reference posteriors",
+        "Networks of the public repositories, beside posteriors that other code found by summation, noted with ten "
+        "decimals.",
+        lambda extent: network_references(),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Network posteriors",
+        "All posteriors of random rows beside pyAgrum's: of the file as it reads it itself, in float32, and of our "
+        "tables, in float64. It refuses the labels of child.",
+        lambda extent: network_posteriors(),
+        _networks_and_pyagrum,
+    ),
+    Planned(
+        "Gibbs sampling",
+        "Millions of variables drawn anew in a second, on one core, beside pyAgrum.",
+        lambda extent: gibbs_speed(),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Sampled answers",
+        "P(lung | xray, dysp) on asia, which is 0.62125; samplers that move one variable at a time are stuck there.",
+        lambda extent: sampled_answers(),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Gibbs sampling, compile time",
+        "What a first run takes over a second one, with an empty cache and with a full one.",
+        lambda extent: gibbs_compiling(),
+    ),
+    Planned(
+        "Structure golden values",
+        "Scores of every structure that bnlearn found, beside its own, and its hill climbs made again.",
+        lambda extent: structure_golden(),
+        _path(GOLDEN),
+    ),
+    Planned(
+        "Structure speed",
+        "A plain hill climb by BIC on 20 000 rows of codes, on one thread, beside pyAgrum and bnlearn-port, where they "
+        "are installed; R's bnlearn as it was noted on a machine like this.",
+        lambda extent: structure_speed(extent.few),
+        _path(GOLDEN),
+    ),
+    Planned(
+        "Structure quality",
+        "The BIC that the default search reaches from several orders of the columns.",
+        lambda extent: structure_quality(8 if extent.is_whole else 2),
+        _path(GOLDEN),
+    ),
+    Planned(
+        "Structure recovery",
+        "Structural Hamming distance, of classes of equivalent graphs, from the network that the rows were drawn from.",
+        lambda extent: structure_recovery(),
+        _path(NETWORKS),
+    ),
+    Planned(
+        "Structure scale",
+        "Seconds and BIC for 150 to 660 variables and 5 000 drawn rows, on one thread.",
+        lambda extent: structure_scale(),
+        _path(NETWORKS),
+    ),
+)
+
+SECTIONS = (
+    *OF_JOBS,
+    *CLASSIFIERS,
+    *OF_NETWORKS,
+    Planned(
+        "Compile time",
+        "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache and with "
+        "a full one; and the import of numba, which the first large table brings.",
+        lambda extent: compile_times(),
+    ),
+)

@@ -1,0 +1,38 @@
+"""Bins that tell the classes apart (`data.discretising.mdl`), cut from a histogram.
+
+The histogram has the weight of every class in every bucket, which is all that the search asks for: of a column of up to
+`MOST_BUCKETS` different values each is a bucket, and the cuts are those of the sorted rows. Of more, no cut parts the
+values of a bucket.
+"""
+
+import numpy as np
+
+from bayeswater.data.discretising.cuts import closed_left
+from bayeswater.data.discretising.finding import FALLBACK_BINS, cuts_by_class
+from bayeswater.data.discretising.value_cells import ValueCells
+from bayeswater.statistics.key_counts import ColumnHistogram
+
+
+def class_cuts(histogram: ColumnHistogram, fallback: int | None = FALLBACK_BINS) -> tuple[float, ...]:
+    """Choose the cuts of bins that are closed on the left, in rising order.
+
+    Where none tells the classes apart there are `fallback` bins of about equal weight; without it, none.
+    """
+    cuts = cuts_by_class(value_cells(histogram), fallback)
+    return tuple(closed_left(cuts, histogram.last).tolist())
+
+
+def value_cells(histogram: ColumnHistogram) -> ValueCells:
+    """Cells of the buckets of a histogram: those of the sorted rows, where each bucket is one value."""
+    order = np.lexsort((histogram.code, histogram.place))
+    start = np.searchsorted(histogram.place[order], np.arange(len(histogram.first) + 1))
+    code = histogram.code[order].astype(np.int32)
+    return ValueCells(histogram.first, histogram.last, start, code, histogram.count[order], histogram.n_classes)
+
+
+def between_buckets(cuts: tuple[float, ...], histogram: ColumnHistogram) -> tuple[float, ...]:
+    """Move cuts that part the values of a bucket down to its least one, and drop what then parts nothing."""
+    limits = np.asarray(cuts, dtype=np.float64)
+    limits = limits[limits <= histogram.last.max(initial=-np.inf)]
+    limits = np.unique(np.minimum(limits, histogram.first[np.searchsorted(histogram.last, limits)]))
+    return tuple(limits[limits > histogram.first.min(initial=np.inf)].tolist())

@@ -1,0 +1,102 @@
+"""`ScoringClassifier`: what every classifier that gives log P(class, row) has in common.
+
+A model says how it reads rows (`_table`) and what their log-joints are (`_joint`); posterior, prediction and decisions
+follow from these.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayeswater.data.frames import held, is_frame
+from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.prior_shift import PriorEstimate
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.errors import SchemaError
+from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
+from bayeswater.inference.scoring import Joint, score
+from bayeswater.typing import Array
+
+
+class ScoringClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier by the joint probability of class and row."""
+
+    @abstractmethod
+    def _joint(self) -> Joint:
+        """Give the parameters, ready for scoring."""
+
+    @abstractmethod
+    def _table(self, X: Any) -> Any:
+        """Read rows to predict."""
+
+    def predict(self, X: Any) -> Array:
+        """Class of largest posterior probability; the first one among equals."""
+        codes = self._score(X, best_class)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probability of each class: (n_rows, n_classes)."""
+        return self._score(X, posterior)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the posterior probabilities, never floored: (n_rows, n_classes)."""
+        return self._score(X, log_posterior)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Logarithm of P(row, class): (n_rows, n_classes)."""
+        return self._score(X, None)
+
+    def log_evidence(self, X: Any) -> Array:
+        """Logarithm of P(row), the sum over all classes: (n_rows,)."""
+        return log_evidence(self.predict_joint_log_proba(X))
+
+    def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:
+        """Action of least expected cost in every row: (n_rows,).
+
+        Parameters
+        ----------
+        X : rows
+        loss : Loss, or anything that `Loss` reads; default 0-1 loss, which decides as `predict`
+        prior : class frequencies in order of `classes_` or by label, or "estimate"; default those of the model
+            Frequencies that hold where X comes from: the same as this model with its class prior set to them.
+            "estimate" finds them from X itself; `estimate_class_prior` tells what they are.
+        return_risk : bool, default False
+            Whether to give a pair: the actions, and the risks (n_rows, n_actions) of all of them. Its attribute
+            `prior` is the report of the frequencies that were estimated.
+        """
+        return self._evidence(X).decide(loss, prior, return_risk=return_risk)
+
+    def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
+        """Expected cost of the best action, with `loss` and `prior` as in `decide`: (n_rows,)."""
+        return self._evidence(X).expected_loss(loss, prior)
+
+    def estimate_class_prior(self, X: Any) -> PriorEstimate:
+        """Find the class frequencies where unlabelled rows come from, of largest likelihood; see `PriorEstimate`."""
+        return self._evidence(X).estimate_prior()
+
+    def _evidence(self, X: Any) -> Evidence:
+        X = held(X)
+        joint = self._score(X, lambda joint, use_loop: joint)
+        return Evidence(Probabilities(joint, "log_joint"), self.classes_, self._scored_prior(), X)
+
+    def _scored_prior(self) -> Array | None:
+        """Give the class prior that is part of the scores, if one is."""
+        return np.exp(self._joint().log_prior)
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        """Walk the second half of the road: data, then inference."""
+        self._require_fitted()
+        return score(self._joint(), self._table(X), finish)
+
+    def _require_names(self, X: Any) -> None:
+        if is_frame(X) or ("feature_names_in_" in self.__dict__ and getattr(X, "ndim", 1) == 2):
+            try:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            except ValueError as error:
+                raise SchemaError(str(error)) from None
+
+    def _require_fitted(self) -> None:
+        check_is_fitted(self)

@@ -1,0 +1,68 @@
+"""Concentrations of back-off: those under which rows, each taken out, are predicted best."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayeswater import KDB
+
+
+def table(n_rows=120):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, n_rows)
+    a = (y + (rng.random(n_rows) < 0.3)) % 3
+    b = (a + y + (rng.random(n_rows) < 0.3)) % 3
+    c = rng.integers(0, 3, n_rows)
+    return pd.DataFrame({"a": a, "b": b, "c": c}), y
+
+
+def log_likelihood(frame, y, parents, c, f, class_free, level):
+    """Sum of log P_l(x | y) over rows and columns, each row taken out: by loops over the rows."""
+    total = {"with": 0.0, "without": 0.0}
+    for name, own in parents.items():
+        x = frame[name].to_numpy()
+        above = [frame[p].to_numpy() for p in own]
+        for i in range(len(y)):
+            keep = np.arange(len(y)) != i
+            same = keep & (x == x[i])
+            free = (same.sum() + 1 / 3) / (keep.sum() + 1)
+            share = ((same & (y == y[i])).sum() + c[0] * free) / ((keep & (y == y[i])).sum() + c[0])
+            deep = 0
+            for at, column in enumerate(above[:level], start=1):
+                keep = keep & (column == column[i])
+                if not keep.any():
+                    break
+                same = keep & (x == x[i])
+                free = (same.sum() + f[at] * free) / (keep.sum() + f[at])
+                base = (1 - class_free) * share + class_free * free
+                share = ((same & (y == y[i])).sum() + c[at] * base) / ((keep & (y == y[i])).sum() + c[at])
+                deep = at
+            if deep == level:
+                total["with"] += np.log(share)
+                total["without"] += np.log(free)
+    return total
+
+
+@pytest.mark.parametrize("class_free", [0.0, 0.3, 1.0])
+def test_no_other_concentration_predicts_the_rows_better(class_free):
+    frame, y = table()
+    parents = {"a": [], "b": ["a", "c"], "c": ["a"]}
+    model = KDB(parents=parents, class_free=class_free).fit(frame, y)
+    c, f = model.concentrations_["with_class"], model.concentrations_["without_class"]
+    assert f[0] == 1.0
+    for level in range(3):
+        best = log_likelihood(frame, y, parents, c, f, class_free, level)
+        for factor in (0.8, 1.25):
+            other = [value * factor if at == level else value for at, value in enumerate(c)]
+            inside = 1 / 64 <= other[level] <= 4**8
+            if inside:
+                assert log_likelihood(frame, y, parents, other, f, class_free, level)["with"] <= best["with"]
+            other = [value * factor if at == level else value for at, value in enumerate(f)]
+            if level and 1 / 64 <= other[level] <= 4**8:
+                assert log_likelihood(frame, y, parents, c, other, class_free, level)["without"] <= best["without"]
+
+
+def test_a_level_without_a_second_row_anywhere_teaches_nothing():
+    frame = pd.DataFrame({"a": [f"v{i}" for i in range(8)], "b": ["x", "y"] * 4}).astype("category")
+    model = KDB(parents={"b": ["a"]}).fit(frame, [0, 0, 1, 1] * 2)
+    assert model.concentrations_["with_class"][1] == 1.0

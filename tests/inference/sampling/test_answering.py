@@ -1,0 +1,142 @@
+"""Questions answered by sampling: which way is taken, what is refused, and whether errors mean what they say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.inference.exact.small_networks import chain, evidence_of, random_network, random_rows, seeds
+from tests.inference.sampling.networks import ASIA, DYSP, LUNG, XRAY, copies, exact
+
+from bayeswater.errors import ImpossibleEvidence, ParameterError, SamplingError
+from bayeswater.inference.exact.elimination import query
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.sampling.answering import approximate_query, exact_is_affordable
+from bayeswater.kernels import compiling
+
+methods = pytest.mark.parametrize("method", ["gibbs", "likelihood_weighting", "auto"])
+
+
+@methods
+def test_impossible_evidence_is_refused_also_where_it_does_not_matter_to_the_target(method):
+    with pytest.raises(ImpossibleEvidence, match="variable 3 in state 1, variable 5 in state 0"):
+        approximate_query(ASIA, [2], {LUNG: 1, 5: 0}, method=method)
+
+
+@methods
+def test_evidence_that_settles_the_target_leaves_nothing_to_draw(method):
+    found = approximate_query(ASIA, [5, LUNG], {1: 1, LUNG: 0}, method=method)
+    assert found.probability.tolist() == [[0.0, 0.0], [1.0, 0.0]]
+    assert found.n_draws == 0
+    assert found.verdict == "reliable"
+
+
+@methods
+@settings(max_examples=25)
+@given(seed=seeds)
+def test_answers_are_those_of_enumeration_within_their_errors(method, seed):
+    rng = np.random.default_rng(seed)
+    factors = random_network(rng, 7, zeros=0.2)
+    evidence = evidence_of(factors, random_rows(rng, factors, 1, 0.3)[0])
+    soft = {v: rng.random(factors.cards[v]) for v in range(2)}
+    targets = rng.choice(7, size=2, replace=False).tolist()
+    try:
+        found = approximate_query(factors, targets, evidence, soft, method=method, standard_error=0.02, time_limit=1.0)
+    except ImpossibleEvidence:
+        return
+    if found.is_reliable:
+        expected = exact(factors, targets, evidence, soft)
+        # Five standard errors; a few cells are asked about in each of some hundred questions.
+        assert (abs(found.probability - expected) <= 5 * found.standard_error + 1e-12).all()
+
+
+@pytest.fixture
+def always_compiled(monkeypatch):
+    """Take the loop for small questions, too: many of them are asked."""
+    monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", 0)
+
+
+@pytest.mark.parametrize("method", ["gibbs", "likelihood_weighting"])
+def test_two_standard_errors_hold_the_truth_in_95_of_100_seeds(method, always_compiled):
+    truth = exact(ASIA, [LUNG], {XRAY: 1, DYSP: 1})[1]
+    held = 0
+    for seed in range(1000, 1200):  # of seeds 1000 to 2599, Gibbs sampling held it in 0.961
+        found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method=method, standard_error=0.01, seed=seed)
+        assert found.is_reliable
+        held += abs(found.probability[1] - truth) <= 2 * found.standard_error[1]
+    # 200 draws of 0.954 have a standard deviation of 0.015: three of them to either side.
+    assert 0.91 <= held / 200 <= 0.999
+
+
+def test_errors_of_chains_with_a_long_memory_hold_the_truth_as_often(always_compiled):
+    # Four variables that mostly agree: a chain keeps its side for many sweeps.
+    network = chain(4, stay=0.9)
+    soft = {3: np.array([0.7, 0.3])}
+    truth = exact(network, [0], {}, soft)[1]
+    held = 0
+    for seed in range(60):
+        found = approximate_query(network, [0], {}, soft, method="gibbs", standard_error=0.02, seed=seed)
+        held += abs(found.probability[1] - truth) <= 2 * found.standard_error[1]
+    # 60 draws of 0.954: three standard deviations, of 0.027, below.
+    assert held >= 52
+
+
+def test_chains_take_over_where_rows_would_have_to_be_too_many():
+    # Ten unlikely symptoms, each of two causes: of a million rows hardly one has the right causes.
+    n = 10
+    cause = np.array([0.98, 0.02])
+    symptom = np.array([[[0.999, 0.001], [0.3, 0.7]], [[0.3, 0.7], [0.1, 0.9]]])
+    parents = (*[()] * (n + 1), *[(v, v + 1) for v in range(n)])
+    network = Factors((2,) * (2 * n + 1), parents, (*[cause] * (n + 1), *[symptom] * n))
+    evidence = dict.fromkeys(range(n + 1, 2 * n + 1), 1)
+    found = approximate_query(network, [0], evidence, standard_error=0.01, time_limit=2.0)
+    assert found.method == "gibbs"
+    assert found.is_reliable
+    assert abs(found.probability - query(network, [0], evidence)).max() < 4 * found.standard_error.max()
+
+
+def test_where_neither_way_can_answer_both_reasons_are_told():
+    # Parities of three coins each, of which an instrument tells something: zeros tie all of them, and rows drawn
+    # without regard to it have weights from 0.1^40 to 0.9^40.
+    n = 40
+    coin = np.array([0.5, 0.5])
+    sums = [(v, (v * 7 + 3) % n, (v * 11 + 5) % n) for v in range(n)]
+    triple = np.eye(2)[[[[0, 1], [1, 0]], [[1, 0], [0, 1]]]]
+    network = Factors((2,) * (2 * n), (*[()] * n, *sums), (*[coin] * n, *[triple] * n))
+    told = {v: np.array([0.9, 0.1]) for v in range(n, 2 * n)}
+    with pytest.raises(SamplingError, match=r"drawn apart.*likelihood weighting cannot answer"):
+        approximate_query(network, [0], {}, told, time_limit=0.2)
+
+
+def test_more_probabilities_than_have_errors_are_refused():
+    with pytest.raises(SamplingError, match="2048 probabilities"):
+        approximate_query(chain(12), list(range(11)))
+
+
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [("method", "magic"), ("standard_error", 0.0), ("time_limit", -1), ("seed", 1.5), ("standard_error", float("nan"))],
+)
+def test_settings_out_of_range_are_refused_by_name(what, value):
+    with pytest.raises(ParameterError, match=what):
+        approximate_query(copies(), [0], **{what: value})
+
+
+def test_states_that_are_none_and_targets_named_twice_are_refused():
+    with pytest.raises(ParameterError, match="variable 1 the state 2, but it has states 0 to 1"):
+        approximate_query(copies(), [0], {1: 2})
+    with pytest.raises(ParameterError, match="comes twice"):
+        approximate_query(copies(), [0, 0])
+
+
+def test_exact_answers_are_affordable_for_small_networks_and_not_for_large_ones():
+    assert exact_is_affordable(ASIA, [LUNG], [XRAY], 10.0)
+    rng = np.random.default_rng(0)
+    n = 150
+    parents = [tuple(rng.choice(v, size=min(v, 4), replace=False).tolist()) for v in range(n)]
+    dense = Factors((3,) * n, tuple(parents), tuple(rng.dirichlet(np.ones(3), size=(3,) * len(p)) for p in parents))
+    assert not exact_is_affordable(dense, [n - 1], [], 10.0)
+
+
+def test_time_that_ran_out_is_told():
+    found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method="gibbs", standard_error=1e-7, time_limit=0.2)
+    assert not found.is_reached
+    assert found.verdict == "reliable, but the error asked for was not reached in the time given"

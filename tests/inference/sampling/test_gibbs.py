@@ -1,0 +1,124 @@
+"""Gibbs sampling: right where single moves are wrong, the same for any number of threads, and sure of its errors."""
+
+import numpy as np
+import pytest
+from tests.inference.exact.small_networks import chain
+from tests.inference.sampling.networks import ASIA, DYSP, LUNG, XRAY, copies, exact
+
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.sampling import gibbs as gibbs_module
+from bayeswater.inference.sampling.answering import approximate_query
+from bayeswater.inference.sampling.question import ask
+from bayeswater.inference.sampling.starts import find_starts
+from bayeswater.kernels import compiling
+from bayeswater.kernels.threads import threads
+
+GIVEN = {XRAY: 1, DYSP: 1}
+
+
+def test_asia_is_right_within_its_error_bar():
+    found = approximate_query(ASIA, [LUNG], GIVEN, method="gibbs", standard_error=0.001)
+    assert found.verdict == "reliable"
+    assert found.standard_error.max() <= 0.001
+    # The exact answer is 0.6212528; four standard errors are passed once in 16 000 seeds.
+    assert abs(found.probability[1] - 0.6212528) < 4 * found.standard_error[1]
+    assert found.r_hat.max() < 1.01
+    assert found.effective_size.min() > 0.2 / 0.001**2
+
+
+def test_copies_that_no_single_move_can_change_are_right():
+    found = approximate_query(copies(), [2], {3: 1}, method="gibbs")
+    # All three move together: nothing is left to draw, and the answer is exact.
+    np.testing.assert_allclose(found.probability, exact(copies(), [2], {3: 1}), rtol=1e-14)
+    assert found.n_draws == 0
+
+
+def test_copies_beside_others_are_right():
+    same, step = np.eye(2), np.array([[0.8, 0.2], [0.4, 0.6]])
+    two_pairs = Factors((2,) * 5, ((), (0,), (1,), (2,), (3,)), (np.array([0.6, 0.4]), same, step, same, step))
+    found = approximate_query(two_pairs, [0], {4: 1}, method="gibbs", standard_error=0.002)
+    assert found.n_draws > 0
+    assert found.is_reliable
+    assert abs(found.probability - exact(two_pairs, [0], {4: 1})).max() < 4 * found.standard_error.max()
+
+
+def test_the_joint_of_several_targets_has_an_error_for_each_of_its_cells():
+    found = approximate_query(ASIA, [LUNG, 0, 5], GIVEN, method="gibbs", standard_error=0.003)
+    expected = exact(ASIA, [LUNG, 0, 5], GIVEN)
+    assert found.probability.shape == found.standard_error.shape == found.r_hat.shape == (2, 2, 2)
+    assert (abs(found.probability - expected) <= 4 * found.standard_error + 1e-15).all()
+    assert (found.probability[1, :, 0] == 0).all()  # lung without either
+    assert found.probability.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_answer_is_the_same_for_any_number_of_threads_and_by_either_road(monkeypatch):
+    answers = []
+    for n_threads, from_cells in ((1, 0), (3, 0), (1, 10**18)):
+        monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", from_cells)
+        with threads(n_threads):
+            answers.append(approximate_query(ASIA, [LUNG], GIVEN, method="gibbs", standard_error=0.005, seed=3))
+    for other in answers[1:]:
+        np.testing.assert_array_equal(answers[0].probability, other.probability)
+        np.testing.assert_array_equal(answers[0].standard_error, other.standard_error)
+    another = approximate_query(ASIA, [LUNG], GIVEN, method="gibbs", standard_error=0.005, seed=4)
+    assert (another.probability != answers[0].probability).all()
+
+
+def test_chains_that_do_not_mix_are_not_vouched_for():
+    # Two variables that are equal but once in ten million: no zeros, and yet no chain ever leaves its half.
+    sticky = chain(4, stay=1 - 1e-7)
+    found = approximate_query(sticky, [0], {}, {3: np.array([0.5, 0.2])}, method="gibbs", time_limit=0.3)
+    assert not found.is_reliable
+    assert "not reliable" in found.verdict
+
+
+def test_a_site_alone_is_answered_exactly():
+    found = approximate_query(ASIA, [4], {2: 1, 5: 1, DYSP: 0}, method="gibbs")
+    np.testing.assert_allclose(found.probability, exact(ASIA, [4], {2: 1, 5: 1, DYSP: 0}), rtol=1e-14)
+    assert found.n_draws == 0
+    assert (found.standard_error == 0).all()
+
+
+def test_a_state_that_was_never_drawn_has_an_error_all_the_same():
+    step = np.array([[0.6, 0.4], [0.4, 0.6]])
+    rare = np.array([[1 - 1e-9, 1e-9], [1 - 2e-9, 2e-9]])
+    network = Factors((2, 2, 2, 2), ((), (0,), (1,), (1,)), (np.array([0.5, 0.5]), step, step, rare))
+    found = approximate_query(network, [0, 3], {2: 1}, method="gibbs", standard_error=0.005)
+    never = found.probability[:, 1]
+    assert (never < 1e-6).all()
+    assert (found.standard_error[:, 1] > 0).all()
+
+
+@pytest.mark.parametrize("n_chains", [1, 128])
+def test_chains_start_where_evidence_allows(n_chains):
+    rng = np.random.default_rng(0)
+    question = ask(ASIA, [LUNG], GIVEN, {}, rng)
+    starts = find_starts(question, n_chains, rng)
+    assert starts.shape == (len(question.free), n_chains)
+    for piece in question.pieces:
+        assert (piece.values[tuple(starts[question.free.index(v)] for v in piece.scope)] > 0).all()
+
+
+def test_starts_are_searched_for_where_no_row_drawn_is_possible():
+    # Twelve pairs of variables of many states that have to be equal: no row drawn at random has all of them equal.
+    n, states = 12, 30
+    flat = np.full(states, 1 / states)
+    equal = np.stack([1 - np.eye(states), np.eye(states)], axis=-1)
+    parents = (*[()] * (2 * n), *[(2 * v, 2 * v + 1) for v in range(n)])
+    pairs = Factors((*[states] * (2 * n), *[2] * n), parents, (*[flat] * (2 * n), *[equal] * n))
+    rng = np.random.default_rng(0)
+    question = ask(pairs, list(range(2 * n)), dict.fromkeys(range(2 * n, 3 * n), 1), {}, rng)
+    starts = find_starts(question, 16, rng)
+    line = [question.free.index(v) for v in range(2 * n)]
+    np.testing.assert_array_equal(starts[line[::2]], starts[line[1::2]])
+    assert len(np.unique(starts, axis=1).T) == 8
+
+
+def test_the_first_windows_do_not_count(monkeypatch):
+    means = np.zeros((gibbs_module.WINDOWS, 1, 4))
+    means[: gibbs_module.LEFT_OUT] = 1.0
+    means[gibbs_module.LEFT_OUT :] = np.random.default_rng(0).random(
+        (gibbs_module.WINDOWS - gibbs_module.LEFT_OUT, 1, 4)
+    )
+    found = gibbs_module._read(means, 1, 0.1, with_r_hat=True)
+    assert found.probability[0] == pytest.approx(means[gibbs_module.LEFT_OUT :].mean(), rel=1e-12)
