@@ -40,7 +40,7 @@ ROWS_OF = {"link": 5}
 FLOAT32 = 2.0**-24
 """Relative error of a number that is read into float32."""
 
-ROUNDING = 1e-10
+ROUNDING = 1e-12
 """Of sums over up to some hundred million cells, in another order."""
 
 

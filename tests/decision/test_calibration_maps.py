@@ -14,12 +14,14 @@ from bayeswater.decision.calibration_maps import (
     MAPS,
     BetaCalibration,
     IsotonicCalibration,
+    ShiftedTemperature,
     Temperature,
     VectorScaling,
 )
 from bayeswater.decision.convex import minimise
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores, log_complement, normalised
+from bayeswater.decision.softmax_maps import LEAST_LOG_ODDS
 from bayeswater.errors import DataError
 
 SLOPE = st.floats(-60, 60) | st.sampled_from([-np.inf, -1e308, 1e308, -1e-300, 0.0])
@@ -116,11 +118,24 @@ def test_a_faultless_record_leaves_one_error_in_n_plus_two(margin, n):
     assert np.exp(found[0, 1]) == pytest.approx(1 / (n + 2), rel=1e-9)  # the precision of the root that is sought
 
 
-def test_scores_that_point_the_wrong_way_are_not_turned_round_but_forgotten():
-    z, codes = some_scores(200, 2)
-    found = Temperature.fit(z, 1 - codes)
-    assert found.temperature == np.inf
-    np.testing.assert_allclose(found.apply(z), np.log(0.5), atol=1e-15)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_scores_that_point_the_wrong_way_are_damped_as_far_as_goes_but_neither_turned_round_nor_forgotten(n_classes):
+    z, _ = some_scores(200, n_classes)
+    wrong = np.argmin(z, axis=1)
+    for kind in (Temperature, ShiftedTemperature):
+        found = kind.fit(z, wrong).apply(z)
+        np.testing.assert_array_equal(found.argmax(axis=1), z.argmax(axis=1))
+        assert np.ptp(found, axis=1).max() == pytest.approx(LEAST_LOG_ODDS, rel=1e-9)  # a few roundings
+
+
+@pytest.mark.parametrize("n_rows", [5, 9, 45])
+def test_few_rows_of_chance_do_not_erase_what_a_model_says(n_rows):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        z = np.log(rng.dirichlet([0.1, 0.1], n_rows).clip(1e-9))
+        found = Temperature.fit(z, rng.integers(0, 2, n_rows))
+        np.testing.assert_array_equal(found.apply(z).argmax(axis=1), z.argmax(axis=1))
+        assert np.isfinite(found.temperature)
 
 
 def test_scores_that_say_nothing_keep_temperature_one():

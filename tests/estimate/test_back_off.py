@@ -66,3 +66,33 @@ def test_a_level_without_a_second_row_anywhere_teaches_nothing():
     frame = pd.DataFrame({"a": [f"v{i}" for i in range(8)], "b": ["x", "y"] * 4}).astype("category")
     model = KDB(parents={"b": ["a"]}).fit(frame, [0, 0, 1, 1] * 2)
     assert model.concentrations_["with_class"][1] == 1.0
+
+
+@pytest.mark.parametrize("factor", [1 / 2, 1 / 10, 1 / 1024])
+def test_a_common_factor_of_all_weights_goes_into_the_concentrations_alone(factor):
+    frame, y = table(600)
+    frame["c"] = (frame["a"] + frame["b"] * (np.arange(600) % 3 > 0)) % 3
+    whole, light = (KDB().fit(frame, y, sample_weight=np.full(600, w)) for w in (1.0, factor))
+    for name in ("with_class", "without_class"):
+        c, scaled = (np.array(model.concentrations_[name][1:]) for model in (whole, light))
+        # alpha, which draws F_0 to equal shares, is no multiple of the weights: it weighs a little more of few.
+        np.testing.assert_allclose(scaled / factor, c, rtol=0.3)
+    np.testing.assert_array_equal(light.predict(frame), whole.predict(frame))
+
+
+def test_with_nothing_to_draw_to_equal_shares_a_common_factor_changes_no_share():
+    frame, y = table(600)
+    models = [KDB(alpha=0).fit(frame, y, sample_weight=np.full(600, w)) for w in (1.0, 1 / 64)]
+    c, scaled = (np.array(model.concentrations_["with_class"]) for model in models)
+    np.testing.assert_allclose(scaled * 64, c, rtol=1e-9)  # powers of two scale every sum exactly; logarithms do not
+    whole, light = (model.predict_proba(frame) for model in models)
+    np.testing.assert_allclose(light, whole, rtol=1e-9)
+
+
+def test_rows_that_hardly_weigh_do_not_hide_what_a_row_weighs():
+    frame, y = table(300)
+    model = KDB().fit(frame, y)
+    dust = KDB().fit(pd.concat([frame, frame]), np.tile(y, 2), sample_weight=np.repeat([1.0, 1e-6], 300))
+    for name in ("with_class", "without_class"):
+        # The dust is a millionth of all weight.
+        np.testing.assert_allclose(dust.concentrations_[name], model.concentrations_[name], rtol=1e-2)

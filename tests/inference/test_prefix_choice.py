@@ -5,33 +5,45 @@ import pytest
 
 from bayeswater import SKDB
 from bayeswater.inference import prefix_choice
-from bayeswater.inference.prefix_choice import Choice, best_of_prefixes, prefix_losses
-
-N_ROWS, N_EQUAL = 60, 50
-
-
-def losses_of(rows):
-    """Losses of some rows of a table in which 50 rows are equal, and lack two cells that others depend on."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, (N_ROWS + N_EQUAL, 4)).astype(float)
-    y = (X[:, 0] + X[:, 1] + rng.integers(0, 2, len(X))) % 2
-    X[N_ROWS:], y[N_ROWS:] = [np.nan, np.nan, 1, 2], 1
-    model = SKDB(2, parents={2: [0, 1], 3: [1]}).fit(X, y)
-    joint = model._dependence(model.statistics_, 2, (0, 1, 2, 3))
-    table, codes = model._table(X), (y == 1).astype(int)
-    block, ones = table.block(slice(0, len(X))), np.ones(len(X))
-    return prefix_losses(joint, [0, 1, 2, 3], block[rows], codes[rows], ones[rows], ones[rows], use_loop=False)
+from bayeswater.inference.prefix_choice import Choice, best_of_prefixes, weight_of_judges
+from bayeswater.models import skdb
 
 
-def test_one_of_equal_rows_judges_in_the_place_of_all(monkeypatch):
-    expected = losses_of(slice(None))
-    monkeypatch.setattr(prefix_choice, "FILLED_JUDGING", 1)
-    np.testing.assert_allclose(losses_of(slice(None)), expected, rtol=1e-12)
+def table_with_gaps(seed=0, n_rows=300):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n_rows, 5)).astype(float)
+    y = ((X[:, 0] + X[:, 1] + X[:, 2]) // 3 + (rng.random(n_rows) < 0.3)) % 3
+    X[rng.random(X.shape) < 0.2] = np.nan
+    return X, y
 
 
-def test_rows_with_too_many_combinations_judge_nothing(monkeypatch):
-    monkeypatch.setattr(prefix_choice, "MOST_JUDGING", 8)  # two cells of three states have nine
-    np.testing.assert_array_equal(losses_of(slice(None)), losses_of(slice(0, N_ROWS)))
+@pytest.mark.parametrize(("n_filled", "n_rows"), [(200, 2**18), (2**16, 2**18), (2**16, 50)])
+def test_neither_order_nor_repetition_of_rows_with_gaps_changes_the_losses(monkeypatch, n_filled, n_rows):
+    monkeypatch.setattr(prefix_choice, "FILLED_JUDGING", n_filled)
+    monkeypatch.setattr(skdb, "CHOOSING_ROWS", n_rows)
+    losses = []
+    monkeypatch.setattr(skdb, "best_of_prefixes", lambda found: losses.append(found) or best_of_prefixes(found))
+    X, y = table_with_gaps()
+    times = np.random.default_rng(1).integers(1, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), times)
+    mixed = np.random.default_rng(2).permutation(repeated)
+    columns = dict.fromkeys(range(5), "categorical")
+    SKDB(columns=columns).fit(X, y, sample_weight=times)
+    for rows in (repeated, mixed):
+        SKDB(columns=columns).fit(X[rows], y[rows])
+        np.testing.assert_array_equal(losses[-1], losses[0])
+
+
+def test_rows_judge_in_the_place_of_those_that_are_too_many(monkeypatch):
+    monkeypatch.setattr(prefix_choice, "FILLED_JUDGING", 10)
+    monkeypatch.setattr(prefix_choice, "MOST_JUDGING", 8)
+    n_combinations = np.array([1.0, 6.0, 9.0, 4.0, 2.0, 1.0])
+    times = weight_of_judges(n_combinations, np.array([1.0, 1.0, 2.0, 3.0, 2.0, 7.0]))
+    np.testing.assert_array_equal(times, [1, 2, 0, 6, 0, 7])  # two of four in weight judge for eight
+
+
+def test_rows_with_too_many_combinations_judge_nothing_where_all_have():
+    np.testing.assert_array_equal(weight_of_judges(np.array([1.0, 2.0**11]), np.ones(2)), [1, 0])
 
 
 @pytest.mark.parametrize(

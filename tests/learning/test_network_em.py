@@ -229,6 +229,7 @@ def test_the_list_of_completions_has_a_limit_and_what_is_beyond_is_answered_all_
     full = Expectation(codes, network.parents, network.cards)
     monkeypatch.setattr(completions, "TERMS_IN_ALL", 2000)
     monkeypatch.setattr(completions, "TERMS_OF_A_PART", 100)
+    monkeypatch.setattr(completions, "MOST_TERMS_OF_A_PART", 150)
     monkeypatch.setattr(completions, "ROWS_AT_ONCE", 60)
     part = Expectation(codes, network.parents, network.cards)
     assert len(full.completions.others) == 0 < len(part.completions.others) < 200
@@ -257,3 +258,12 @@ def test_missing_cells_are_drawn_as_often_as_they_are_probable_together(reach, m
         often = expected > 5
         statistic = ((count - expected)[often] ** 2 / expected[often]).sum()
         assert statistic < chi2.ppf(0.999, max(1, often.sum() - 1))  # once in a thousand seeds it is larger
+
+
+def test_a_row_with_a_thousand_missing_cells_in_one_piece_is_left_to_messages():
+    n = 1100  # a chain of which nothing is known: two to the power of 1100 completions, which no float holds
+    parents = ((), *((v - 1,) for v in range(1, n)))
+    codes = np.full((n, 2), 2)
+    codes[:, 1] = 0
+    rows = Expectation(codes, parents, (2,) * n)
+    assert rows.completions.others.tolist() == [0]

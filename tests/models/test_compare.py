@@ -281,7 +281,7 @@ def test_peers_meet_categories_that_they_have_not_learned():
     ("options", "message"),
     [
         ({"models": ["ayode"]}, "models names 'ayode'; it can be a list of some of"),
-        ({"models": []}, "models names 'nothing'"),
+        ({"models": []}, "models is empty; name at least one of"),
         ({"models": {}}, "models is empty"),
         ({"folds": 1}, "cv is 1"),
         ({"folds": "many"}, "cv is 'many'"),

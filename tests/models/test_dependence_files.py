@@ -79,7 +79,7 @@ def array(name, change):
     return lambda document, arrays: arrays.__setitem__(name, change(arrays.get(name)))
 
 
-COUNT, CELL, START = ("columns.families." + name for name in ("count", "cell", "start"))
+COUNT, CELL, START, SQUARED = ("columns.families." + name for name in ("count", "cell", "start", "squared"))
 TRIPLES = "columns.pairs.triples"
 PARENTS = {"size": ["colour", "grade"]}
 
@@ -91,11 +91,13 @@ FORGERIES = {
     "cells in another order": (KDB, "not in the order", array(CELL, lambda cells: cells[::-1].copy())),
     "families that start elsewhere": (KDB, "start does not cut", cell(START, 0, 1)),
     "counts of floats": (KDB, "count has shape", array(COUNT, lambda count: count.astype(np.float64))),
+    "squared weights of too few classes": (KDB, "squared has shape", array(SQUARED, lambda squared: squared[1:])),
+    "squared weights of floats": (KDB, "squared has shape", array(SQUARED, lambda squared: squared * 0.5)),
     "no cells": (KDB, "its arrays are", lambda document, arrays: arrays.pop(CELL)),
     "no families": (
         KDB,
         "it has sums of",
-        lambda document, arrays: [arrays.pop(name) for name in (COUNT, CELL, START)],
+        lambda document, arrays: [arrays.pop(name) for name in (COUNT, CELL, START, SQUARED)],
     ),
     "parents of nobody": (KDB, "its parents", field("parents", [[0], [9], [], []])),
     "parents that are no numbers": (KDB, "its parents", field("parents", [["0"], [], [], []])),

@@ -14,6 +14,7 @@ from bayeswater import (
     TAN,
     BayesWarning,
     DataError,
+    ImpossibleEvidenceWarning,
     NaiveBayes,
     ParameterError,
     ResourceLimitError,
@@ -298,6 +299,7 @@ def test_a_sparse_table_is_refused_with_a_way_out():
     [
         (AODE(min_support=0), "min_support is 0"),
         (AODE(subsumption=-1), "subsumption is -1"),
+        (AODE(subsumption=0), "subsumption is 0; it must be True, False, or a number of rows over 0"),
         (AODE(weighting="gain"), "weighting is 'gain'"),
         (AODE(select=1), "select is 1"),
         (AODE(alpha=-1), "alpha is -1"),
@@ -409,6 +411,30 @@ def test_cells_that_others_imply_are_left_out():
     )
 
 
+def test_a_choice_of_columns_that_is_asked_for_after_the_fit_is_refused_and_one_that_was_made_can_be_left_out():
+    model = AODE().fit(CARS, VERDICTS).set_params(select=True)
+    with pytest.raises(ParameterError, match="select is True, but the rows were learned without a choice"):
+        model.predict(CARS)
+    chosen = AODE(select=True).fit(CARS, VERDICTS)
+    assert len(chosen.structure_[0]) < CARS.shape[1] or len(chosen.structure_[1]) < CARS.shape[1]
+    before = chosen.predict_proba(CARS)
+    of_all = chosen.set_params(select=False).predict_proba(CARS)
+    np.testing.assert_array_equal(of_all, AODE().fit(CARS, VERDICTS).predict_proba(CARS))
+    np.testing.assert_array_equal(chosen.set_params(select=True).predict_proba(CARS), before)
+
+
+def test_a_flag_of_numpy_is_a_flag():
+    found = AODE(subsumption=np.False_).fit(CARS, VERDICTS).predict_proba(CARS)
+    np.testing.assert_array_equal(found, AODE().fit(CARS, VERDICTS).predict_proba(CARS))
+
+
+def test_choosing_the_super_parent_says_nothing_of_candidates_that_were_not_chosen():
+    frame, labels = mixed_table()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ImpossibleEvidenceWarning)
+        SPODE("best", alpha=0).fit(frame, labels)
+
+
 # ---------------------------------------------------------------------- calibration
 
 
@@ -418,7 +444,7 @@ def test_a_temperature_is_learned_from_rows_that_had_no_say_in_the_tree():
     model = TAN(calibrate=True).fit(X, y)
     judged_by_itself = TAN().fit(X, y).leave_one_out([(X, y)])
     assert judged_by_itself.accuracy > 0.7  # the tree knows the labels by heart
-    assert model.calibration_.n_used == 60
+    assert model.calibration_.n_used == 200
     assert model.calibration_.before.accuracy < 0.6
     assert model.calibration_.after.log_loss < 0.75 < judged_by_itself.log_loss
     assert np.exp(model.predict_log_proba(rng.integers(0, 4, (500, 30)))).max() < 0.75
@@ -426,10 +452,16 @@ def test_a_temperature_is_learned_from_rows_that_had_no_say_in_the_tree():
 
 def test_cuts_that_the_labels_chose_are_chosen_anew_by_a_part_of_the_rows():
     frame, labels = mixed_table()
-    assert AODE(calibrate=True).fit(frame, labels).calibration_.n_used == 60
-    told = {"size": {"cuts": (0.0, 1.0)}, "seen": {"bins": 3}}
-    assert AODE(columns=told, calibrate=True).fit(frame, labels).calibration_.n_used == 200
-    assert AODE(discretize="equal_frequency", calibrate=True).fit(frame, labels).calibration_.n_used == 200
+
+    def is_scored_by_its_own_cuts(model):
+        report = model.fit(frame, labels).calibration_
+        assert report.n_used == len(labels)
+        own = model.leave_one_out([(frame, labels)]).log_loss
+        return report.candidates["unchanged"] == pytest.approx(own, rel=1e-12)  # a mean, summed in another order
+
+    assert not is_scored_by_its_own_cuts(AODE(calibrate=True))
+    assert is_scored_by_its_own_cuts(AODE(columns={"size": {"cuts": (0.0, 1.0)}, "seen": {"bins": 3}}, calibrate=True))
+    assert is_scored_by_its_own_cuts(AODE(discretize="equal_frequency", calibrate=True))
 
 
 def test_where_nothing_was_chosen_by_the_labels_all_rows_calibrate():
@@ -510,6 +542,19 @@ def test_samples_have_the_form_of_the_table_and_follow_the_model(model):
     assert yellow["bee"] > 0.8 > 0.6 > yellow["ant"]
     again, _ = model.sample(4000, random_state=0)
     pd.testing.assert_frame_equal(drawn, again)
+
+
+@pytest.mark.parametrize("model", [SPODE("a"), SPODE(), SPODE("a", class_prior=[0.9, 0.1]), TAN(), AODE()], ids=str)
+def test_the_prior_that_a_model_tells_is_the_one_it_decides_by(model):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(["x", "y", "z"], 200) for name in "abc"})
+    y = rng.choice(["no", "yes"], 200)
+    frame.loc[(y == "no") & (rng.random(200) < 0.8), "a"] = None
+    model = model.fit(frame, y)
+    prior = np.exp(model.class_log_prior_)
+    nothing_known = pd.DataFrame({name: pd.Series([None], dtype=object) for name in "abc"})
+    np.testing.assert_allclose(model.predict_proba(nothing_known)[0], prior, rtol=1e-12)  # sums of a few logarithms
+    np.testing.assert_array_equal(model.decide(frame, prior=prior), model.predict(frame))
 
 
 @pytest.mark.parametrize("model", [SPODE("seats"), TAN()], ids=str)

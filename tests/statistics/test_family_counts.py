@@ -120,3 +120,28 @@ def test_a_dense_table_over_the_limit_is_refused():
     counts = FamilyCounts.of(coded, labels, None, [(), (0,), (0, 1), (), (), ()])
     with pytest.raises(ResourceLimitError, match="all configurations of a column and 2 parents would take"):
         counts.family(2).dense()
+
+
+def weighed(weight, rows=slice(None)):
+    """Families of two columns; of each class the weights are the same."""
+    X, y = np.array([["a", "x"], ["b", "y"], ["a", "y"]] * 4)[rows], np.array(["no", "no", "yes"] * 4)[rows]
+    coded = encode_categories(X.astype(object), Rules("the test", refuse_missing=False))
+    return FamilyCounts.of(coded, encode_labels(y), None if weight is None else np.full(len(X), weight), [(), (0,)])
+
+
+def test_the_weight_of_a_row_is_one_for_whole_weights_and_their_own_for_fractions():
+    assert weighed(None).row_weight == weighed(1).row_weight == weighed(3).row_weight == 1.0
+    assert weighed(0.125).row_weight == 0.125  # powers of two: no sum is rounded
+    assert weighed(2.5).row_weight == 1.0
+
+
+def test_the_weight_of_a_row_follows_merging_taking_away_and_fading():
+    first, later = weighed(0.25, slice(0, 6)), weighed(0.5, slice(6, 12))
+    assert (first + later).row_weight == (6 * 0.25**2 + 6 * 0.5**2) / (6 * 0.25 + 6 * 0.5)
+    assert ((first + later) - later).row_weight == 0.25
+    assert weighed(None).scaled(0.25) == weighed(0.25)
+    assert weighed(2).scaled(0.25).row_weight == 0.25
+
+
+def test_squares_too_small_to_tell_leave_the_weight_of_a_row_at_one():
+    assert weighed(1e-200).row_weight == 1.0

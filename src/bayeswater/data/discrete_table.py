@@ -28,7 +28,7 @@ class DiscreteTable:
         return self.coded.n_cells
 
     def take(self, rows: Array) -> "DiscreteTable":
-        """Give the marked rows."""
+        """Give some rows, marked or numbered."""
         codes = ColumnMatrix(tuple(np.ascontiguousarray(column[rows]) for column in self.columns))
         return replace(self, coded=replace(self.coded, codes=codes))
 

@@ -3,6 +3,8 @@
 Both have the least log-loss on the rows they are fitted on, with a guard against a record too good to be true: W rows
 without an error do not prove that there are none. A temperature claims at least 1 / (W + 2) errors (Laplace's rule of
 succession), and vector scaling is drawn to the best temperature by a standard normal prior, worth one row or so.
+Nor is it proof of anything if few rows seem to speak against the scores: a temperature never erases what they say, nor
+does one with shifts, so that the class of the largest score stays that of the largest probability under a temperature.
 """
 
 from dataclasses import dataclass
@@ -15,6 +17,9 @@ from bayeswater.decision.convex import Evaluation, minimise
 from bayeswater.decision.scores import Scores, learnable, normalised, span
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
+
+LEAST_LOG_ODDS = 1 / 20
+"""What a temperature leaves, at least, of the widest log-odds of two classes among the rows it is fitted on."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,10 @@ class Unchanged:
 
 @dataclass(frozen=True)
 class Temperature:
-    """softmax(log p / T): above 1 takes confidence back, below 1 adds; infinite if the scores say nothing.
+    """softmax(log p / T): above 1 takes confidence back, below 1 adds.
 
-    The log-loss is convex in 1/T, and its minimum is found there.
+    The log-loss is convex in 1/T, and its minimum is found there. Scores that seem to say nothing, or the wrong thing,
+    keep 1/20 of log-odds at their widest: too little to do harm, and enough to tell which class comes first.
 
     >>> Temperature(2.0).apply(np.log([[0.8, 0.2]])).round(3)
     array([[-0.405, -1.099]])
@@ -56,7 +62,7 @@ class Temperature:
         if not len(scores):
             return cls(1.0)
         impossible = np.isneginf(scores.log_proba)
-        z = np.where(impossible, 0.0, scores.log_proba - scores.log_proba.max(axis=1, keepdims=True))
+        z = _below_best(scores.log_proba)
         spread = -float(z.min())
         if spread == 0:
             return cls(1.0)
@@ -83,12 +89,12 @@ class Temperature:
             return 1 - float(share @ (1 / powers(inverse)[1]))
 
         if evaluate(np.zeros(1))[1][0] >= 0:  # the true class scores no better than the others
-            return cls(np.inf)
+            return cls(spread / LEAST_LOG_ODDS)
         inverse = float(minimise(evaluate, np.zeros(1))[0])
         least_errors = 1 / (scores.weight.sum() + 2)
         if errors_claimed(inverse) < least_errors:
             inverse = brentq(lambda x: errors_claimed(x) - least_errors, 0.0, inverse, xtol=1e-14 * inverse)
-        return cls(spread / inverse)
+        return cls(spread / max(inverse, LEAST_LOG_ODDS))
 
     def apply(self, log_proba: Any) -> Array:
         """Calibrated log-probabilities."""
@@ -189,9 +195,10 @@ class ShiftedTemperature(VectorScaling):
         Few rows, each left out in turn, may seem to speak against the truth; then the best temperature is kept alone.
         """
         found = super().fit(log_proba, codes, weight)
-        if found.slope[0] > 0:
+        scores = learnable(log_proba, codes, weight)
+        if found.slope[0] >= 1 / highest_temperature(scores):
             return found
-        slope, _ = best_slope(learnable(log_proba, codes, weight))
+        slope, _ = best_slope(scores)
         return cls(np.full(len(found.slope), slope), np.zeros(len(found.slope)))
 
     def __str__(self) -> str:
@@ -200,10 +207,23 @@ class ShiftedTemperature(VectorScaling):
 
 
 def best_slope(scores: Scores) -> tuple[float, float]:
-    """Inverse of the best temperature, and a unit for slopes: itself or, where it is 0, what the scores allow."""
-    slope = 1 / Temperature._of(scores).temperature
+    """Inverse of the best temperature, and a unit for slopes: itself or, where it is the least, what scores allow."""
+    best = Temperature._of(scores).temperature
+    if best < highest_temperature(scores):
+        return 1 / best, 1 / best
     finite = scores.log_proba[np.isfinite(scores.log_proba)]
-    return slope, slope or -1 / float(finite.min())
+    return 1 / best, -1 / float(finite.min())
+
+
+def highest_temperature(scores: Scores) -> float:
+    """Temperature that leaves the least of the log-odds; infinite where all classes score alike."""
+    spread = -float(_below_best(scores.log_proba).min(initial=0.0))
+    return spread / LEAST_LOG_ODDS if spread else np.inf
+
+
+def _below_best(log_proba: Array) -> Array:
+    """Distance of each class from the best of its row, at most 0; 0 for one that is impossible."""
+    return np.where(np.isneginf(log_proba), 0.0, log_proba - log_proba.max(axis=1, keepdims=True, initial=-np.inf))
 
 
 _ONE = np.ones((1, 1))

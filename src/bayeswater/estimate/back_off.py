@@ -7,7 +7,9 @@ taken out of the counts that it predicts:
     sum of N(x, y, p) log [(N(x, y, p) - 1 + c B) / (N(y, p) - 1 + c)],    B = (1 - lambda) P_{l-1} + lambda F_l
 
 and f_l likewise that of log F_l. A row that is alone at its node says nothing there. Rows of equal cells say the same,
-so the sums are all that is looked at; of very many cells, some. In log c the terms bend slowly: a grid of factors of 4
+so the sums are all that is looked at; of very many cells, some. Where weights are fractions, the sums do not tell those
+of single rows: each takes away their mean u in the place of 1, and c is looked for among multiples of u, so that a
+common factor of all weights goes into c and nowhere else. In log c the terms bend slowly: a grid of factors of 4
 finds the highest peak, and a search beside its best point the maximum.
 """
 
@@ -28,13 +30,13 @@ LOOKED_AT = 2**16
 """Terms of all columns together that concentrations are learned from, at most."""
 
 LOG_GRID = np.log(4.0) * np.arange(-3, 9)
-"""Concentrations from 1/64 to 65536: beyond them the counts say all, or nothing."""
+"""Concentrations from 1/64 to 65536 rows: beyond them the counts say all, or nothing."""
 
 ON_GRID = 2**12
 """Terms that are looked at on the grid, about: they need only tell its points apart."""
 
 NOTHING_LEARNED = 1.0
-"""Concentration of a level that says nothing about it."""
+"""Concentration, in rows, of a level that says nothing about it."""
 
 TOLERANCE = 1e-4
 """Width of the interval of log c at which the search ends."""
@@ -82,11 +84,16 @@ class Groups:
 
 
 def fitted_rule(
-    families: Sequence[Family], trees: Sequence[Tree], n_parents: Sequence[int], class_free: float, alpha: float
+    families: Sequence[Family],
+    trees: Sequence[Tree],
+    n_parents: Sequence[int],
+    class_free: float,
+    alpha: float,
+    row_weight: float,
 ) -> Rule:
     """Learn the concentrations of all levels from families and trees of their first parents.
 
-    `alpha` is the concentration of F_0 towards equal shares.
+    `alpha` is the concentration of F_0 towards equal shares, `row_weight` what a single row weighs.
     """
     n_levels, most = 1 + max(n_parents), max(1, LOOKED_AT // len(families))
     columns = list(zip(families, trees, n_parents, strict=True))
@@ -96,39 +103,44 @@ def fitted_rule(
         np.concatenate([getattr(one, name) for one in found], axis=1)
         for name in ("is_counted", "own", "of_class", "of_state", "whole")
     )
-    removed = np.minimum(weight, 1.0)
+    removed = np.minimum(weight, row_weight)
     with_class, without_class = np.empty(n_levels), np.empty(n_levels)
     free, share = 1 / np.maximum(n_states, 1), np.ones(len(weight))
+
+    def best(said: Array, count: Array, total: Array, base: Array) -> float:
+        return _best(weight[said], count[said], total[said], base[said], row_weight)
+
     for level in range(n_levels):
         rest = less(whole[level], removed)
         said = is_counted[level] & (rest > 0)
         a, b = less(of_state[level], removed), rest
-        without_class[level] = f = alpha if level == 0 else _best(weight[said], a[said], b[said], free[said])
+        without_class[level] = f = alpha if level == 0 else best(said, a, b, free)
         free = np.where(said, (a + f * free) / np.where(said, b + f, 1.0), free)
         base = free if level == 0 else (1 - class_free) * share + class_free * free
         a, b = less(own[level], removed), less(of_class[level], removed)
-        with_class[level] = c = _best(weight[said], a[said], b[said], base[said])
+        with_class[level] = c = best(said, a, b, base)
         share = np.where(said, (a + c * base) / (b + c), base if level == 0 else share)
     return Rule(with_class, without_class, class_free, False)
 
 
-def _best(weight: Array, count: Array, total: Array, base: Array) -> float:
+def _best(weight: Array, count: Array, total: Array, base: Array, row_weight: float) -> float:
     """Concentration of the largest sum of weight * log((count + c base) / (total + c))."""
     says = total > 0  # elsewhere the share is the base, whatever c
     weight, count, total, base = weight[says], count[says], total[says], base[says]
     if not len(weight):
-        return NOTHING_LEARNED
+        return NOTHING_LEARNED * row_weight
 
     def loss(log_c: float, step: int = 1) -> float:
         c, some = np.exp(log_c), slice(None, None, step)
         with np.errstate(divide="ignore"):
             return -float(weight[some] @ (np.log(count[some] + c * base[some]) - np.log(total[some] + c)))
 
+    grid = LOG_GRID + np.log(row_weight)
     coarse = max(1, len(weight) // ON_GRID)
-    best = int(np.argmin([loss(log_c, coarse) for log_c in LOG_GRID]))
-    least = loss(LOG_GRID[best])
+    best = int(np.argmin([loss(log_c, coarse) for log_c in grid]))
+    least = loss(grid[best])
     if not np.isfinite(least):
-        return NOTHING_LEARNED
-    around = LOG_GRID[max(best - 1, 0)], LOG_GRID[min(best + 1, len(LOG_GRID) - 1)]
+        return NOTHING_LEARNED * row_weight
+    around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": TOLERANCE})
-    return float(np.exp(found.x if found.fun < least else LOG_GRID[best]))
+    return float(np.exp(found.x if found.fun < least else grid[best]))

@@ -8,7 +8,6 @@ every combination of states that its missing cells can have, and the joints are 
 Where these are too many, the missing cells are summed out one by one (`inference.missing_parents`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -29,7 +28,7 @@ from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_joint import sum_of_states
 from bayeswater.kernels.family_cells import strides_of
 from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
-from bayeswater.kernels.threads import ordered_map
+from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.typing import Array
@@ -117,7 +116,8 @@ class Dependence:
             return [flat_rule(smoothing, tree.n_states, self.n_levels) for tree in self.trees]
         families = [self.families.family(j) for j in range(len(self.parents))]
         n_parents = [len(own) for own in self.parents]
-        rule = fitted_rule(families, self.trees, n_parents, self.class_free, float(smoothing.alpha))
+        alpha, row_weight = float(smoothing.alpha), self.families.row_weight
+        rule = fitted_rule(families, self.trees, n_parents, self.class_free, alpha, row_weight)
         return [rule] * len(self.parents)
 
     def terms(
@@ -316,15 +316,10 @@ class Dependence:
             if v == 0:
                 continue
             can_be = self.estimate.can_be_drawn[self.estimate.start[j] : self.estimate.start[j + 1] - 1]
-            for rows in _chunks(len(codes), DRAWN_TERMS // (v * self.estimate.n_classes)):
+            for rows in row_blocks(len(codes), max(1, DRAWN_TERMS // (v * self.estimate.n_classes))):
                 each = np.repeat(states[rows], v, axis=0)
                 each[:, j] = np.tile(np.arange(v), len(each) // v)
                 share = self.terms(j, each, use_loop=False)[0].reshape(-1, v, self.estimate.n_classes)
                 own = np.take_along_axis(share, codes[rows, None, None], axis=2)[:, :, 0]
                 states[rows, j] = draw_states(own * can_be, rng)
         return states
-
-
-def _chunks(n_rows: int, size: int) -> Iterator[slice]:
-    size = max(1, size)
-    return (slice(first, first + size) for first in range(0, n_rows, size))

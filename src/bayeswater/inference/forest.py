@@ -7,7 +7,6 @@ each column. A cell that is missing has no factor. Where it is the parent of one
 exactly: messages go from the leaves to the roots, log sum_b P(b | y, a) prod of the messages of the children of b.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +22,7 @@ from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_joint import sum_of_own_states, sum_of_states
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 CHUNK_TERMS = 2**20
@@ -247,7 +247,7 @@ class Forest:
         v, k = self.estimate.n_states, self.estimate.n_classes
         largest = max((int(v[j] * v[p]) for j, p in enumerate(self.parents) if p >= 0), default=1)
         result = np.empty((len(states), k))
-        for rows in _chunks(len(states), CHUNK_TERMS // (max(largest, int(v.sum())) * k)):
+        for rows in row_blocks(len(states), max(1, CHUNK_TERMS // (max(largest, int(v.sum())) * k))):
             given = (None, None) if codes is None or own is None else (codes[rows], own[rows])
             result[rows] = self._summed(states[rows], *given)
         return result
@@ -282,8 +282,3 @@ def _log_sum(log_values: Array, axis: int) -> Array:
     top[np.isneginf(top)] = 0.0
     with np.errstate(divide="ignore"):
         return np.log(np.exp(log_values - top).sum(axis=axis)) + np.squeeze(top, axis)
-
-
-def _chunks(n_rows: int, size: int) -> Iterator[slice]:
-    size = max(1, size)
-    return (slice(first, first + size) for first in range(0, n_rows, size))

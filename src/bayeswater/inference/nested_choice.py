@@ -8,11 +8,9 @@ of the true class.
 
 import numpy as np
 
+from bayeswater.inference.squared_error import first_of_least, squared_error
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.typing import Array
-
-LAST_DIGITS = 1e-12
-"""Share of a loss that is rounding."""
 
 
 def nested_losses(
@@ -33,8 +31,7 @@ def nested_losses(
 
 def best_of_nested(losses: Array) -> tuple[int, int]:
     """Numbers of parents and of children of least loss; of equal ones the fewest parents, then the fewest children."""
-    enough = losses <= losses.min() * (1 + LAST_DIGITS)
-    p, c = np.argwhere(enough)[0].tolist()
+    p, c = first_of_least(losses)
     return p + 1, c + 1
 
 
@@ -45,7 +42,7 @@ def _losses(joint: SuperParents, order: Array, block: Array, codes: Array, remov
     naive = joint.naive.prior.without(codes, removed)[:, None] + np.cumsum(
         joint.naive.terms_without(slots, codes, removed)[:, order], axis=1
     )
-    shift = joint.prior.shift_without(codes, removed)
+    shift, prior = joint.prior.shift_without(codes, removed), joint.prior.without(codes, removed)
     total = np.full_like(naive, -np.inf)  # joints of all parents so far: (n_rows, n_children, n_classes)
     losses = np.empty((len(order), len(order)))
     for p, i in enumerate(order.tolist()):
@@ -57,15 +54,5 @@ def _losses(joint: SuperParents, order: Array, block: Array, codes: Array, remov
             total = np.logaddexp(total, spode + np.log(of_parent[:, i])[:, None, None])
         alone = np.asarray(~of_parent[:, order[: p + 1]].any(axis=1))
         scores = np.where(alone[:, None, None], naive, total)
-        losses[p] = weight @ _squared_error(scores if shift is None else scores + shift[:, None], codes)
+        losses[p] = weight @ squared_error(scores if shift is None else scores + shift[:, None], prior, codes)
     return losses
-
-
-def _squared_error(scores: Array, codes: Array) -> Array:
-    """(1 - P(y | x))^2 of the true class: (n_rows, n_children)."""
-    top = scores.max(axis=2, keepdims=True)
-    top[np.isneginf(top)] = 0.0
-    share = np.exp(scores - top)
-    own = share[np.arange(len(codes)), :, codes]
-    whole = share.sum(axis=2)
-    return (1.0 - np.divide(own, whole, out=np.zeros_like(own), where=whole > 0)) ** 2

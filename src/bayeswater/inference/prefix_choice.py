@@ -5,7 +5,8 @@ first k parents. With a row taken out, its joints grow column by column, for eve
 scored at about the price of one. They are judged by the squared error (1 - P(y | x))^2 of the true class.
 
 A row with missing parents is filled in with all that they can be (`inference.filled_rows`). Of these there may be many
-for each row: rows with too many judge nothing, and of the others, where they are many, some do in the place of all.
+for each row: rows with too many judge nothing, and of the others, where they are many, the first do in the place of
+all. Rows stand in the order of a hash (`inference.judging_rows`).
 """
 
 from collections.abc import Sequence
@@ -13,20 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.data.weights import evenly_spaced
 from bayeswater.inference.dependence import Dependence, Removed
-from bayeswater.inference.filled_rows import Filled, filled, n_filled
+from bayeswater.inference.filled_rows import Filled, filled
+from bayeswater.inference.squared_error import first_of_least, squared_error
 from bayeswater.kernels.prefix_losses import multiply, squared_errors
 from bayeswater.typing import Array
-
-LAST_DIGITS = 1e-12
-"""Share of a loss that is rounding."""
 
 MOST_JUDGING = 2**10
 """Combinations up to which a row with missing parents is looked at."""
 
-FILLED_JUDGING = 2**13
-"""Filled rows in a block of rows that are looked at, about."""
+FILLED_JUDGING = 2**16
+"""Filled rows that are looked at, at most."""
 
 
 class Choice(NamedTuple):
@@ -48,8 +46,9 @@ def prefix_losses(
 ) -> Array:
     """Sum of squared errors of all models over some rows, each taken out: (n_levels, 1 + n_columns).
 
-    `order` are the columns, `weight` (n_rows,) says how often each row counts.
+    `order` are the columns, `weight` (n_rows,) says how often each row counts; one of weight 0 is not looked at.
     """
+    block, codes, removed, weight = (each[weight > 0] for each in (block, codes, removed, weight))
     states = joint.states(block)
     gaps = joint.gaps(states)
     whole = np.asarray(~gaps.any(axis=1))
@@ -58,23 +57,32 @@ def prefix_losses(
     losses = np.zeros((joint.n_levels, len(order) + 1))
     if whole.any():
         losses += _losses(joint, order, states[whole], out.take(whole), prior[whole], weight[whole], use_loop)
-    size = n_filled(gaps, joint.n_states)
-    can_judge = np.flatnonzero(~whole & (size <= MOST_JUDGING))
-    if len(can_judge):
-        most = max(1, int(FILLED_JUDGING // size[can_judge].mean()))
-        rows = can_judge[evenly_spaced(len(can_judge), most)]
-        times = weight[rows] * (weight[~whole].sum() / weight[rows].sum())
-        for part in filled(states[rows], gaps[rows], joint.n_states):
-            own = rows[part.rows]
-            inner = out.take(rows[part.row])
-            losses += _losses_of_filled(joint, order, part, gaps[own], inner, prior[own], times[part.rows], use_loop)
+    rows = np.flatnonzero(~whole)
+    for part in filled(states[rows], gaps[rows], joint.n_states):
+        own = rows[part.rows]
+        inner = out.take(rows[part.row])
+        losses += _losses_of_filled(joint, order, part, gaps[own], inner, prior[own], weight[own], use_loop)
     return losses
+
+
+def weight_of_judges(n_combinations: Array, weight: Array) -> Array:
+    """Weight with which each row judges: those whose combinations are too many have none, and others stand for them.
+
+    >>> weight_of_judges(np.array([1.0, 2.0**20, 3.0]), np.array([5.0, 1.0, 2.0]))
+    array([5., 0., 3.])
+    """
+    is_filled = n_combinations > 1
+    within = is_filled & (n_combinations <= MOST_JUDGING)
+    within &= np.cumsum(np.where(within, n_combinations, 0.0)) <= FILLED_JUDGING
+    times = np.where(is_filled, 0.0, weight)
+    if within.any():
+        times[within] = weight[within] * (weight[is_filled].sum() / weight[within].sum())
+    return times
 
 
 def best_of_prefixes(losses: Array) -> Choice:
     """Give the model of least loss; of equal ones the one of fewest parents, then of fewest columns."""
-    enough = losses <= losses.min() * (1 + LAST_DIGITS)
-    return Choice(*np.argwhere(enough)[0].tolist())
+    return Choice(*first_of_least(losses))
 
 
 def _losses(
@@ -118,7 +126,7 @@ def _losses_of_filled(
     # While a missing column has not come yet, each of its states stands for the same row.
     repeated = np.log(np.where(gaps, joint.n_states, 1)).sum(axis=1)
     losses = np.empty((joint.n_levels, len(order) + 1))
-    losses[:, 0] = weight @ _squared_error(prior, prior, codes)
+    losses[:, 0] = weight @ squared_error(prior, prior, codes)
     for place, j in enumerate(order, start=1):
         with np.errstate(divide="ignore"):
             terms = np.log(joint.terms(j, part.states, removed, every_level=True, use_loop=use_loop))
@@ -126,18 +134,5 @@ def _losses_of_filled(
         for level in range(joint.n_levels):
             total[level] += terms[min(level, len(terms) - 1)]
             scores = part.log_sum(total[level]) - repeated[:, None]
-            losses[level, place] = weight @ _squared_error(scores + prior, prior, codes)
+            losses[level, place] = weight @ squared_error(scores + prior, prior, codes)
     return losses
-
-
-def _squared_error(scores: Array, prior: Array, codes: Array) -> Array:
-    """(1 - P(y | x))^2 of the true class: (n_rows,). Where no class is possible, the posterior is the prior."""
-    top = scores.max(axis=1, keepdims=True)
-    impossible = np.isneginf(top[:, 0])
-    if impossible.any():
-        scores = np.where(impossible[:, None], prior, scores)
-        top = scores.max(axis=1, keepdims=True)
-    share = np.exp(scores - top)
-    own = share[np.arange(len(codes)), codes]
-    squared: Array = (1.0 - own / share.sum(axis=1)) ** 2
-    return squared

@@ -13,6 +13,7 @@ in the tables, is short; rows of which it would be long are left to others (`Com
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -24,14 +25,17 @@ from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.joint_counts import joint_counts
 from bayeswater.typing import Array
 
-TERMS_OF_A_ROW = 2**13
+TERMS_OF_A_ROW = 2**21
 """Places in tables that a row may take: with more, messages in a tree are less work."""
 
-TERMS_IN_ALL = 2**24
+TERMS_IN_ALL = 2**25
 """Places that are listed at most, four bytes each."""
 
 TERMS_OF_A_PART = 2**18
 """Places from which a new part of the list is begun: what is worked on at a time stays in cache."""
+
+MOST_TERMS_OF_A_PART = 2**21
+"""Places from which the rows of one component are looked at in several turns."""
 
 ROWS_AT_ONCE = 2**16
 """Rows whose components are looked for at a time."""
@@ -169,11 +173,15 @@ class Completions:
         """Rows whose list is short, the shortest first as far as there is room: (n_rows,) bool."""
         terms = np.zeros(n_rows)
         for members, rows in components:
-            terms[rows] += np.prod([float(cards[v]) for v in members]) * len(self._families(members))
+            terms[rows] += min(self._n_terms(members, cards), TERMS_OF_A_ROW + 1)  # more may be no float
         order = np.argsort(terms, kind="stable")
         taken = np.zeros(n_rows, dtype=bool)
         taken[order] = (terms[order] <= TERMS_OF_A_ROW) & (np.cumsum(terms[order]) <= TERMS_IN_ALL)
         return taken
+
+    def _n_terms(self, members: tuple[int, ...], cards: Sequence[int]) -> int:
+        """Places that one row of a component takes."""
+        return prod(cards[v] for v in members) * len(self._families(members))
 
     def _families(self, members: tuple[int, ...]) -> list[int]:
         """Families that a component touches."""
@@ -191,8 +199,9 @@ class Completions:
         n_terms = 0
         for members, found in components:
             rows = found[taken[found]]
-            if len(rows):
-                waiting.append(self._listed(members, rows, codes, cards, weight))
+            step = max(1, MOST_TERMS_OF_A_PART // self._n_terms(members, cards))
+            for first in range(0, len(rows), step):
+                waiting.append(self._listed(members, rows[first : first + step], codes, cards, weight))
                 n_terms += waiting[-1][1].size
                 if n_terms >= TERMS_OF_A_PART:
                     yield _part(waiting)

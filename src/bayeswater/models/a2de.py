@@ -10,11 +10,13 @@ from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
 from bayeswater.inference.super_pairs import SuperPairs
 from bayeswater.models.discrete_classifier import PAIRS, DiscreteClassifier, column_place
+from bayeswater.models.family_frames import joint_tables
+from bayeswater.models.settings import require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.triple_counts import TripleCounts
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import Array
 
 
 class A2DE(DiscreteClassifier):
@@ -84,8 +86,7 @@ class A2DE(DiscreteClassifier):
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
-        if not (is_number(self.min_support) and self.min_support > 0):
-            raise ParameterError(f"min_support is {self.min_support!r}; it must be a number of rows, over 0")
+        require_min_support(self.min_support)
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and P(class, state) of each column, as labelled frames by name.
@@ -93,14 +94,7 @@ class A2DE(DiscreteClassifier):
         The prior is called "class", or "(class)" beside a column of that name. `pair_table` and `triple_table` give
         what rows are scored by.
         """
-        self._require_fitted()
-        estimate = self._joint().estimate
-        tables = {self._class_name: self._class_table()}
-        for j, (column, labels) in enumerate(zip(self.columns_.used, self._state_labels(), strict=True)):
-            share = np.exp(estimate.log_joint[estimate.start[j] : estimate.start[j + 1] - 1])
-            named = {f"P({label}, {column.name})": share[:, k] for k, label in enumerate(self.classes_.tolist())}
-            tables[column.name] = write_frame({column.name: labels} | named, self._library)
-        return tables
+        return joint_tables(self)
 
     def pair_table(self, first: str, second: str) -> Any:
         """Give P(class, state of one column, state of another) as a labelled frame."""

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.weights import evenly_spaced
 from bayeswater.errors import ParameterError
@@ -13,7 +12,8 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.discrete_classifier import DiscreteClassifier, column_place
-from bayeswater.models.family_frames import family_frame
+from bayeswater.models.family_frames import family_frame, joint_tables
+from bayeswater.models.settings import require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import mutual_information
@@ -142,6 +142,15 @@ class AODE(DiscreteClassifier):
         names = [estimate.counts.schema.names[j] for j in order.tolist()]
         return tuple(names[:n_parents]), tuple(names[:n_children])
 
+    def _structure(self, sums: Sums[ColumnGroups]) -> Chosen | None:
+        if not self.select:
+            return None
+        if "structure_" not in self.__dict__:
+            raise ParameterError(
+                "select is True, but the rows were learned without a choice of columns; set it back, or fit again"
+            )
+        return self.structure_
+
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
         if structure is None:
             return not self.select
@@ -175,14 +184,7 @@ class AODE(DiscreteClassifier):
 
         The prior is called "class", or "(class)" beside a column of that name. `pair_table` gives the rest.
         """
-        self._require_fitted()
-        estimate = self._joint().estimate
-        tables = {self._class_name: self._class_table()}
-        for j, (column, labels) in enumerate(zip(self.columns_.used, self._state_labels(), strict=True)):
-            share = np.exp(estimate.log_joint[estimate.start[j] : estimate.start[j + 1] - 1])
-            named = {f"P({label}, {column.name})": share[:, k] for k, label in enumerate(self.classes_.tolist())}
-            tables[column.name] = write_frame({column.name: labels} | named, self._library)
-        return tables
+        return joint_tables(self)
 
     def pair_table(self, column: str, parent: str) -> Any:
         """Give P(state of a column | class, state of its parent) as a labelled frame."""
@@ -216,9 +218,9 @@ class AODE(DiscreteClassifier):
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
-        if not (is_number(self.min_support) and self.min_support > 0):
-            raise ParameterError(f"min_support is {self.min_support!r}; it must be a number of rows, over 0")
-        if not (is_number(self.subsumption) and self.subsumption >= 0):
+        require_min_support(self.min_support)
+        is_flag = isinstance(self.subsumption, bool | np.bool_)
+        if not (is_flag or (is_number(self.subsumption) and self.subsumption > 0)):
             raise ParameterError(
                 f"subsumption is {self.subsumption!r}; it must be True, False, or a number of rows over 0"
             )

@@ -101,11 +101,11 @@ class CalibratingClassifier(CountingClassifier):
             parts.append(scores.take(slice(-n_rows % stride, None, stride)))
             n_rows, n_left_out = n_rows + len(scores), n_left_out + left_out
             while sum(map(len, parts)) > REVIEWED_ROWS:
-                stride, parts = 2 * stride, [_joined(parts).take(slice(None, None, 2))]
+                stride, parts = 2 * stride, [joined_scores(parts).take(slice(None, None, 2))]
         if card is None:
             raise DataError("there are no rows to review: the batches are empty")
         quality = Quality(card.log_loss, card.ece, card.accuracy) if n_rows else None
-        return LeaveOneOut(_joined(parts), quality, n_rows, n_left_out)
+        return LeaveOneOut(joined_scores(parts), quality, n_rows, n_left_out)
 
     def _scores_of(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Scores, int]:
         X, flat, weight = self._rows_that_count(X, y, sample_weight)
@@ -181,7 +181,8 @@ class CalibratingClassifier(CountingClassifier):
         return Evidence(log_proba, self.classes_, self._scored_prior(), X)
 
 
-def _joined(parts: Sequence[Scores]) -> Scores:
+def joined_scores(parts: Sequence[Scores]) -> Scores:
+    """Put the scores of several batches together."""
     names = ("log_proba", "codes", "weight")
     return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 

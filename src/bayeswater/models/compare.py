@@ -26,6 +26,8 @@ from bayeswater.models.comparison import Comparison, Contestant
 from bayeswater.models.ladder import LADDER
 from bayeswater.typing import Array
 
+EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"
+
 Progress = Callable[[int, int, str], None]
 """Is told how many fits are done, how many there are, and which model is next."""
 
@@ -219,7 +221,7 @@ def _chosen(models: Any, calibrate: bool, X: Any) -> tuple[dict[str, tuple[Any, 
     """Models by their name in the table, none of them a peer, and what is to be said about the choice."""
     if isinstance(models, Mapping):
         if not models:
-            raise ParameterError("models is empty; name at least one model")
+            raise ParameterError(EMPTY)
         return {str(name): (model, False) for name, model in models.items()}, ()
     other = [] if models is not None else _no_numbers(X)
     names = _names(models) if models is not None else [*LADDER]
@@ -230,11 +232,12 @@ def _chosen(models: Any, calibrate: bool, X: Any) -> tuple[dict[str, tuple[Any, 
 
 def _names(models: Any) -> list[str]:
     names = [models] if isinstance(models, str) else list(models)
+    if not names:
+        raise ParameterError(EMPTY)
     unknown = [name for name in names if name not in LADDER]
-    if unknown or not names:
+    if unknown:
         raise ParameterError(
-            f"models names {unknown[0] if unknown else 'nothing'!r}; it can be a list of some of {[*LADDER]}, or a "
-            "dict of names and classifiers"
+            f"models names {unknown[0]!r}; it can be a list of some of {[*LADDER]}, or a dict of names and classifiers"
         )
     return names
 

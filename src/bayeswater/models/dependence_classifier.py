@@ -131,6 +131,16 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         return {name: tuple(names[p] for p in own) for name, own in zip(names, joint.parents, strict=True)}
 
     @property
+    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
+        """All parents that each column was counted with, of which ``parents_`` are the first.
+
+        Another model with these as its `parents` counts as this one does: the two can be added.
+        """
+        families = self._families(self.statistics_)
+        names = families.schema.names
+        return {name: tuple(names[p] for p in own) for name, own in zip(names, families.parents, strict=True)}
+
+    @property
     def concentrations_(self) -> dict[str, list[float]]:
         """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
 

@@ -27,6 +27,7 @@ from bayeswater.data.frames import held, is_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.number_table import bin_labels
+from bayeswater.data.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import DataError, ParameterError
@@ -42,7 +43,7 @@ from bayeswater.models.column_settings import column_settings
 from bayeswater.models.comparing import ComparingClassifier
 from bayeswater.models.discrete_encoding import code_columns, read_columns
 from bayeswater.models.discrete_planning import cut_by_labels, plan_discrete, recut, warn_of_names_of_rows
-from bayeswater.models.held_out import choosing_part, joined, review, some_labels
+from bayeswater.models.held_out import Dealt, dealt, joined, review, row_hashes, some_labels
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.parts.category_part import StatePart
 from bayeswater.models.parts.grouping import parts_of
@@ -185,19 +186,25 @@ class DiscreteClassifier(ComparingClassifier):
 
     def _calibrated_by(self, X: Any, table: DiscreteTable, labels: Labels, weight: Array | None) -> Self:
         """Learn a temperature from rows that had no say in what the labels chose (`models.held_out`)."""
-        settings = self._settings
-        if not (self._learns_structure() or cut_by_labels(table.plan, settings, self.discretize)):
+        if not self._was_chosen_by_labels:
             return self.calibrate_with(review(self._joint(), self.class_count_, table, labels, weight))
-        part = choosing_part(table, labels)
-        of_part, weight_of_part = some_labels(labels, part), None if weight is None else weight[part]
-        raw = read_columns(X, settings.model)
-        plan = recut(table.plan, raw, part, of_part, weight_of_part, settings, self.discretize)
-        table = code_columns(raw, plan, None, settings, learning=True)
-        joint = self._chosen_by_part(table, labels, weight, part, of_part)
-        rest = None if weight is None else weight[~part]
-        return self.calibrate_with(
-            review(joint, self.class_count_, table.take(~part), some_labels(labels, ~part), rest)
-        )
+        raw = read_columns(X, self._settings.model)
+        pieces = dealt(row_hashes(table, raw), labels.codes, weight)
+        reviews = [self._review_of(raw, labels, pieces, scored, weight is not None) for scored in pieces.in_turn()]
+        return self.calibrate_with(joined(reviews))
+
+    def _review_of(self, raw: RawTable, labels: Labels, pieces: Dealt, scored: Array, is_weighted: bool) -> LeaveOneOut:
+        """Score the marked pieces of rows (n_pieces,) by cuts and structure that the others choose."""
+        settings, part = self._settings, scored if scored.all() else ~scored  # a single row has no others
+        chooses = np.bincount(pieces.row[part], weights=pieces.weight[part], minlength=raw.n_rows)
+        rows = chooses > 0
+        own = chooses[rows] if is_weighted else None
+        plan = recut(self.columns_, raw, rows, some_labels(labels, rows), own, settings, self.discretize)
+        table = code_columns(raw, plan, None, settings, learning=True).take(pieces.row)
+        labels, weight = some_labels(labels, pieces.row), pieces.weight if is_weighted else None
+        joint = self._chosen_by_part(table, labels, weight, part, some_labels(labels, part))
+        own = None if weight is None else weight[scored]
+        return review(joint, self.class_count_, table.take(scored), some_labels(labels, scored), own)
 
     def _chosen_by_part(
         self, table: DiscreteTable, labels: Labels, weight: Array | None, part: Array, of_part: Labels
@@ -209,6 +216,11 @@ class DiscreteClassifier(ComparingClassifier):
         if structure is None:
             structure = self._structure(sums)
         return self._read_with(self._sums_of_table(table, labels, weight), structure)
+
+    @property
+    def _was_chosen_by_labels(self) -> bool:
+        """Whether the labels of the rows had a say in cuts or structure."""
+        return self._learns_structure() or bool(cut_by_labels(self.columns_, self._settings, self.discretize))
 
     def _learns_structure(self) -> bool:
         """Tell whether the labels choose which column depends on which."""

@@ -51,6 +51,18 @@ def forest_tables(model: "DiscreteClassifier") -> dict[str, Any]:
     return tables
 
 
+def joint_tables(model: "DiscreteClassifier") -> dict[str, Any]:
+    """Give the class prior, and P(class, state) of each column."""
+    model._require_fitted()
+    estimate = model._joint().estimate
+    tables = {model._class_name: model._class_table()}
+    for j, (column, labels) in enumerate(zip(model.columns_.used, model._state_labels(), strict=True)):
+        share = np.exp(estimate.log_joint[estimate.start[j] : estimate.start[j + 1] - 1])
+        named = {f"P({label}, {column.name})": share[:, k] for k, label in enumerate(model.classes_.tolist())}
+        tables[column.name] = write_frame({column.name: labels} | named, model._library)
+    return tables
+
+
 def network_tables(model: "DiscreteClassifier") -> NetworkTables:
     """Give a model whose columns form a forest as a Bayesian network."""
     model._require_fitted()

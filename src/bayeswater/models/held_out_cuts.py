@@ -21,7 +21,7 @@ from bayeswater.data.weights import take_rows
 from bayeswater.estimate.class_bins import between_buckets, class_cuts
 from bayeswater.estimate.number_family import FamilyChoice
 from bayeswater.models.column_settings import MDL
-from bayeswater.models.held_out import CHOOSING_SHARE, some_labels
+from bayeswater.models.held_out import some_labels
 from bayeswater.models.parts.category_part import BinPart
 from bayeswater.models.parts.grouping import parts_of
 from bayeswater.models.parts.part import Settings
@@ -31,6 +31,9 @@ from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
+
+CHOOSING_SHARE = 0.7
+"""Share of the rows that choose the cuts; the rest is scored."""
 
 GOLDEN_RATIO = (1 + 5**0.5) / 2
 

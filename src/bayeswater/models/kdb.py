@@ -32,7 +32,7 @@ class KDB(DependenceClassifier):
         Conditional mutual information, in nats, that a parent has at least.
     parents : dict {column: list of columns}, optional
         The parents themselves, where they are known, the strongest first; `k` and `theta` are not asked then. The
-        ``parents_`` of another model make this one count as it does, so that the two can be added.
+        ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
     smoothing : {"back-off", "m-estimate", "laplace"}, default "back-off"
         Whether levels are drawn towards each other, or each is smoothed for itself, as by `AODE`.
     class_free : float, default 0.3
@@ -45,6 +45,8 @@ class KDB(DependenceClassifier):
     ----------
     parents_ : dict
         The parents of each column, the strongest first.
+    counted_parents_ : dict
+        All parents that each column was counted with: more, where a smaller `k` was set after the fit.
     concentrations_ : dict
         Concentrations of the levels, where `smoothing` is "back-off".
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`

@@ -79,7 +79,9 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
     --------
     >>> import pyarrow as pa
     >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
-    >>> model = NetworkClassifier("augmented", structure_score="bdeu").fit(table, ["same", "other", "other", "same"] * 5)
+    >>> model = NetworkClassifier("augmented", structure_score="bdeu").fit(
+    ...     table, ["same", "other", "other", "same"] * 5
+    ... )
     >>> model.network_
     BayesianNetwork('class -> a; b -> a; class -> b'): 3 variables, 3 edges, 7 parameters
     >>> model.predict(pa.table({"a": ["yes", "yes"], "b": ["yes", "no"]}))

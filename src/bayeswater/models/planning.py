@@ -15,6 +15,8 @@ from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import ordered_map
 from bayeswater.models.column_settings import NOTHING, ColumnSettings
 
 FAMILY_OF = {
@@ -37,9 +39,17 @@ FITS = {
 
 def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> ColumnPlan:
     """Plan the columns of a table; `numeric` is the family of numbers that nothing is said about."""
+    # What is judged by all rows is judged on our threads, before columns are looked at one after the other.
+    judged = [
+        name
+        for name in raw.names
+        if not isinstance(raw.columns[name], SparseMatrix) and given.get(name, NOTHING).family != IGNORED
+    ]
+    together = worth_compiling(raw.n_rows * len(judged))
+    kinds = dict(zip(judged, ordered_map(lambda name: _kind(name, raw), judged), strict=True)) if together else {}
     columns: list[Column] = []
     for name in raw.names:
-        columns += _planned(name, raw, given, numeric)
+        columns += _planned(name, raw, given, numeric, kinds.get(name))
     known = [column.name for column in columns]
     require_own_names(known)
     unknown = [name for name in given if name not in known]
@@ -67,7 +77,9 @@ def replan_open(
     return ColumnPlan(tuple(columns)), tuple(c for new in arrived.values() for c in new if c.family != IGNORED)
 
 
-def _planned(name: str, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> list[Column]:
+def _planned(
+    name: str, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str, kind: ColumnKind | None = None
+) -> list[Column]:
     said = given.get(name, NOTHING)
     if isinstance(raw.columns[name], SparseMatrix):
         family = said.family or TEXT
@@ -75,7 +87,10 @@ def _planned(name: str, raw: RawTable, given: Mapping[str, ColumnSettings], nume
             wrong = family if said.analyser is None else said.analyser
             raise ParameterError(f"column {name!r} cannot be read as {wrong!r}: it is a block of sparse counts")
         return [Column(name, name, family, "sparse counts")]
-    kind = _kind(name, raw) if said.family != IGNORED else ColumnKind("empty", "")
+    if said.family == IGNORED:
+        kind = ColumnKind("empty", "")
+    elif kind is None:
+        kind = _kind(name, raw)
     dtype = raw.dtype(name)
     is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
     if is_date and said.family in (None, AUTO, *NUMERIC):

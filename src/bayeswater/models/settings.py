@@ -1,4 +1,4 @@
-"""How the parameters `alpha`, `columns`, `missing` and `unseen` of the classifiers are read and checked."""
+"""How `alpha`, `columns`, `min_support`, `missing` and `unseen` of the classifiers are read and checked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -8,7 +8,7 @@ import numpy as np
 from bayeswater.data.coded_table import Unseen
 from bayeswater.data.matrix import column_name
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 LEAST_ALPHA = 1e-10
 """What scikit-learn raises alpha to where `force_alpha` is false."""
@@ -33,6 +33,12 @@ def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
         )
     values = np.broadcast_to(values, (n_columns,))
     return values if force_alpha else np.maximum(values, LEAST_ALPHA)
+
+
+def require_min_support(min_support: Any) -> None:
+    """Refuse what is no number of rows."""
+    if not (is_number(min_support) and min_support > 0):
+        raise ParameterError(f"min_support is {min_support!r}; it must be a number of rows, over 0")
 
 
 def warn_of_small_alpha(alpha: Any, *, force_alpha: bool) -> None:

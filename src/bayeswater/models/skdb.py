@@ -6,10 +6,11 @@ import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
-from bayeswater.data.weights import evenly_spaced
 from bayeswater.inference.dependence import Dependence
+from bayeswater.inference.filled_rows import n_filled
+from bayeswater.inference.judging_rows import judging_rows
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.inference.prefix_choice import best_of_prefixes, prefix_losses
+from bayeswater.inference.prefix_choice import best_of_prefixes, prefix_losses, weight_of_judges
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -21,7 +22,7 @@ from bayeswater.structure.ties import descending_order
 from bayeswater.typing import Array
 
 CHOOSING_ROWS = 2**18
-"""Rows by which columns and parents are chosen, at most; of more, some."""
+"""Kinds of rows by which columns and parents are chosen, at most; of more, some."""
 
 Chosen = tuple[int, tuple[str, ...]]
 """Number of parents, and names of the columns in their order."""
@@ -31,14 +32,19 @@ class SKDB(DependenceClassifier):
     """Selective KDB: P(y, x) = P(y) prod_j P(x_j | y, the first k parents of j), over the first a columns.
 
     Columns are ordered by what they tell about the class, and parents found, as by `KDB`, up to `max_k` of them. The
-    first fit then scores every row against the counts without it, for all numbers k of parents and a of columns in one
+    first fit then scores rows against the counts without them, for all numbers k of parents and a of columns in one
     pass, and takes those with the least squared error of the true class. Of equal ones the fewer are taken.
+
+    All rows are scored where 2^18 of them or fewer differ, and those with missing parents have 2^16 states together
+    that these can be in; of more, a sample that their cells decide, whatever their order. A row whose missing parents
+    can be in more than 2^10 states is not scored; the others with missing parents weigh more for it.
 
     Parameters
     ----------
     max_k : int, default 5
         Parents of a column to choose from.
     parents, smoothing, class_free, alpha : as in `KDB`
+        Of given parents, too, the number is chosen; `max_k` is not asked then.
     columns, discretize, class_prior, missing, unseen, calibrate : as in `AODE`
 
     Attributes
@@ -49,7 +55,11 @@ class SKDB(DependenceClassifier):
         Columns that were chosen, the most telling first.
     structure_ : pair
         Both of them; fixed by the first fit.
-    parents_, concentrations_ : as in `KDB`
+    parents_ : dict
+        The first `k_` parents of each column, the strongest first.
+    counted_parents_ : dict
+        All parents that each column was counted with, from which `k_` was chosen.
+    concentrations_ : as in `KDB`
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
 
     Examples
@@ -98,17 +108,20 @@ class SKDB(DependenceClassifier):
         joint = self._dependence(sums, max(map(len, self._families(sums).parents)), tuple(order))
         removed = removed_weight(weight, len(labels.codes))
         judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
-        judged &= evenly_spaced(len(judged), CHOOSING_ROWS)
         times = np.where(judged, 1.0 if weight is None else weight, 0.0)
-        use_loop = worth_compiling(table.n_cells)
+        judges = judging_rows(table, labels.codes, removed, times, CHOOSING_ROWS)
+        rows, codes, removed = table.take(judges.rows), labels.codes[judges.rows], removed[judges.rows]
+        blocks, use_loop = row_blocks(len(codes), SCORING_ROWS), worth_compiling(rows.n_cells)
+        n_combinations = np.empty(len(codes))
+        for own in blocks:
+            n_combinations[own] = n_filled(joint.gaps(joint.states(rows.block(own))), joint.n_states)
+        times = weight_of_judges(n_combinations, judges.weight)
 
-        def losses_of(rows: slice) -> Array:
-            own = np.flatnonzero(judged[rows])
-            block, y = table.block(rows)[own], labels.codes[rows][own]
-            return prefix_losses(joint, order, block, y, removed[rows][own], times[rows][own], use_loop=use_loop)
+        def losses_of(own: slice) -> Array:
+            return prefix_losses(joint, order, rows.block(own), codes[own], removed[own], times[own], use_loop=use_loop)
 
         losses = np.zeros((joint.n_levels, len(order) + 1))
-        for part in ordered_map(losses_of, row_blocks(len(judged), SCORING_ROWS)):
+        for part in ordered_map(losses_of, blocks):
             losses += part
         choice = best_of_prefixes(losses)
         return choice.n_parents, tuple(names[j] for j in order[: choice.n_columns])

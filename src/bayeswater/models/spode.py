@@ -1,12 +1,13 @@
 """`SPODE`: one column, the super-parent, is the parent of all the others."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.leave_one_out import removed_weight
@@ -39,7 +40,9 @@ class SPODE(AsNetwork, DiscreteClassifier):
     ----------
     super_parent_ : str
         The column that all others depend on.
-    columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+    class_log_prior_ : array of shape (n_classes,)
+        Of the rows that have the super-parent: it is counted in one piece with the class.
+    columns_, classes_, class_count_, statistics_ : as in `AODE`
 
     Examples
     --------
@@ -85,10 +88,12 @@ class SPODE(AsNetwork, DiscreteClassifier):
         times = np.ones(len(labels.codes)) if weight is None else weight
         row = np.arange(len(labels.codes))
         losses = []
-        for column in table.plan.used:
-            joint = self._read_with(sums, column.name).without(table, labels, removed)
-            log_proba = score_blocks(joint, table, log_posterior)
-            losses.append(-(log_proba[row, labels.codes] * times)[judged].sum())
+        with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
+            warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
+            for column in table.plan.used:
+                joint = self._read_with(sums, column.name).without(table, labels, removed)
+                log_proba = score_blocks(joint, table, log_posterior)
+                losses.append(-(log_proba[row, labels.codes] * times)[judged].sum())
         return table.plan.used[int(np.argmin(losses))].name
 
     def _structure(self, sums: Sums[ColumnGroups]) -> str:
@@ -116,6 +121,10 @@ class SPODE(AsNetwork, DiscreteClassifier):
             return Forest.of_tree(self._prior(sums), estimate, (center,) * estimate.n_columns)
         given = checked_class_prior(self.class_prior, estimate.n_classes, self._prior_name)
         return Forest.of_star(estimate, center, given)
+
+    def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
+        """Log class prior of the joint; of rows without the super-parent it counts none."""
+        return self._read(sums).log_prior
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
         super()._require_parameters(sums)

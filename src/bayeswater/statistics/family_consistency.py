@@ -45,6 +45,10 @@ def _require_layout(counts: FamilyCounts, class_count: Array) -> None:
         raise StatisticsError(f"cell has shape {cell.shape} of {cell.dtype}, and not {(len(count), width)} of integers")
     if count.shape != (len(count), len(class_count)) or count.dtype != class_count.dtype:
         raise StatisticsError(f"count has shape {count.shape} of {count.dtype} for {len(class_count)} classes")
+    if counts.squared.shape != class_count.shape or counts.squared.dtype != class_count.dtype:
+        raise StatisticsError(
+            f"squared has shape {counts.squared.shape} of {counts.squared.dtype} for {len(class_count)} classes"
+        )
 
 
 def _require_in_order(family: Family, name: str) -> None:

@@ -42,6 +42,9 @@ class FamilyCounts(Statistic):
 
     `cell` (n_cells, 1 + most parents) has the slots of the parents, in their order, then that of the column itself, and
     zeros behind; `count` is (n_cells, n_classes), int64, or float64 for fractional weights.
+
+    `squared` (n_classes,) is the sum of the squared weights of single rows, where one of weight w >= 1 is w rows: it
+    tells how much leaving a row out takes away, which weights that are added up do not.
     """
 
     schema: Schema
@@ -49,6 +52,7 @@ class FamilyCounts(Statistic):
     start: Array
     cell: Array
     count: Array
+    squared: Array
 
     @classmethod
     def of(cls, coded: CodedTable, labels: Labels, weight: Array | None, parents: Sequence[Sequence[int]]) -> Self:
@@ -67,7 +71,8 @@ class FamilyCounts(Statistic):
             counted = list(ordered_map(count, range(len(structure))))
             families = [joined(parts) for parts in zip(families, counted, strict=True)] if families else counted
             _require_room(families, coded.schema)
-        return cls(labels.variable, coded.schema, structure, *_one_after_the_other(families, coded.schema))
+        counts = _one_after_the_other(families, coded.schema)
+        return cls(labels.variable, coded.schema, structure, *counts, _squared(labels, weight))
 
     @property
     def n_states(self) -> Array:
@@ -78,6 +83,14 @@ class FamilyCounts(Statistic):
     def shape(self) -> tuple[int, ...]:
         """Number of cells, and of classes."""
         return self.count.shape
+
+    @property
+    def row_weight(self) -> float:
+        """Weight of a single row, in the mean over all weight: 1 where weights are whole, w where all are w < 1."""
+        squared = float(self.squared.sum())
+        if squared == 0:  # squares of the smallest weights are too small to tell
+            return 1.0
+        return min(squared / float(self.family(0).count.sum()), 1.0)
 
     def family(self, x: int) -> Family:
         """The counts of one column with all its parents."""
@@ -98,7 +111,8 @@ class FamilyCounts(Statistic):
         """Lay the counts out for other classes."""
         if classes.states == self.classes.states:
             return replace(self, classes=classes)
-        return replace(self, classes=classes, count=spread(self.count, self.classes, classes, axis=1))._occurring()
+        count, squared = (spread(each, self.classes, classes, axis=-1) for each in (self.count, self.squared))
+        return replace(self, classes=classes, count=count, squared=squared)._occurring()
 
     def pruned(self) -> Self:
         """Drop states that are neither declared nor counted, as if no row had ever had them."""
@@ -110,7 +124,7 @@ class FamilyCounts(Statistic):
 
     def scaled(self, factor: float) -> Self:
         """Let every row count `factor` times what it did."""
-        return replace(self, count=self.count * factor)
+        return replace(self, count=self.count * factor, squared=self.squared * (factor * min(factor, 1)))
 
     def _families(self) -> list[Family]:
         return [self.family(x) for x in range(len(self.schema))]
@@ -146,13 +160,14 @@ class FamilyCounts(Statistic):
                 here, there = ([self.schema[j].name for j in parents] for parents in (mine, theirs))
                 raise StatisticsError(
                     f"column {self.schema[x].name!r} has the parents {here} here and {there} there: counts of "
-                    "different structures cannot be combined"
+                    "different structures cannot be combined. Learn one model with parents=other.counted_parents_, "
+                    "those of the other one"
                 )
         return self.onto(classes)._onto_schema(schema), other.onto(classes)._onto_schema(schema)
 
     def _plus(self, other: Self) -> Self:
         pairs = zip(self._families(), other._families(), strict=True)
-        return self._of_families([joined(parts) for parts in pairs])
+        return replace(self._of_families([joined(parts) for parts in pairs]), squared=self.squared + other.squared)
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         """Lay both out over the cells that either has, and drop those that are left without a row."""
@@ -163,7 +178,9 @@ class FamilyCounts(Statistic):
             family, first = everywhere.family(x), everywhere.start[x]
             for counts, part in zip((mine, theirs), parts, strict=True):
                 counts[first + family.find(part.cell.T)] = part.count
-        return replace(everywhere, count=everywhere._taken_away("count", mine, theirs))._occurring()
+        count = everywhere._taken_away("count", mine, theirs)
+        squared = np.maximum(self.squared - other.squared, 0)  # a row may go in larger pieces than it came in
+        return replace(everywhere, count=count, squared=squared)._occurring()
 
     def _place(self, name: str, place: tuple[int, ...]) -> str:
         row, k = place
@@ -184,6 +201,14 @@ def checked_parents(parents: Sequence[Sequence[int]], schema: Schema) -> Parents
                 f"column {schema[x].name!r} has the parents {own}; give different columns, other than itself, by index"
             )
     return structure
+
+
+def _squared(labels: Labels, weight: Array | None) -> Array:
+    """Sum of squared weights of the single rows of each class: (n_classes,)."""
+    if weight is None:
+        return labels.count
+    squared = np.bincount(labels.codes, weights=weight * np.minimum(weight, 1), minlength=labels.n_classes)
+    return squared.astype(weight.dtype)
 
 
 def _one_after_the_other(families: Sequence[Family], schema: Schema) -> tuple[Array, Array, Array]:

@@ -58,7 +58,7 @@ def always_compiled(monkeypatch):
 def test_two_standard_errors_hold_the_truth_in_95_of_100_seeds(method, always_compiled):
     truth = exact(ASIA, [LUNG], {XRAY: 1, DYSP: 1})[1]
     held = 0
-    for seed in range(1000, 1200):  # of seeds 1000 to 2599, Gibbs sampling held it in 0.961
+    for seed in range(200):  # of seeds 0 to 599, Gibbs sampling held it in 0.960
         found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method=method, standard_error=0.01, seed=seed)
         assert found.is_reliable
         held += abs(found.probability[1] - truth) <= 2 * found.standard_error[1]

@@ -1,5 +1,8 @@
 """Gibbs sampling: right where single moves are wrong, the same for any number of threads, and sure of its errors."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from tests.inference.exact.small_networks import chain
@@ -122,3 +125,20 @@ def test_the_first_windows_do_not_count(monkeypatch):
     )
     found = gibbs_module._read(means, 1, 0.1, with_r_hat=True)
     assert found.probability[0] == pytest.approx(means[gibbs_module.LEFT_OUT :].mean(), rel=1e-12)
+
+
+def test_small_networks_are_answered_without_compiling():
+    code = """
+import sys
+import numpy as np
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.sampling.answering import approximate_query
+
+step = np.array([[0.8, 0.2], [0.3, 0.7]])
+network = Factors((2,) * 5, ((), (0,), (1,), (2,), (3,)), (np.array([0.5, 0.5]), *[step] * 4))
+for method in ("gibbs", "likelihood_weighting"):
+    assert approximate_query(network, [0], {4: 1}, method=method, standard_error=0.005).is_reliable
+print("numba" in sys.modules)
+"""
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert child.stdout.strip() == "False"
