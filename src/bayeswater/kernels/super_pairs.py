@@ -55,7 +55,8 @@ def pair_table(
     n_a, n_b, n_classes = together.shape
     table = np.zeros((n_a * n_b, int(slots.start[-1]), n_classes))
     build = _table_loop if use_loop else _table_by_reference
-    build(triples, together.astype(np.float64), *places, *slots, float(removed), table)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where the loop runs as plain Python
+        build(triples, together.astype(np.float64), *places, *slots, float(removed), table)
     return table
 
 

@@ -128,7 +128,8 @@ class Families:
 
         def count() -> Array:
             scores = np.empty(self.n_variables)
-            score_column(*known, scores)
+            with np.errstate(over="ignore"):  # where the loop runs as plain Python: words of bits wrap around
+                score_column(*known, scores)
             return scores
 
         return count
