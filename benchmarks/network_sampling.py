@@ -28,7 +28,7 @@ from bayeswater.inference.sampling.gibbs import GROUP_CHAINS, Chains
 from bayeswater.inference.sampling.question import ask
 from bayeswater.inference.sampling.sites import make_sites
 from bayeswater.kernels.gibbs_sweeps import sweep
-from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from benchmarks.processes import in_fresh_process
 
 FOLDER = Path(os.environ.get("BAYESWATER_DATA", "data")) / "networks"

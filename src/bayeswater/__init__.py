@@ -40,47 +40,47 @@ if TYPE_CHECKING:
     from bayeswater.estimate.shrinkage import Friedman
     from bayeswater.estimate.wishart import NormalInverseWishart
     from bayeswater.kernels.threads import threads
-    from bayeswater.models.a2de import A2DE
-    from bayeswater.models.aode import AODE
-    from bayeswater.models.bayesian_network import BayesianNetwork
     from bayeswater.models.bernoulli_nb import BernoulliNB
     from bayeswater.models.categorical_nb import CategoricalNB
-    from bayeswater.models.compare import compare
+    from bayeswater.models.comparing.compare import compare
     from bayeswater.models.complement_nb import ComplementNB
-    from bayeswater.models.gaussian_classifier import GaussianClassifier
+    from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
-    from bayeswater.models.kdb import KDB
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.multinomial_nb import MultinomialNB
-    from bayeswater.models.naive_bayes import NaiveBayes
-    from bayeswater.models.network_classifier import NetworkClassifier
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.network_classifier import NetworkClassifier
     from bayeswater.models.persistence import load, save
-    from bayeswater.models.skdb import SKDB
-    from bayeswater.models.spode import SPODE
+    from bayeswater.models.semi_naive.a2de import A2DE
+    from bayeswater.models.semi_naive.aode import AODE
+    from bayeswater.models.semi_naive.kdb import KDB
+    from bayeswater.models.semi_naive.skdb import SKDB
+    from bayeswater.models.semi_naive.spode import SPODE
+    from bayeswater.models.semi_naive.tan import TAN
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
     from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
-    from bayeswater.models.tan import TAN
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
 _HOME = {
-    "BayesianNetwork": "models.bayesian_network",
+    "BayesianNetwork": "models.network.bayesian_network",
     "bootstrap_structure": "models.structures.bootstrapping",
     "description_length": "models.structures.learning",
     "learn_structure": "models.structures.learning",
     "score_structure": "models.structures.learning",
-    "A2DE": "models.a2de",
-    "AODE": "models.aode",
-    "KDB": "models.kdb",
-    "SKDB": "models.skdb",
-    "SPODE": "models.spode",
-    "TAN": "models.tan",
+    "A2DE": "models.semi_naive.a2de",
+    "AODE": "models.semi_naive.aode",
+    "KDB": "models.semi_naive.kdb",
+    "SKDB": "models.semi_naive.skdb",
+    "SPODE": "models.semi_naive.spode",
+    "TAN": "models.semi_naive.tan",
     "BernoulliNB": "models.bernoulli_nb",
     "CategoricalNB": "models.categorical_nb",
     "ComplementNB": "models.complement_nb",
-    "GaussianClassifier": "models.gaussian_classifier",
+    "GaussianClassifier": "models.gaussian.gaussian_classifier",
     "GaussianNB": "models.gaussian_nb",
     "MultinomialNB": "models.multinomial_nb",
-    "NaiveBayes": "models.naive_bayes",
-    "NetworkClassifier": "models.network_classifier",
+    "NaiveBayes": "models.mixed.naive_bayes",
+    "NetworkClassifier": "models.network.network_classifier",
     "Discretizer": "data.discretising.discretizer",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
@@ -92,7 +92,7 @@ _HOME = {
     "NormalInverseWishart": "estimate.wishart",
     "Deterministic": "networks.conditionals",
     "NoisyOr": "networks.conditionals",
-    "compare": "models.compare",
+    "compare": "models.comparing.compare",
     "load": "models.persistence",
     "save": "models.persistence",
     "threads": "kernels.threads",

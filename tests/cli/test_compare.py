@@ -12,8 +12,8 @@ from bayeswater import AODE, KDB, SPODE, TAN, compare, load
 from bayeswater.cli import rows
 from bayeswater.cli.options import ModelName
 from bayeswater.data.sources import delimited
-from bayeswater.models import peers
-from bayeswater.models.ladder import LADDER
+from bayeswater.models.comparing import peers
+from bayeswater.models.comparing.ladder import LADDER
 
 FAST = ["--model", "naive-bayes", "--model", "aode", "--folds", "2"]
 DISCRETE = ["spode", "tan", "aode", "a2de", "kdb", "skdb"]

@@ -17,7 +17,7 @@ from tests.cli.people import COLUMNS, TARGET, people, write_csv
 from bayeswater.cli.rows import LabelledRows
 from bayeswater.data.column_plan import FAMILIES
 from bayeswater.data.sources import delimited
-from bayeswater.models.naive_bayes import NaiveBayes
+from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load
 
 

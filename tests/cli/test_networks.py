@@ -16,7 +16,7 @@ from tests.networks.nets import asia
 from bayeswater import TAN, BayesianNetwork, GaussianNB, NoisyOr, save
 from bayeswater.cli import query_rows
 from bayeswater.data.sources import delimited
-from bayeswater.models import network_probabilities
+from bayeswater.models.network import probabilities as network_probabilities
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from bayeswater.cli.predict import Answers
 from bayeswater.data.sources import delimited
 from bayeswater.decision.loss import Loss
 from bayeswater.models.gaussian_nb import GaussianNB
-from bayeswater.models.naive_bayes import NaiveBayes
+from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load, save
 
 ANSWERS = ["prediction", "P(high)", "P(low)"]

@@ -30,7 +30,7 @@ from bayeswater import (
     load,
     save,
 )
-from bayeswater.models.stored_values import CODEC
+from bayeswater.models.stored.values import CODEC
 
 X = np.array([[0, 1], [1, 3], [2, 0], [3, 3], [1, 1]])
 Y = ["ham", "ham", "spam", "spam", "spam"]

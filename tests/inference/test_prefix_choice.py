@@ -6,7 +6,7 @@ import pytest
 from bayeswater import SKDB
 from bayeswater.inference import prefix_choice
 from bayeswater.inference.prefix_choice import Choice, best_of_prefixes, weight_of_judges
-from bayeswater.models import skdb
+from bayeswater.models.semi_naive import skdb
 
 
 def table_with_gaps(seed=0, n_rows=300):

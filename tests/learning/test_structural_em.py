@@ -6,7 +6,7 @@ from tests.learning.test_network_em import rows_of
 from tests.networks.nets import YES_NO
 
 from bayeswater.learning.structural_em import DRAWS, judge_of, of_copies, structural_em
-from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class
 from bayeswater.structure.families import Families

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -252,8 +252,8 @@ def heirs(kind: type) -> set[type]:
 
 
 def test_every_model_that_learns_can_be_saved():
-    for module in iter_modules(models.__path__):
-        import_module(f"bayeswater.models.{module.name}")
+    for module in walk_packages(models.__path__, "bayeswater.models."):
+        import_module(module.name)
     ours = {heir.__name__ for heir in heirs(CountingClassifier)}
     assert ours == {kind.model.__name__ for kind in KINDS.values()}
     assert ours == set(KINDS)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.variable import Variable
-from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.networks.conditionals import Deterministic, Table
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag

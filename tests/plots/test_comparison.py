@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 
 from bayeswater.decision.scorecard import Scorecard
-from bayeswater.models.comparison import Comparison, Contestant
+from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.plots import ComparisonDisplay
 
 mpl.use("Agg")

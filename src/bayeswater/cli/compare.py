@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from bayeswater.models.comparison import Comparison
+    from bayeswater.models.comparing.comparison import Comparison
 
 
 def compare(
@@ -59,7 +59,7 @@ def compare(
     from bayeswater.cli.progress import fits_shown
     from bayeswater.cli.rows import LabelledRows
     from bayeswater.cli.words import findings, warnings_told_once
-    from bayeswater.models.compare import compare as compared
+    from bayeswater.models.comparing.compare import compare as compared
 
     for output in (save, plot):
         if output is not None:
@@ -104,7 +104,7 @@ def print_comparison(console: "Console", found: "Comparison") -> None:
 def comparison_tables(found: "Comparison", width: int) -> Iterator["Table"]:
     """Lay out the figures of each model, the best one first, in tables no wider than the screen."""
     from bayeswater.cli.tables import pieces
-    from bayeswater.models.comparison import TITLES
+    from bayeswater.models.comparing.comparison import TITLES
 
     rows = found.cells()
     columns = {title: [row[place] for row in rows] for place, title in enumerate(TITLES)}

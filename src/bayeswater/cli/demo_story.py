@@ -16,7 +16,7 @@ from bayeswater.cli.words import findings, warnings_told_once
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
 NEW_MESSAGES = (
     "You have been chosen for a free holiday, reply YES within 24 hours to claim it",
@@ -43,7 +43,7 @@ def tell() -> None:
 
 def _spam_filter(console: Console) -> None:
     from bayeswater.demo.messages import load_messages
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     messages = load_messages()
     X, y = messages.select(["text"]), messages.column("label")
@@ -65,7 +65,7 @@ def _spam_filter(console: Console) -> None:
 
 def _loans(console: Console) -> "tuple[NaiveBayes, pa.Table, pa.ChunkedArray]":
     from bayeswater.demo.loans import loans
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     table = loans()
     X, y = table.drop_columns(["outcome"]), table.column("outcome")
@@ -90,7 +90,7 @@ def _one_row(console: Console, model: "NaiveBayes", X: "pa.Table") -> None:
 
 
 def _forgetting(console: Console, model: "NaiveBayes", X: "pa.Table", y: Any) -> None:
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     _title(console, "4. Somebody asks to be forgotten: the row is subtracted, as if it had never been there")
     forgotten = NaiveBayes(columns=model.columns_).fit(X, y).forget(X.slice(1, 1), y.slice(1, 1))
@@ -108,7 +108,7 @@ def _forgetting(console: Console, model: "NaiveBayes", X: "pa.Table", y: Any) ->
 def _comparing(console: Console, X: "pa.Table", y: Any) -> None:
     from bayeswater.cli.compare import print_comparison
     from bayeswater.cli.progress import fits_shown
-    from bayeswater.models.compare import compare
+    from bayeswater.models.comparing.compare import compare
 
     _title(console, "5. Is another model better? All kinds, on the same folds of rows they have not seen")
     with fits_shown() as progress:

@@ -97,8 +97,8 @@ class Learned:
 def _kind_and_settings(name: str, columns: dict[str, str] | None, alpha: Any) -> tuple[Any, dict[str, Any]]:
     """Give the class of a model and its parameters; refuse those that it does not have."""
     from bayeswater.errors import ParameterError
-    from bayeswater.models.ladder import LADDER
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     rung = LADDER[name]
     if rung.needs_numbers and (columns or alpha != "auto"):
@@ -120,9 +120,9 @@ def _like(path: str, source: "Source", target: str) -> tuple[Any, dict[str, Any]
     """Give the kind, the parameters and the columns of a model; the source is read in the types that it needs."""
     from bayeswater.cli.models import column_names, column_types, label_type, load_model, require_columns
     from bayeswater.errors import SchemaError
-    from bayeswater.models.column_settings import settings_like
-    from bayeswater.models.dependence_classifier import DependenceClassifier
-    from bayeswater.models.ladder import LADDER
+    from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.mixed.column_settings import settings_like
+    from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier
 
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
@@ -143,8 +143,8 @@ def _learned(
 ) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.rows import LabelledRows
-    from bayeswater.models.column_settings import MDL
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.column_settings import MDL
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     source.keeps_dictionaries = True
     rows = LabelledRows(source, target, names)
@@ -165,7 +165,7 @@ def _streamed(rows: "LabelledRows", settings: dict[str, Any]) -> Any:
     """Count rows as they are read, again from the start where a type does not hold."""
     from bayeswater.cli.words import say
     from bayeswater.data.sources.source import TypesWidened
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     while True:
         try:

@@ -109,8 +109,8 @@ def _quality(learned: "Learned") -> Any:
 
 def _calibrated_on(learned: "Learned") -> str:
     """Say which rows a model was calibrated by; one that cuts by the labels takes rows that had no say in the cuts."""
-    from bayeswater.models.discrete_classifier import DiscreteClassifier
-    from bayeswater.models.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
+    from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 
     model, review, calibration = learned.model, learned.review, learned.model.calibration_
     holds_out = isinstance(model, DiscreteClassifier) or (isinstance(model, NaiveBayes) and model.calibrate)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.errors import SchemaError
 
 if TYPE_CHECKING:
-    from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
 LABELS_SHOWN = 6
 """States of a variable that are named in the list of variables."""

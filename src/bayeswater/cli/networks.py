@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayeswater.cli.reading import Reading
     from bayeswater.data.sources.source import Source
     from bayeswater.data.variable import Variable
-    from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
 NetworkFile = Annotated[
     str, Parameter(help="Network: .bif, .xml, .xdsl, .net, .dsc, .uai, or .bayes, also of a classifier that is one.")
@@ -24,7 +24,7 @@ NetworkFile = Annotated[
 
 def read_network(path: str) -> "BayesianNetwork":
     """Read a network file, or the file of a classifier whose joint distribution is a network."""
-    from bayeswater.models.bayesian_network import MODEL_SUFFIX, BayesianNetwork
+    from bayeswater.models.network.bayesian_network import MODEL_SUFFIX, BayesianNetwork
 
     if Path(path).suffix.lower() != MODEL_SUFFIX:
         return BayesianNetwork.read(path)

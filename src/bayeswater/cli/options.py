@@ -44,4 +44,4 @@ ModelName = Literal[
     "kdb",
     "skdb",
 ]
-"""Names of the models of the ladder (`bayeswater.models.ladder`), which is too much to import for `--help`."""
+"""Names of the models of the ladder (`models.comparing.ladder`), which is too much to import for `--help`."""

@@ -16,7 +16,7 @@ from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
 MOST_CELLS = 2**20
 """Probabilities that are held at once; a batch of rows with more of them is answered piece by piece."""

@@ -33,7 +33,7 @@ def read_table(reading: Reading, path: str, ignored: Sequence[str], wanted: Sequ
 
 def graph_of(path: str | os.PathLike[str]) -> "Dag":
     """Read the graph of a network file."""
-    from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
     return BayesianNetwork.read(path).dag
 
@@ -42,7 +42,7 @@ def with_states_of(path: str, table: "pa.Table") -> "pa.Table":
     """Declare the states that a network file gives, so that those no row has count among the parameters."""
     import pyarrow as pa
 
-    from bayeswater.models.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
     network = BayesianNetwork.read(path)
     for place, name in enumerate(table.column_names):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.mixing import mixed
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
@@ -37,15 +38,7 @@ def judging_rows(table: DiscreteTable, codes: Array, removed: Array, weight: Arr
 
 def row_hash(block: Array, codes: Array, removed: Array) -> Array:
     """Hash the cells, the class and the removed weight of each row: (n_rows,)."""
-    found = _mixed(np.asarray(removed, dtype=np.float64).view(np.uint64))
+    found = mixed(np.asarray(removed, dtype=np.float64).view(np.uint64))
     for column in (codes, *block.T):
-        found = _mixed(found ^ column.astype(np.uint64))
+        found = mixed(found ^ column.astype(np.uint64))
     return found
-
-
-def _mixed(bits: Array) -> Array:
-    """Spread every bit over all others: the steps of the generator splitmix64 (Steele, Lea and Flood 2014)."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(bits ^ (bits >> np.uint64(31)))

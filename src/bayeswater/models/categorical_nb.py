@@ -18,8 +18,8 @@ from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
-from bayeswater.models.as_network import AsNetwork
 from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
+from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.settings import (
     checked_alpha,
     column_priors,

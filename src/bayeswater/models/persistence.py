@@ -18,32 +18,32 @@ from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
-from bayeswater.models.a2de import A2DE
-from bayeswater.models.aode import AODE
-from bayeswater.models.bayesian_network import BayesianNetwork
 from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.complement_nb import ComplementNB
-from bayeswater.models.dependence_classifier import FAMILIES
-from bayeswater.models.discrete_classifier import PAIRS, DiscreteClassifier
-from bayeswater.models.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
-from bayeswater.models.kdb import KDB
+from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.multinomial_nb import MultinomialNB
-from bayeswater.models.naive_bayes import NaiveBayes
-from bayeswater.models.skdb import SKDB
-from bayeswater.models.spode import SPODE
-from bayeswater.models.stored_calibration import require_fitting
-from bayeswater.models.stored_columns import without_vectorizers
-from bayeswater.models.stored_domains import read_names
-from bayeswater.models.stored_groups import read_n_features, require_source_names
-from bayeswater.models.stored_network import KIND as NETWORK
-from bayeswater.models.stored_network import described_network, restored_network
-from bayeswater.models.stored_sums import described_sums, restored_sums
-from bayeswater.models.stored_values import CODEC
-from bayeswater.models.tan import TAN
+from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.semi_naive.a2de import A2DE
+from bayeswater.models.semi_naive.aode import AODE
+from bayeswater.models.semi_naive.dependence_classifier import FAMILIES
+from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
+from bayeswater.models.semi_naive.kdb import KDB
+from bayeswater.models.semi_naive.skdb import SKDB
+from bayeswater.models.semi_naive.spode import SPODE
+from bayeswater.models.semi_naive.tan import TAN
+from bayeswater.models.stored.calibration import require_fitting
+from bayeswater.models.stored.columns import without_vectorizers
+from bayeswater.models.stored.domains import read_names
+from bayeswater.models.stored.groups import read_n_features, require_source_names
+from bayeswater.models.stored.network import KIND as NETWORK
+from bayeswater.models.stored.network import described_network, restored_network
+from bayeswater.models.stored.sums import described_sums, restored_sums
+from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups

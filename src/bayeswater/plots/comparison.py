@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.models.comparison import Comparison
+from bayeswater.models.comparing.comparison import Comparison
 from bayeswater.plots.canvas import COLOURS, GREY, new_axes
 
 OURS, PEER = COLOURS[0], GREY

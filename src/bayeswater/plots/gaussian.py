@@ -8,7 +8,7 @@ import numpy as np
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.models.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.plots.boundary import Rule, boundary_lines
 from bayeswater.plots.canvas import GREY, new_axes
 from bayeswater.plots.class_marks import colour_of, marker_of, tint_of

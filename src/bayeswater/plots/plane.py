@@ -17,7 +17,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.matrix import column_name, read_dense
 from bayeswater.errors import ParameterError, SchemaError
-from bayeswater.models.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.typing import Array
 
 DISCRIMINANT = "discriminant"

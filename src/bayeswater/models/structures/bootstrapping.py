@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError
-from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.learning import checked_seed, require_complete, require_rows
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold

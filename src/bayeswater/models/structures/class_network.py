@@ -17,7 +17,7 @@ from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import fall_back, log_posterior
-from bayeswater.models.network_fitting import estimated_tables
+from bayeswater.models.network.fitting import estimated_tables
 from bayeswater.models.structures.finding import find_graph
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import write_frame
-from bayeswater.models.bayesian_network import BayesianNetwork
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class

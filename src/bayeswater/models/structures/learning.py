@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.learning.structural_em import judge_of
-from bayeswater.models.network_graph import read_graph
+from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.finding import find_graph
 from bayeswater.models.structures.learned import LearnedStructure
 from bayeswater.models.structures.state_table import StateTable

@@ -17,11 +17,11 @@ from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.errors import DataError, ParameterError, SchemaError
-from bayeswater.models.column_settings import column_settings
-from bayeswater.models.discrete_encoding import code_columns, read_columns
-from bayeswater.models.discrete_planning import plan_discrete, warn_of_names_of_rows
-from bayeswater.models.network_rows import rows_as_frame
-from bayeswater.models.parts.part import Settings
+from bayeswater.models.mixed.column_settings import column_settings
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.network.rows import rows_as_frame
+from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
+from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 

@@ -1,0 +1,73 @@
+"""`Rows`: a table that is read in pieces, wherever it lies: in files, behind a query, on the workers of an engine.
+
+All that learning asks of a table is a sum over its rows, and all that predicting asks is a function of them. So a place
+where rows lie has to know two things: how to add up what a function gives for each piece, and how to apply a function
+to each piece. The pieces stay where they are; only sums travel.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEAD_ROWS = 2**16
+"""Rows by which a plan is made that cannot wait for all of them."""
+
+
+class Addable(Protocol):
+    """What pieces give: it can be added, and the sum of all pieces does not depend on their order."""
+
+    def __add__(self, other: Any, /) -> Self: ...
+
+
+S = TypeVar("S", bound=Addable)
+
+
+class Rows(ABC):
+    """Rows in pieces.
+
+    Functions that are handed in take the rows of a piece as an Arrow table and may be called in other threads,
+    processes or machines: they must be picklable, and must give the same for the same rows.
+    """
+
+    name: str
+    """What errors call it: the name of a file, or what kind of frame it is."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known without reading them."""
+
+    @property
+    @abstractmethod
+    def can_be_reread(self) -> bool:
+        """Whether `sum` and `map` may be asked more than once."""
+
+    @abstractmethod
+    def head(self, columns: Sequence[str], n_rows: int = HEAD_ROWS) -> "pa.Table":
+        """Give the first rows, however they are divided into pieces; a later `sum` has them again."""
+
+    @abstractmethod
+    def sum(self, of: "Callable[[pa.Table], S]", columns: Sequence[str]) -> S:
+        """Add up what the function gives for every piece, each counted exactly once.
+
+        Raises
+        ------
+        DataError
+            Where there are no rows, where a piece cannot be read, and where rows that can be read only once were read
+            before: with the name of the piece and the fix.
+        """
+
+    @abstractmethod
+    def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
+        """Apply a function to every piece when it is asked for; the tables it gives have this schema.
+
+        Files give an iterator of Arrow tables, an engine a lazy frame of its own.
+        """

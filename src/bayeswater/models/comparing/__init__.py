@@ -1,0 +1,1 @@
+"""`compare`: the ladder of classifiers, and their peers, on the same folds."""

@@ -1,0 +1,271 @@
+"""`compare`: the whole ladder of models on the same folds of a table.
+
+All that is learned is learned inside a fold, cuts of numbers, structure and calibration too, so the held-out rows are
+new to everything that judges them. A model that cannot be fitted says why, and the others go on.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from bayeswater.data.frames import held, library_of
+from bayeswater.data.labels import CheckedLabels, checked_labels, encode_labels
+from bayeswater.data.raw_table import read_raw
+from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_rows, without_zero_rows
+from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv
+from bayeswater.decision.scorecard import Scorecard
+from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
+from bayeswater.models.comparing.comparison import Comparison, Contestant
+from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.typing import Array
+
+EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"
+
+Progress = Callable[[int, int, str], None]
+"""Is told how many fits are done, how many there are, and which model is next."""
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    models: Any = None,
+    folds: Any = 5,
+    calibrate: bool = True,
+    peers: bool = False,
+    random_state: Any = 0,
+    sample_weight: Any = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+
+    Parameters
+    ----------
+    X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+    y : labels of any type, of shape (n_rows,)
+    models : list of names, or dict of names and classifiers, optional
+        Which models; by default all of the ladder: naive Bayes, SPODE, TAN, AODE, A2DE (where its counts fit into
+        memory), KDB and SKDB, and Gaussian classes where all columns are numbers. A list may name some of these
+        ("naive-bayes", "aode"), a dict may bring any classifier.
+    folds : int, splitter or list of splits, default 5
+        Number of folds, stratified by class and shuffled; or what scikit-learn takes as ``cv``.
+    calibrate : bool, default True
+        Whether models of the ladder correct their probabilities, by rows of the fold they learn from.
+    peers : bool, default False
+        Whether scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting are compared, too.
+    random_state : int, default 0
+        Seed of the folds, and of the peers.
+    sample_weight : weights of shape (n_rows,), optional
+        A row of weight w counts as w equal rows, in learning and in judging.
+    progress : function of (fits done, fits in all, name of the next model), optional
+
+    Returns
+    -------
+    Comparison
+        Made to be printed; ``.best`` is the model of least log-loss, ``.fit_best(X, y)`` fits it on all rows, and
+        ``.to_frame()`` gives the figures.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, (200, 3))
+    >>> y = np.where(rng.random(200) < 0.1, "other", np.where(X[:, 0] == X[:, 1], "same", "other"))
+    >>> found = compare(X, y, models=["naive-bayes", "aode"])
+    >>> found.best.name, round(found.best.error, 2), round(found["NaiveBayes"].error, 2)
+    ('AODE', 0.02, 0.51)
+    """
+    labels = checked_labels(y)
+    X = held(X)
+    library = library_of(X)
+    require_cv(folds)
+    n_rows = read_raw(X, "compare").n_rows
+    if n_rows != len(labels):
+        raise inconsistent_lengths(n_rows, len(labels))
+    weight = checked_weight(sample_weight, len(labels))
+    keep = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
+    X, labels, weight = without_zero_rows(X, labels, weight)
+    race = _race(X, labels, weight, folds, random_state, keep)
+    chosen, notes = _chosen(models, calibrate, X)
+    if peers:
+        from bayeswater.models.comparing.peers import sklearn_peers
+
+        chosen |= {name: (model, True) for name, model in sklearn_peers(random_state).items()}
+    contestants = []
+    for place, (name, (model, is_peer)) in enumerate(chosen.items()):
+        tell = _teller(progress, place, len(chosen), len(race.parts), name)
+        contestants.append(race.run(name, model, is_peer, tell))
+    return Comparison(
+        tuple(contestants),
+        n_rows=len(labels),
+        n_classes=len(race.classes),
+        n_folds=len(race.parts),
+        n_left_out=race.n_left_out,
+        weight=None if weight is None else np.concatenate([weight[part.judged] for part in race.parts]),
+        notes=notes,
+        library=library,
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Marks (n_rows,) of the rows of a fold to learn from, and of those to judge by, whose classes are among them."""
+
+    learn: Array
+    judged: Array
+
+
+@dataclass(frozen=True)
+class Race:
+    """Rows in parts, on which models are run one after the other."""
+
+    X: Any
+    y: Array
+    codes: Array
+    classes: Array
+    weight: Array | None
+    parts: tuple[Part, ...]
+    n_left_out: int
+
+    def run(self, name: str, model: Any, is_peer: bool, tell: Callable[[], None]) -> Contestant:
+        """Fit a model on each part in turn and judge it; a failure of any kind is put down as such."""
+        results = []
+        told: dict[str, None] = {}
+        for part in self.parts:
+            tell()
+            try:
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    results.append(self._result(model, part))
+            except Exception as error:
+                return Contestant(name, model, is_peer, failure=str(error) or type(error).__name__)
+            told |= dict.fromkeys(_worth_telling(caught))
+        last = results[-1].fitted
+        sums = getattr(last, "statistics_", None)
+        return Contestant(
+            name,
+            model,
+            is_peer,
+            card=sum((result.card for result in results[1:]), start=results[0].card),
+            losses=np.concatenate([result.losses for result in results]),
+            fit_seconds=median(result.fit_seconds for result in results),
+            predict_seconds=median(result.predict_seconds for result in results),
+            n_parameters=getattr(last, "n_parameters", None),
+            n_bytes=None if sums is None else sums.nbytes,
+            warnings=tuple(told),
+        )
+
+    def _result(self, model: Any, part: Part) -> "_Result":
+        weight = {} if self.weight is None else {"sample_weight": self.weight[part.learn]}
+        learn, judged = take_rows(self.X, part.learn), take_rows(self.X, part.judged)
+        start = perf_counter()
+        fitted = clone(model).fit(learn, self.y[part.learn], **weight)
+        between = perf_counter()
+        log_proba = log_scores(fitted, judged, self.classes)
+        end = perf_counter()
+        codes = self.codes[part.judged]
+        own_weight = None if self.weight is None else self.weight[part.judged]
+        card = Scorecard.of(log_proba, codes, own_weight)
+        losses = -log_proba[np.arange(len(codes)), codes]
+        return _Result(fitted, card, losses, between - start, end - between)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What came of one fold."""
+
+    fitted: Any
+    card: Scorecard
+    losses: Array
+    fit_seconds: float
+    predict_seconds: float
+
+
+def _race(X: Any, labels: CheckedLabels, weight: Array | None, folds: Any, random_state: Any, keep: Array) -> Race:
+    coded = encode_labels(labels)
+    if coded.n_classes < 2:
+        raise DataError(
+            f"all rows are of class {coded.variable.states[0]!r}, so there is nothing to tell apart; give rows of two "
+            "classes or more"
+        )
+    if isinstance(folds, int | np.integer):
+        n_folds = min(int(folds), int(coded.count.max()))
+        if n_folds < 2:
+            raise DataError("every row is alone in its class: nothing is left to learn from; give more rows")
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():  # rows that are alone in their class are counted
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        split = folds_of(folds, X, coded.codes, keep, {})
+    parts, n_left_out = [], 0
+    for learn, held_out in split:
+        marked = np.zeros((2, len(labels)), dtype=bool)
+        marked[0, learn] = marked[1, held_out] = True
+        judged = marked[1] & np.isin(coded.codes, coded.codes[marked[0]])
+        n_left_out += int(marked[1].sum() - judged.sum())
+        if judged.any():
+            parts.append(Part(marked[0], judged))
+    if not parts:
+        raise DataError("no fold has a row to judge by whose class is among the rows to learn from; give more rows")
+    classes = coded.variable.labels
+    return Race(X, labels.array, coded.codes, classes, weight, tuple(parts), n_left_out)
+
+
+def _chosen(models: Any, calibrate: bool, X: Any) -> tuple[dict[str, tuple[Any, bool]], tuple[str, ...]]:
+    """Models by their name in the table, none of them a peer, and what is to be said about the choice."""
+    if isinstance(models, Mapping):
+        if not models:
+            raise ParameterError(EMPTY)
+        return {str(name): (model, False) for name, model in models.items()}, ()
+    other = [] if models is not None else _no_numbers(X)
+    names = _names(models) if models is not None else [*LADDER]
+    rungs = [LADDER[name] for name in names if not (LADDER[name].needs_numbers and other)]
+    notes = [f"Gaussian classes are of numbers alone, and left out: {name!r} holds none" for name in other[:1]]
+    return {rung.name: (rung.make(calibrate=calibrate), False) for rung in rungs}, tuple(notes)
+
+
+def _names(models: Any) -> list[str]:
+    names = [models] if isinstance(models, str) else list(models)
+    if not names:
+        raise ParameterError(EMPTY)
+    unknown = [name for name in names if name not in LADDER]
+    if unknown:
+        raise ParameterError(
+            f"models names {unknown[0]!r}; it can be a list of some of {[*LADDER]}, or a dict of names and classifiers"
+        )
+    return names
+
+
+def _no_numbers(X: Any) -> list[str]:
+    """Columns that are no numbers by their type."""
+    import pyarrow as pa
+
+    columns = read_raw(X, "compare").columns
+
+    def is_number(column: Any) -> bool:
+        if isinstance(column, np.ndarray) or hasattr(column, "to_dense"):
+            return True
+        kind = column.type
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+    return [name for name, column in columns.items() if not is_number(column)]
+
+
+def _teller(progress: Progress | None, place: int, n_models: int, n_parts: int, name: str) -> Callable[[], None]:
+    done = iter(range(place * n_parts, (place + 1) * n_parts))
+    return (lambda: progress(next(done), n_models * n_parts, name)) if progress else lambda: None
+
+
+def _worth_telling(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warnings without their advice; a category that only held-out rows have is what folds are like."""
+    return [
+        str(one.message).splitlines()[0].split("; ")[0]
+        for one in caught
+        if issubclass(one.category, UserWarning) and not issubclass(one.category, UnseenCategoryWarning)
+    ]

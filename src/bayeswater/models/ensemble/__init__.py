@@ -1,0 +1,1 @@
+"""`BayesEnsemble`: honest members of several families, each on counts, pooled by what they say of rows they never saw."""

@@ -1,0 +1,1 @@
+"""`GaussianClassifier`: classes as normal densities, from the full covariance down to the sphere."""

@@ -1,0 +1,500 @@
+"""`GaussianClassifier`: a normal density of all columns together for each class, from naive to full covariance."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.frames import held, is_frame, write_frame
+from bayeswater.data.labels import Labels, declared_classes
+from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
+from bayeswater.data.raw_table import read_raw
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.estimate.covariance import FORMS, Reading
+from bayeswater.estimate.densities import Densities, read_densities
+from bayeswater.estimate.shrinkage import Friedman
+from bayeswater.explain.explanations import Explanations
+from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_line import LineJoint, shared_line
+from bayeswater.inference.independent import IndependentJoint
+from bayeswater.inference.scoring import Joint, score
+from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.models.comparing.comparing import ComparingClassifier
+from bayeswater.models.gaussian.discriminating import DiscriminantAxes
+from bayeswater.models.gaussian.leaving_out import likelihood_without
+from bayeswater.models.gaussian.reading import (
+    checked_reading,
+    gaussian_terms,
+    in_known_order,
+    read_joint,
+    require_finite,
+    require_whole_rows,
+    warn_of_lifted,
+)
+from bayeswater.models.linear_form import QuadraticForm
+from bayeswater.models.linear_reading import quadratic_form
+from bayeswater.models.settings import require_missing_rule
+from bayeswater.statistics.fourth_moments import FourthMoments
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+EM_REFUSAL = (
+    "with missing='em' the cells that are missing are expected from all rows and all parameters together, so the sums "
+    "are no sums over rows: {}"
+)
+
+
+class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
+    """Gaussian classes: log P(k, x) = log P(k) + log Normal(x; mean_k, covariance_k).
+
+    With a covariance for each class boundaries are quadratic (QDA), with a shared one they are lines (LDA), and with
+    none between columns this is naive Bayes. All five forms are read from the same sums: `with_covariance` gives
+    another one without a second fit.
+
+    Parameters
+    ----------
+    covariance : {"full", "shared", "diagonal", "shared_diagonal", "spherical"}, default "full"
+        A matrix for each class, one for all, variances of the columns for each class, the same for all, or one variance
+        for each class. All but "spherical" are indifferent to the units of the columns.
+    estimate : {"ml", "unbiased"}, default "ml"
+        Divisor of the scatter: n_k, or n_k - 1 (for what is shared n, or n - K). A row of weight w counts as w rows,
+        so that "unbiased" hangs on the sum of the weights, where "ml" does not. Fractional weights may sum to less than
+        any rows with a scatter do, 2 (or K + 1): the divisor is then half of them, or one (K + 1)-th, which joins on.
+    shrinkage : float, "oas", "ledoit_wolf", Friedman or "auto", optional
+        How far covariances are drawn to one variance for all columns, on columns scaled by their standard deviation
+        within classes: by a share from 0 to 1, by one that the sums give ("oas" and "ledoit_wolf" are of matrices: for
+        "full" and "shared" alone), or, with Friedman's two parameters, also towards the shared covariance. "auto" finds
+        these two in `fit`, by exact leave-one-out log-loss of all rows, which costs some forty times as much as one
+        leave-one-out. "ledoit_wolf" learns from rows without missing cells only. A "spherical" covariance takes none.
+    prior : NormalInverseWishart, optional
+        Prior of mean and covariance of each class; rows are then predicted by a Student-t.
+    class_prior : array of shape (n_classes,), optional
+        Class probabilities; counted from the rows if not given.
+    class_alpha : float, default 0
+        Pseudo-count of each class in the class prior.
+    missing : {"ignore", "em", "error"}, default "ignore"
+        What to do with missing cells in `fit`: sum every pair of columns over the rows that have both; find the
+        parameters of largest likelihood (EM), after which the model takes no further rows; or refuse. In `predict` a
+        row has the density of the cells that are there.
+    variance_floor : float, default 1e-9
+        Least variance of a class in any direction, as a share of what is usual there: of the average over the classes
+        and their means or, where columns are independent, of the variance of the column over all rows.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+
+    Attributes
+    ----------
+    means_ : array of shape (n_classes, n_columns)
+    covariances_ : array of shape (n_classes, n_columns, n_columns)
+        Covariance of each class (scale matrix of its Student-t, where there is a prior). A class that was declared but
+        has no row yet has neither: NaN, but for a covariance that it shares and where there is a prior.
+    shrinkage_ : Friedman
+        What "auto" chose; kept by `partial_fit` and `forget`. Of two models that are merged, the choice of the left one
+        stays, as all its parameters do; the rows of the right one have no say in it.
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
+    classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
+    statistics_ : Sums
+        The sums that everything is read from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[-1, -1], [-2, -1], [-3, -3], [1, 1], [2, 1], [3, 3]])
+    >>> y = np.array(["left", "left", "left", "right", "right", "right"])
+    >>> model = GaussianClassifier().fit(X, y)
+    >>> model.predict([[-0.8, -1]])
+    array(['left'], dtype='<U5')
+    >>> model.with_covariance("shared").covariances_[0].round(3)
+    array([[0.667, 0.667],
+           [0.667, 0.889]])
+    """
+
+    def __init__(
+        self,
+        *,
+        covariance: str = "full",
+        estimate: str = "ml",
+        shrinkage: Any = None,
+        prior: Any = None,
+        class_prior: Any = None,
+        class_alpha: float = 0.0,
+        missing: str = "ignore",
+        variance_floor: float = 1e-9,
+        calibrate: bool = False,
+    ) -> None:
+        self.covariance = covariance
+        self.estimate = estimate
+        self.shrinkage = shrinkage
+        self.prior = prior
+        self.class_prior = class_prior
+        self.class_alpha = class_alpha
+        self.missing = missing
+        self.variance_floor = variance_floor
+        self.calibrate = calibrate
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error" and not self._keeps_fourth_moments
+        return tags
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array or data frame of numbers, of shape (n_rows, n_columns)
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        """
+        self._reading_of(None)  # refuse what cannot be read before anything is summed
+        if self.shrinkage == "auto":
+            self._refuse_em("shrinkage='auto' cannot leave rows out of them to choose; give a number or Friedman(...)")
+        X = held(X)
+        sums = self._sums_of(X, y, sample_weight)
+        self._keep(sums, X, first=True)
+        if self.shrinkage == "auto":
+            self.shrinkage_ = self._best_shrinkage(X, y, sample_weight)
+            self._memo = {}
+        warn_of_lifted(self._densities, sums.class_count)
+        return self.calibrate_with(self.leave_one_out([(X, y, sample_weight)])) if self.calibrate else self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows, which may bring new classes.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels, optional
+            Classes that there are although no row has them yet.
+        """
+        self._refuse_em("partial_fit cannot add rows to them; call fit with all rows")
+        if hasattr(self, "statistics_"):
+            return super().partial_fit(X, y, classes, sample_weight)
+        if self.shrinkage == "auto":
+            raise ParameterError(
+                "shrinkage='auto' is chosen by leave-one-out over all rows, and a first partial_fit has but some of "
+                "them; call fit first, or give a number, 'oas' or Friedman(...)"
+            )
+        self.fit(X, y, sample_weight)
+        return self if classes is None else self._adopt(_with_classes(self.statistics_, declared_classes(classes)))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
+        """Take rows out again: the sums become those of a fit that never saw them.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows that were counted, with the weight they were counted with
+        remaining : (X, y) or (X, y, sample_weight), optional
+            The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
+        """
+        self._refuse_em("forget cannot take rows out of them; call fit with the rows that remain")
+        return super().forget(X, y, sample_weight, remaining=remaining)
+
+    def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
+
+        Equals n refits, each without one row, at about the price of one prediction; where cells are missing it costs
+        some times that. A row of weight w stands for w equal ones: one of them is left out. Held fixed, as all rows
+        have decided it, is what covariances are measured by: the scales of the columns, which of them (and which
+        directions of bound ones) have a factor, and what `variance_floor` is a share of. So are the classes,
+        intensities of shrinkage that were read off the sums or chosen, and a class prior that was given.
+
+        A row that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class
+        is then counted again without it, if X and y hold all rows of that class (with weights of at most one); if not,
+        a `PrecisionWarning` names the row.
+        """
+        return super().loo_predict_log_proba(X, y, sample_weight)
+
+    def with_covariance(self, covariance: str) -> Self:
+        """Give a model of the same rows with another form of covariance, read from the same sums.
+
+        It has the other parameters of this one. Only "spherical" leaves shrinkage to a sphere out, which changes
+        nothing in what is a sphere already.
+
+        >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
+        >>> model.with_covariance("diagonal").n_parameters, model.n_parameters
+        (9, 11)
+        """
+        self._require_fitted()
+        if self.missing == "em" and covariance != self.covariance:
+            raise StatisticsError(EM_REFUSAL.format("another covariance expects other cells; call fit with it"))
+        changed = self._like_self()
+        changed.covariance = covariance
+        drawn = self._reading_of(self.statistics_.columns).shrinkage
+        if covariance == "spherical" and not (isinstance(drawn, Friedman) and drawn.shared > 0):
+            changed.shrinkage = None
+        try:
+            changed._require_parameters(self.statistics_)
+        except ParameterError as error:
+            if self.shrinkage is None or covariance not in FORMS:
+                raise
+            raise ParameterError(
+                f"{error}; set_params(shrinkage=None) before with_covariance({covariance!r}) reads it without shrinkage"
+            ) from None
+        return changed._adopt(self.statistics_)
+
+    def _like_self(self) -> Self:
+        """Make an unfitted model with the parameters of this one, its columns, and what its first fit has fixed."""
+        new = type(self)(**self.get_params(deep=False))
+        for name in ("n_features_in_", "feature_names_in_", "_library", "shrinkage_"):
+            if name in self.__dict__:
+                setattr(new, name, self.__dict__[name])
+        return new
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        if type(other) is type(self):
+            for model in (self, other):
+                model._refuse_em("models cannot be merged or taken apart; call fit with all rows")
+        result = super()._combined(other, operation)
+        if result is not NotImplemented and "shrinkage_" in self.__dict__:
+            result.shrinkage_ = self.shrinkage_
+        return result
+
+    def _require_same_reading(self, other: Self) -> None:
+        mine, theirs = (type(model.statistics_.columns) for model in (self, other))
+        if mine is not theirs:
+            raise StatisticsError(
+                "one model keeps the fourth moments that shrinkage='ledoit_wolf' needs and the other does not; fit "
+                "both with the same shrinkage"
+            )
+
+    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
+        if first:
+            self.__dict__.pop("shrinkage_", None)
+        return super()._keep(sums, X, first)
+
+    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
+        """Let any class in."""
+        return None if classes is None else declared_classes(classes).union(self.statistics_.classes)
+
+    def _refuse_em(self, why: str) -> None:
+        if self.missing == "em":
+            raise StatisticsError(EM_REFUSAL.format(why))
+
+    def _best_shrinkage(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        from bayeswater.models.gaussian.choosing_shrinkage import best_shrinkage
+
+        return best_shrinkage(self, X, y, sample_weight)
+
+    # ------------------------------------------------------------------ the road
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        require_missing_rule(self.missing, ("ignore", "em", "error"))
+        self._reading_of(sums.columns)
+        require_finite(sums.columns)
+
+    def _reading_of(self, scatter: Scatter | None) -> Reading:
+        return checked_reading(self, scatter)
+
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> DenseTable:
+        require_missing_rule(self.missing, ("ignore", "em", "error"))
+        name = type(self).__name__
+        matrix = read_dense(X, name)
+        if known is not None:
+            matrix = in_known_order(matrix, known.columns.names)
+            matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, name)
+        require_values(matrix, name, missing="error" if self.missing == "error" else "ignore", allow_negative=True)
+        if learning and self._keeps_fourth_moments:
+            require_whole_rows(matrix)
+        return matrix
+
+    def _require_names(self, X: Any) -> None:
+        """Compare names only where one side has none: named columns are found by their name."""
+        if not (is_frame(X) and "feature_names_in_" in self.__dict__):
+            super()._require_names(X)
+
+    @property
+    def _keeps_fourth_moments(self) -> bool:
+        return isinstance(self.shrinkage, str) and self.shrinkage == "ledoit_wolf"
+
+    def _count(self, table: DenseTable, labels: Labels, weight: Array | None) -> Scatter:
+        kind = FourthMoments if self._keeps_fourth_moments else Scatter
+        scatter = kind.of(table, labels, weight, skip_missing=self.missing != "error" and kind is Scatter)
+        if self.missing == "em" and scatter.is_pairwise:
+            from bayeswater.learning.gaussian_em import expected_scatter
+
+            return expected_scatter(scatter, table, labels, weight, self._reading_of(scatter), self.variance_floor)
+        return scatter
+
+    def _read(self, sums: Sums[Scatter]) -> FullJoint | IndependentJoint:
+        return read_joint(sums, self._reading_of(sums.columns), self._log_prior(sums), self.variance_floor)
+
+    def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
+        self._refuse_em("no row can be left out of them; hold rows out and call fit with the others")
+        return likelihood_without(self.statistics_, self._densities, table, labels.codes, removed)
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        self._require_fitted()
+        table, joint = self._table(X), self._joint() if finish is None else self._deciding_joint()
+        with one_blas_thread(self._n_products(table.shape[0])):
+            return score(joint, table, finish)
+
+    def _deciding_joint(self) -> Joint:
+        """Give what posteriors are made of: where classes share a covariance, lines instead of densities."""
+        joint = self._joint()
+        known = self._memo.get("line")
+        if known is None or known[0] is not joint:
+            line = shared_line(self._densities)
+            known = (joint, joint if line is None else LineJoint(joint.log_prior, line, joint))
+            self._memo["line"] = known
+        return known[1]
+
+    def _log_proba_without(self, X: Any, labels: Labels, removed: Array) -> Array:
+        with one_blas_thread(self._n_products(len(removed))):
+            return super()._log_proba_without(X, labels, removed)
+
+    def _n_products(self, n_rows: int) -> int:
+        return n_rows * self.n_features_in_**2 * len(self.classes_)
+
+    @property
+    def _fit_prior(self) -> bool:
+        return True
+
+    @property
+    def _densities(self) -> Densities:
+        joint = self._joint()
+        assert isinstance(joint, FullJoint | IndependentJoint)
+        return joint.densities
+
+    def _shared_densities(self) -> Densities:
+        reading, sums = self._reading_of(self.statistics_.columns), self.statistics_
+        shrinkage = Friedman() if self.covariance == "spherical" else reading.shrinkage
+        shared = Reading("shared", reading.unbiased, shrinkage)
+        return read_densities(sums.columns, sums.class_count.count, shared, self.variance_floor)
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def means_(self) -> Array:
+        """Mean of each class and column (with a prior, the location of its Student-t): (n_classes, n_columns).
+
+        A class that was declared but has no row yet has none: NaN.
+        """
+        return np.where(self._densities.blend.has_density[:, None], self._densities.mean, np.nan)
+
+    @property
+    def covariances_(self) -> Array:
+        """Covariance of each class: (n_classes, n_columns, n_columns); NaN where there is none, as in `means_`."""
+        p = self._densities
+        covariances = np.stack([p.covariance(k) for k in range(p.n_classes)])
+        if p.blend.reading.shared < 1:
+            covariances[~p.blend.has_density] = np.nan
+        return covariances
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
+        rng, codes = self._sample_classes(n, random_state)
+        p = self._densities
+        if not p.blend.has_density[codes].all():
+            unseen = self.classes_[codes[~p.blend.has_density[codes]][0]]
+            raise ParameterError(
+                f"class {unseen!r} has a prior but no row of it was counted: there is no density to draw from; give it "
+                "probability 0"
+            )
+        values = np.empty((n, self.n_features_in_))
+        scale = p.blend.yardstick.scale
+        for k in np.unique(codes):
+            rows = np.flatnonzero(codes == k)
+            noise = rng.standard_normal((len(rows), p.n_directions))
+            if np.isfinite(p.degrees[k]):
+                per_column = p.blend.reading.is_diagonal and p.blend.reading.form != "spherical"
+                shape = noise.shape if per_column else (len(rows), 1)
+                noise /= np.sqrt(rng.chisquare(p.degrees[k], size=shape) / p.degrees[k])
+            back = np.linalg.inv(p.class_axes(k)) if p.n_lifted[k] else p.class_axes(k).T
+            away = (noise * np.sqrt(p.variance[k])) @ back @ p.blend.yardstick.directions.step.T
+            values[rows] = p.mean[k] + away * scale
+        return self._like_fitted(values), self.classes_[codes]
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, mean and standard deviation of the columns, and covariances, as labelled frames.
+
+        There is one table of covariances for each class, or one for all where they share it; the diagonal forms need
+        none.
+        """
+        p, names = self._densities, self._column_names()
+        covariances = self.covariances_
+        columns: dict[str, Any] = {"column": names}
+        for k, label in enumerate(self.classes_):
+            columns[f"mean({label})"] = self.means_[k]
+            columns[f"std({label})"] = np.sqrt(np.diagonal(covariances[k]))
+        result = {"class": self._class_table(), "columns": write_frame(columns, self._library)}
+        if p.blend.reading.is_diagonal:
+            return result
+        is_one = self.covariance == "shared" and self.prior is None
+        for k, label in enumerate(self.classes_[:1] if is_one else self.classes_):
+            rows: dict[str, Any] = {"column": names, **dict(zip(names, covariances[k].T, strict=True))}
+            result["covariance" if is_one else f"covariance({label})"] = write_frame(rows, self._library)
+        return result
+
+    def explain(self, X: Any, against: Any = None) -> Explanations:
+        """Say for each row why it gets its class rather than another.
+
+        Contributions of the columns, and the log-odds of the class prior, add up to the log-odds. Where classes share a
+        covariance, a column adds a line in its own value, w_j (x_j - b_j). Where they do not, the squared distance
+        (x - m)' P (x - m) from each mean is shared out as the sum over j of (x_j - m_j) (P (x - m))_j, P being the
+        inverse of the covariance: what a column adds then hangs on the columns it is correlated with.
+
+        Parameters
+        ----------
+        X : rows
+        against : label, or one label for each row, optional
+            The class to compare with; default the runner-up.
+
+        Examples
+        --------
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [5.0, 5.0], [6.0, 7.0], [7.0, 6.0]]
+        >>> model = GaussianClassifier(covariance="shared").fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> print(model.explain([[4.0, 5.0]]))
+        'high' rather than 'low', with probability 0.99995
+          before the row is looked at     +0.000  'high' is as frequent as 'low'
+          x1 = 5                          +7.500  1,800 times as likely among 'high' as among 'low'
+          x0 = 4                          +2.500  12 times as likely among 'high' as among 'low'
+          log-odds                       +10.000  22,000 to 1
+          would turn it: x1 under 3; x0 under 2
+        """
+        X = held(X)
+        joint, table = self._joint(), self._table(X)
+        assert isinstance(joint, FullJoint | IndependentJoint)
+        verdicts = self._compared(self._decided(self._deciding_joint(), table), against)
+        terms, views = gaussian_terms(joint, table, self._column_names(), read_raw(X, type(self).__name__))
+        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, self._library)
+
+    def to_quadratic(self) -> QuadraticForm:
+        """Write log P(class, x) as a square in x, for any form of covariance.
+
+        >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
+        >>> bool(np.allclose(model.to_quadratic().scores([[3, 1]]), model.predict_joint_log_proba([[3, 1]])))
+        True
+        """
+        self._require_fitted()
+        return quadratic_form(self)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 for the classes, the means, and those of the covariances.
+
+        Shrinkage all the way (Friedman's parameters of 1) leaves but the covariance that is shared, or one variance.
+        Short of that, all entries are still free to move with the data, if not as far: they count in full, and so they
+        do with a prior.
+        """
+        n_classes, d = len(self.classes_), self.n_features_in_
+        reading = self._reading_of(self.statistics_.columns)
+        if reading.form == "spherical" or (
+            isinstance(reading.shrinkage, Friedman) and reading.shrinkage.spherical == 1
+        ):
+            of_one = 1
+        else:
+            of_one = d if reading.is_diagonal else d * (d + 1) // 2
+        return n_classes - 1 + n_classes * d + of_one * (1 if reading.shared == 1 else n_classes)
+
+
+def _with_classes(sums: Sums[Scatter], classes: Variable) -> Sums[Scatter]:
+    """Declare further classes."""
+    union = sums.classes.union(classes)
+    return Sums(sums.class_count.onto(union), sums.columns.onto(union))

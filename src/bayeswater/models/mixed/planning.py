@@ -1,0 +1,145 @@
+"""The plan of a mixed table: each column gets a family from what the user says, or else from its type and values.
+
+Numbers stay "auto" and strings of words stay "text" until the rows have been summed: then evidence and leave-one-out
+choose between the families (see `settling`).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bayeswater.data.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, NUMERIC, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.frames import require_own_names
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.text import TextAnalyser
+from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.models.mixed.column_settings import NOTHING, ColumnSettings
+
+FAMILY_OF = {
+    "category": "categorical",
+    "flag": "bernoulli",
+    "number": AUTO,
+    "text": TEXT,
+    "identifier": IGNORED,
+    "empty": IGNORED,
+}
+"""Family of each kind of column, unless the user says another one."""
+
+FITS = {
+    "bernoulli": ("flag",),
+    **dict.fromkeys((*NUMERIC, AUTO), ("number", "flag")),
+    **dict.fromkeys((*OF_TEXT, TEXT), ("text", "category", "identifier")),
+}
+"""Kinds of columns that a family can be told to read; those that are not named read any."""
+
+
+def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> ColumnPlan:
+    """Plan the columns of a table; `numeric` is the family of numbers that nothing is said about."""
+    # What is judged by all rows is judged on our threads, before columns are looked at one after the other.
+    judged = [
+        name
+        for name in raw.names
+        if not isinstance(raw.columns[name], SparseMatrix) and given.get(name, NOTHING).family != IGNORED
+    ]
+    together = worth_compiling(raw.n_rows * len(judged))
+    kinds = dict(zip(judged, ordered_map(lambda name: _kind(name, raw), judged), strict=True)) if together else {}
+    columns: list[Column] = []
+    for name in raw.names:
+        columns += _planned(name, raw, given, numeric, kinds.get(name))
+    known = [column.name for column in columns]
+    require_own_names(known)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ParameterError(f"columns names {unknown[0]!r}, but there is no such column; there are {known[:10]}")
+    plan = ColumnPlan(tuple(columns))
+    if not plan.used:
+        raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")
+    return plan
+
+
+def replan_open(
+    plan: ColumnPlan, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str
+) -> tuple[ColumnPlan, tuple[Column, ...]]:
+    """Plan the columns that were empty so far by rows that may have values there; give those that are read from now on.
+
+    The plan that was made stays as it is in all other columns.
+    """
+    found = {column.source: _planned(column.source, raw, given, numeric) for column in plan.open}
+    arrived = {source: columns for source, columns in found.items() if columns[0].why != NO_VALUE}
+    if not arrived:
+        return plan, ()
+    columns = [new for column in plan for new in arrived.get(column.source, [column])]
+    require_own_names(column.name for column in columns)
+    return ColumnPlan(tuple(columns)), tuple(c for new in arrived.values() for c in new if c.family != IGNORED)
+
+
+def _planned(
+    name: str, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str, kind: ColumnKind | None = None
+) -> list[Column]:
+    said = given.get(name, NOTHING)
+    if isinstance(raw.columns[name], SparseMatrix):
+        family = said.family or TEXT
+        if family not in (*OF_TEXT, TEXT, IGNORED) or said.analyser is not None:
+            wrong = family if said.analyser is None else said.analyser
+            raise ParameterError(f"column {name!r} cannot be read as {wrong!r}: it is a block of sparse counts")
+        return [Column(name, name, family, "sparse counts")]
+    if said.family == IGNORED:
+        kind = ColumnKind("empty", "")
+    elif kind is None:
+        kind = _kind(name, raw)
+    dtype = raw.dtype(name)
+    is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
+    if is_date and said.family in (None, AUTO, *NUMERIC):
+        days = _number(said, numeric)
+        parts = {"weekday": f"{name} (weekday)", "month": f"{name} (month)"}
+        rest = [
+            Column(part_name, name, _derived_family(given, part_name), f"a date: its {part}", part)
+            for part, part_name in parts.items()
+        ]
+        return [Column(name, name, days, "a date: its days", "days", said.dtype or dtype, said.cuts), *rest]
+    family = said.family or (numeric if kind.kind == "number" else FAMILY_OF[kind.kind])
+    why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
+    if said.family and kind.kind not in ("empty", *FITS.get(family, (kind.kind,))):
+        raise ParameterError(f"column {name!r} cannot be read as {family!r}: it is a {kind.kind} ({kind.why})")
+    if kind.kind == "flag" and kind.why != BOOLEAN and said.family is None:
+        family = BITS  # a later batch may have other numbers
+    if kind.kind == "number" or family in NUMERIC:
+        family = _number(said, family)
+    if kind.hint and said.family is None:
+        how = "left out" if family == IGNORED else f"read as {family}"
+        warn_user(f"column {name!r} is {how}: {kind.why}, but {kind.hint}", BayesWarning)
+        why = f"{why}; {kind.hint}"
+    elif kind.kind == "identifier" and family == IGNORED and said.family is None:
+        warn_user(
+            f"column {name!r} is left out: {kind.why}, so it names the rows; to keep it, say "
+            f"columns={{{name!r}: 'categorical'}}",
+            BayesWarning,
+        )
+    analyser = (said.analyser or TextAnalyser()) if family in (*OF_TEXT, TEXT) else None
+    return [Column(name, name, family, why, None, dtype, said.cuts, analyser)]
+
+
+def _derived_family(given: Mapping[str, ColumnSettings], name: str) -> str:
+    family = given.get(name, NOTHING).family or "categorical"
+    if family not in ("categorical", IGNORED):
+        raise ParameterError(f"column {name!r} cannot be read as {family!r}; it is 'categorical' or 'ignored'")
+    return family
+
+
+def _number(said: ColumnSettings, family: str) -> str:
+    """Tell the family of a number that can be counted at once; bins without cuts must wait for the sums."""
+    family = said.family or family
+    return AUTO if family == "binned" and said.cuts is None else family
+
+
+def _kind(name: str, raw: RawTable) -> ColumnKind:
+    column = raw.columns[name]
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        import pyarrow as pa
+
+        return kind_of(name, pa.chunked_array([pa.array(column, from_pandas=True)]), declared=False)
+    return kind_of(name, column, declared=name in raw.declared, stored=name in raw.stored)

@@ -1,0 +1,1 @@
+"""`BayesianNetwork`: how it is made, read, written, changed, asked and drawn; `NetworkClassifier`."""

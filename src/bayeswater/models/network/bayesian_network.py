@@ -1,0 +1,255 @@
+"""`BayesianNetwork`: a graph of variables and a table for each, which together are one joint distribution.
+
+    P(x_1, ..., x_n) = product over i of P(x_i | parents of x_i)
+
+A network never changes: `with_cpt`, `with_edge`, `do` and their like give new ones.
+"""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ModelFileError, ParameterError
+from bayeswater.models.network.asking import Asking
+from bayeswater.models.network.conditional_table import ConditionalTable
+from bayeswater.models.network.files import Remarks, read_network_file, write_network_file
+from bayeswater.models.network.fitting import fitted_network
+from bayeswater.models.network.given_tables import read_conditional, read_variables
+from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
+from bayeswater.models.network.pictures import Pictures
+from bayeswater.models.network.probabilities import Probabilities
+from bayeswater.models.network.versions import Versions
+from bayeswater.networks.network import Network
+from bayeswater.structure.dag import Dag
+
+MODEL_SUFFIX = ".bayes"
+"""Ending of our own model files."""
+
+
+class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures):
+    """A Bayesian network of discrete variables.
+
+    Parameters
+    ----------
+    graph : str, iterable of edges (parent, child), Dag or networkx.DiGraph
+        A text such as ``"smoke -> cancer <- pollution; cancer -> xray"``.
+    tables : mapping, optional
+        For every node P(node | parents): an array of shape (*n_states of the parents, n_states); a dict
+        ``{state: p}`` or ``{(state of each parent): {state: p}}``; a frame with a column for each parent, the node and
+        "probability"; a `ConditionalTable`; a `NoisyOr` or a `Deterministic`. Without tables the network answers
+        questions about its graph alone.
+    states : mapping, optional
+        Labels of the states of a node, or how many there are; needed where the table does not name them.
+
+    Examples
+    --------
+    >>> network = BayesianNetwork(
+    ...     "smoke -> cancer",
+    ...     tables={"smoke": {"yes": 0.3, "no": 0.7}, "cancer": {"yes": {"yes": 0.1, "no": 0.9}, "no": [0.01, 0.99]}},
+    ... )
+    >>> network
+    BayesianNetwork('smoke -> cancer'): 2 variables, 1 edge, 3 parameters
+    >>> network.cpt("cancer")
+    P(cancer | smoke)
+    smoke   yes    no
+    yes     0.1   0.9
+    no     0.01  0.99
+    >>> network.with_cpt("smoke", [0.5, 0.5]).cpt("smoke").given()["yes"]
+    0.5
+    """
+
+    _dag: Dag
+    _states: Mapping[str, Any]
+    _network: Network | None
+    title: str
+    """Name of the network, where a file gave one."""
+    remarks: Remarks
+    """What a file says beside the probabilities: properties by node, and of the network itself under ''."""
+
+    def __init__(
+        self, graph: Any, tables: Mapping[str, Any] | None = None, *, states: Mapping[str, Any] | None = None
+    ) -> None:
+        dag, states = read_graph(graph), dict(states or {})
+        network = None
+        if tables is not None:
+            variables = read_variables(dag, tables, states)
+            parents = ([variables[parent] for parent in own] for own in dag.parents)
+            conditionals = [read_conditional(tables[v.name], v, p) for v, p in zip(variables, parents, strict=True)]
+            network = Network.of(variables, dag, conditionals)
+        vars(self).update(_dag=dag, _states=states, _network=network, title="", remarks={})
+
+    @classmethod
+    def _of(cls, network: Network, title: str = "", remarks: Remarks | None = None) -> Self:
+        """Put the face on a core."""
+        made = cls.__new__(cls)
+        vars(made).update(_dag=network.dag, _states={}, _network=network, title=title, remarks=remarks or {})
+        return made
+
+    def _with(self, network: Network) -> Self:
+        """Give the network that was made of this one what is said beside the probabilities."""
+        return self._of(network, self.title, self.remarks)
+
+    @classmethod
+    def from_classifier(cls, model: Any, *, class_name: str | None = None) -> Self:
+        """Read a fitted classifier as a network, in which the class is a variable like any other.
+
+        Parameters
+        ----------
+        model : fitted `TAN`, `SPODE`, `KDB`, `SKDB`, `CategoricalNB`, or `NaiveBayes` whose columns are categories,
+            flags or bins; ``model.to_network()`` does the same
+        class_name : name of the class variable; "class" unless told
+        """
+        from bayeswater.models.network.of_classifier import network_of  # and with it the classifiers
+
+        return cls._of(network_of(model, class_name))
+
+    @classmethod
+    def from_data(
+        cls,
+        graph: Any,
+        X: Any,
+        *,
+        alpha: Any = 1.0,
+        equivalent_sample_size: float | None = None,
+        columns: Mapping[Any, Any] | None = None,
+        states: Mapping[str, Any] | None = None,
+        sample_weight: Any = None,
+        missing: str = "available",
+    ) -> Self:
+        """Estimate the tables of a graph from rows.
+
+        P(v | parents) = (n_v + a_v) / sum over u of (n_u + a_u). A row counts for a family where none of the family's
+        cells is missing; with ``missing="em"`` it counts for all, missing cells being summed over.
+
+        Parameters
+        ----------
+        graph : as for the network itself
+        X : frame with a column for every node; others are left out
+        alpha : pseudo-count of every cell, or of the cells of each node; 0 is maximum likelihood
+        equivalent_sample_size : rows imagined, spread evenly over the cells of each table (BDeu); instead of alpha
+        columns : ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table
+        states : states of a node beyond those that the rows show
+        sample_weight : (n_rows,)
+        missing : "available" for the rows a family has all cells of, "em" for tables of largest likelihood;
+            a node that no row shows, whose `states` are given, is then found by what it does to its children, in an
+            order of its states that means nothing
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> rows = pa.table({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "yes", "yes", None]})
+        >>> BayesianNetwork.from_data("rain -> wet", rows, alpha=0).cpt("wet")
+        P(wet | rain)
+        rain   no  yes
+        no    0.5  0.5
+        yes     0    1
+        """
+        network = fitted_network(
+            read_graph(graph),
+            X,
+            alpha=alpha,
+            equivalent_sample_size=equivalent_sample_size,
+            columns=columns,
+            states=states or {},
+            sample_weight=sample_weight,
+            missing=missing,
+        )
+        return cls._of(network)
+
+    def fit(self, X: Any, **settings: Any) -> Self:
+        """Give this graph tables estimated from rows; settings as in `from_data`, states as far as they are known."""
+        known = dict(self._states) if self._network is None else {v.name: v.states for v in self._network.variables}
+        return type(self).from_data(self._dag, X, **{"states": known} | settings)
+
+    # ------------------------------------------------------------------ files
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a network file: BIF, XMLBIF, XDSL, Hugin NET, DSC or UAI by the ending of its name, or our own .bayes.
+
+        Every number is the float64 that the file says. Rows whose sum has drifted from one are normalised, and what
+        else was changed in reading is told in a warning.
+        """
+        path = Path(path)
+        if path.suffix.lower() == MODEL_SUFFIX:
+            from bayeswater.models.persistence import load  # which knows this class
+
+            model = load(path)
+            if not isinstance(model, cls):
+                raise ModelFileError(f"{str(path)!r} holds a {type(model).__name__}, and no network; load() reads it")
+            return model
+        return cls._of(*read_network_file(path))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a network file, in the format that the ending of its name tells; one that is there is replaced."""
+        path = Path(path)
+        if path.suffix.lower() == MODEL_SUFFIX:
+            from bayeswater.models.persistence import save
+
+            save(self, path)
+        else:
+            write_network_file(path, self.core, self.title, self.remarks)
+
+    # ------------------------------------------------------------------ what it is made of
+
+    @property
+    def dag(self) -> Dag:
+        """The graph."""
+        return self._dag
+
+    @property
+    def core(self) -> Network:
+        """Variables, graph and tables as plain arrays, for engines."""
+        if self._network is None:
+            raise ParameterError(
+                "the network has a graph and no tables; give tables={...}, or learn them from rows: network.fit(frame)"
+            )
+        return self._network
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables."""
+        return self.core.variables
+
+    def states(self, name: str) -> tuple[Any, ...]:
+        """Labels of the states of a variable."""
+        return tuple(self.core.variables[self._dag.node(name)].states)
+
+    def cpt(self, name: str) -> ConditionalTable:
+        """Table of P(variable | parents), with its labels."""
+        node = self._dag.node(name)
+        return ConditionalTable(self.core.variables[node], self.core.parents_of(node), self.core.tables[node])
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.core.n_parameters
+
+    # ------------------------------------------------------------------ as a value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{name!r} cannot be set, as a network does not change; with_cpt, with_edge, do give new ones"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was made ready for questions is made again where it is needed.
+        kept = ("_dag", "_states", "_network", "title", "remarks")
+        return {name: vars(self)[name] for name in kept}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        return self._dag == other._dag and self._network == other._network
+
+    def __hash__(self) -> int:
+        return hash(self._dag)
+
+    def __repr__(self) -> str:
+        n, m = len(self._dag), self._dag.n_edges
+        parts = [f"{n} variable{'s' * (n != 1)}", f"{m} edge{'s' * (m != 1)}"]
+        parts += [f"{self._network.n_parameters} parameters" if self._network is not None else "no tables"]
+        return f"{type(self).__name__}({graph_in_brief(self._dag)!r}): {', '.join(parts)}"

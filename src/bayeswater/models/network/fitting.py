@@ -1,0 +1,150 @@
+"""A network from rows and a graph: count every family, and smooth.
+
+A missing cell leaves its row out of the families it belongs to, and of no other: available cases, family by family. Or
+it is summed over, and the tables are those of largest likelihood: EM.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.coded_table import Rules, encode_frame
+from bayeswater.data.frames import Frame, held, is_frame, read_frame
+from bayeswater.data.sources.source import nearest_names
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight
+from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.estimate.families import conditional_table
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.learning.network_em import Expectation, fit_by_em
+from bayeswater.models.network.given_tables import declared_variable
+from bayeswater.models.network.rows import encode_rows
+from bayeswater.models.settings import checked_alpha, column_priors
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.network import Network
+from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.structure.dag import Dag
+from bayeswater.typing import Array, is_number
+
+SPREAD = 0.5
+"""Share by which the tables of children of a hidden variable are changed at the start of EM: enough for a first round
+to gain more than that with which it ends."""
+
+
+def fitted_network(
+    dag: Dag,
+    X: Any,
+    *,
+    alpha: Any,
+    equivalent_sample_size: float | None,
+    columns: Any,
+    states: Mapping[str, Any],
+    sample_weight: Any,
+    missing: str = "available",
+) -> Network:
+    """Estimate the table of every node of the graph; see `BayesianNetwork.from_data`."""
+    X = held(X)
+    if not is_frame(X):
+        raise DataError(f"X is a {type(X).__name__} without names; give a frame with a column for every node")
+    frame = read_frame(X)
+    there = frame.names
+    absent = sorted(set(dag.names).difference(there), key=dag.node)
+    if absent:
+        raise SchemaError(f"no column {absent[0]!r} for that node; {nearest_names(absent[0], there)}")
+    if missing not in ("available", "em"):
+        raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
+    table = frame.table.select(list(dag.names))
+    weight = checked_weight(sample_weight, table.num_rows)
+    if weight is not None and not weight.all():  # a row of weight zero is no row: its labels are no states
+        table, weight = table.filter(weight > 0), weight[weight > 0]
+    frame = Frame(table, frame.library, frame.declared, frame.stored)
+    variables = _domains(frame, dag, states)
+    codes = encode_rows(frame.table, variables)
+    priors = column_priors(columns, dag.names, len(dag), Dirichlet)
+    smoothing = checked_alpha(alpha, len(dag), force_alpha=True)
+    if equivalent_sample_size is not None and not (is_number(equivalent_sample_size) and equivalent_sample_size > 0):
+        raise ParameterError(f"equivalent_sample_size is {equivalent_sample_size!r}; give a number over 0")
+    cards = [variable.n_states for variable in variables]
+    pseudo_counts = []
+    for node, (variable, parents) in enumerate(zip(variables, dag.parents, strict=True)):
+        if node in priors:
+            pseudo_counts.append(priors[node].concentration(variable))
+        elif equivalent_sample_size is not None:
+            n_cells = variable.n_states * prod(cards[parent] for parent in parents)
+            pseudo_counts.append(np.full(variable.n_states, equivalent_sample_size / n_cells))
+        else:
+            pseudo_counts.append(np.full(variable.n_states, smoothing[node]))
+    tables = estimated_tables(codes, cards, dag.parents, pseudo_counts, weight, by_em=missing == "em")
+    return Network.of(variables, dag, [Table(table) for table in tables])
+
+
+def estimated_tables(
+    codes: Array,
+    cards: Sequence[int],
+    parents: Sequence[tuple[int, ...]],
+    pseudo_counts: Sequence[Array],
+    weight: Array | None,
+    *,
+    by_em: bool,
+) -> tuple[Array, ...]:
+    """Estimate P(own | parents) of every variable.
+
+    Parameters
+    ----------
+    codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
+    cards, parents : the network's
+    pseudo_counts : for each variable, what is added to the counts of its states
+    weight : (n_rows,)
+    by_em : whether missing cells are summed over; or a row counts for the families it has all cells of
+    """
+    members = [(*own, node) for node, own in enumerate(parents)]
+    counts = [joint_counts(codes, own, [cards[member] for member in own], weight) for own in members]
+    if not by_em:
+        return tuple(conditional_table(count, own) for count, own in zip(counts, pseudo_counts, strict=True))
+    # From a start without zeros, which EM would keep.
+    begin = tuple(
+        conditional_table(count, np.maximum(own, 1e-3)) for count, own in zip(counts, pseudo_counts, strict=True)
+    )
+    start = Factors(tuple(cards), tuple(parents), _told_apart(begin, parents, codes, cards))
+    return fit_by_em(start, Expectation(codes, start.parents, start.cards, weight), pseudo_counts).tables
+
+
+def _told_apart(
+    tables: tuple[Array, ...], parents: Sequence[tuple[int, ...]], codes: Array, cards: Sequence[int]
+) -> tuple[Array, ...]:
+    """Let the states of variables that no row shows differ a little in what they do to their children.
+
+    Such a variable has no counts, so all its states would start equal, and what is equal EM keeps equal: a saddle, at
+    which the variable explains nothing. Numbers drawn from a fixed seed decide which state becomes which.
+    """
+    is_hidden = [bool((row >= card).all()) for row, card in zip(codes, cards, strict=True)]
+    rng = np.random.default_rng(0)
+    apart = []
+    for table, own in zip(tables, parents, strict=True):
+        if any(is_hidden[parent] for parent in own):
+            table = table * rng.uniform(1 - SPREAD, 1 + SPREAD, table.shape)
+            table /= table.sum(axis=-1, keepdims=True)
+        apart.append(table)
+    return tuple(apart)
+
+
+def _domains(frame: Frame, dag: Dag, states: Mapping[str, Any]) -> tuple[Variable, ...]:
+    """States of every column: those declared, by the user or by the type of the column, or those of the rows."""
+    unknown = [name for name in states if name not in dag.position]
+    if unknown:
+        raise ParameterError(f"states names {unknown[0]!r}, which is no node; {nearest_names(unknown[0], dag.names)}")
+    open_names = [name for name in dag.names if name not in states]
+    found = {}
+    if open_names:
+        rest = Frame(frame.table.select(open_names), frame.library, frame.declared, frame.stored)
+        found = {v.name: v for v in encode_frame(rest, Rules("BayesianNetwork", refuse_missing=False)).schema}
+    for variable in found.values():
+        if variable.n_states == 0:
+            raise DataError(
+                f"column {variable.name!r} has no value in any row, so its states are unknown; "
+                f"give states={{{variable.name!r}: [...]}}"
+            )
+    return tuple(found.get(name) or declared_variable(name, states[name]) for name in dag.names)

@@ -1,0 +1,249 @@
+"""`NetworkClassifier`: a Bayesian network with the class among its variables, learned from the rows.
+
+    P(class | row)  is proportional to  the sum over missing cells of the product of P(v | parents) over all variables
+
+The structure is searched for (`models.structures.class_network`), the tables are estimated, and the posterior of the
+class is exact for any pattern of missing cells.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.discretising.finding import METHODS as CUTTING
+from bayeswater.data.frames import held, is_frame, library_of
+from bayeswater.data.labels import Labels, checked_labels, encode_labels
+from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.inference.class_joint import ClassJoint
+from bayeswater.inference.exact.junction_tree import compile as compile_tree
+from bayeswater.models.mixed.column_settings import column_settings
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.given_tables import declared_variable
+from bayeswater.models.scoring_classifier import ScoringClassifier
+from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
+from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
+from bayeswater.models.semi_naive.family_frames import NetworkTables
+from bayeswater.models.settings import checked_alpha, require_missing_rule
+from bayeswater.models.structures.class_network import SHAPES, ClassNetworks
+from bayeswater.models.structures.state_table import codes_of, variables_of
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.network import Network
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.scores import as_score
+from bayeswater.structure.search import METHODS
+from bayeswater.typing import Array
+
+SELECTIONS = ("score", "cross-validated")
+
+
+class NetworkClassifier(AsNetwork, ScoringClassifier):
+    """A Bayesian network as a classifier.
+
+    Columns have states: categories as they are, numbers cut into bins. A missing cell is summed over, in `predict`
+    exactly; in `fit` by EM, so that every row counts with all that is known of it.
+
+    Parameters
+    ----------
+    structure : {"learned", "augmented", "tree", "naive"}, default "learned"
+        "learned": the class is a variable like any other. In the others it is a parent of every column, and among the
+        columns are learned: any arcs, at most one other parent for each, or none.
+    selection : {"score", "cross-validated"}, default "score"
+        "cross-validated" learns all four structures and takes the one whose networks of four fifths of the rows
+        predict the classes of the last fifth with the least log-loss.
+    structure_score, method, max_parents, seed : of the search: what `score` is there; see `learn_structure`
+    alpha : float, default 1
+        Pseudo-count of every cell of a table.
+    columns, discretize, unseen : as in `AODE`
+    missing : {"ignore", "error"}, default "ignore"
+
+    Attributes
+    ----------
+    network_ : BayesianNetwork
+        The network; its class variable is called "class", or "(class)" beside a column of that name.
+    structure_ : str
+        The structure that was taken.
+    cv_log_loss_ : dict
+        Log-loss of each structure, where it was selected by that.
+    columns_ : ColumnPlan
+        Family of each column, and why.
+    classes_ : labels
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+    >>> model = NetworkClassifier("augmented", structure_score="bdeu").fit(
+    ...     table, ["same", "other", "other", "same"] * 5
+    ... )
+    >>> model.network_
+    BayesianNetwork('class -> a; b -> a; class -> b'): 3 variables, 3 edges, 7 parameters
+    >>> model.predict(pa.table({"a": ["yes", "yes"], "b": ["yes", "no"]}))
+    array(['same', 'other'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        structure: str = "learned",
+        *,
+        selection: str = "score",
+        structure_score: Any = "bic",
+        method: str = "auto",
+        max_parents: int | None = None,
+        seed: int = 0,
+        alpha: float = 1.0,
+        columns: Any = None,
+        discretize: str = "mdl",
+        missing: str = "ignore",
+        unseen: str = "ignore",
+    ) -> None:
+        self.structure = structure
+        self.selection = selection
+        self.structure_score = structure_score
+        self.method = method
+        self.max_parents = max_parents
+        self.seed = seed
+        self.alpha = alpha
+        self.columns = columns
+        self.discretize = discretize
+        self.missing = missing
+        self.unseen = unseen
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn structure and tables from rows.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        """
+        self._require_parameters()
+        if y is None:
+            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X, flat = held(X), checked_labels(y)
+        rows, flat, weight = without_zero_rows(X, flat, checked_weight(sample_weight, len(flat)))
+        labels = encode_labels(flat)
+        table = self._planned_table(rows, labels, weight)
+        networks = self._networks(table, labels, weight)
+        losses = {}
+        if self.selection == "cross-validated":
+            losses = {shape: networks.log_loss(shape) for shape in SHAPES}
+        chosen = min(losses, key=losses.__getitem__) if losses else self.structure
+        factors = networks.learned(chosen)
+        validate_data(self, X, skip_check_array=True)
+        self._library = library_of(X)
+        self._counts = CategoryCounts.of(table.coded, labels, weight)
+        self._factors = factors
+        self._ready = ClassJoint(compile_tree(factors))
+        self.columns_: ColumnPlan = table.plan
+        self.classes_ = labels.variable.labels
+        self.network_ = self._network(table, labels, networks.names)
+        self.structure_ = chosen
+        self.__dict__.pop("cv_log_loss_", None)
+        if losses:
+            self.cv_log_loss_ = losses
+        return self
+
+    def _planned_table(self, X: Any, labels: Labels, weight: Array | None) -> DiscreteTable:
+        settings = self._settings
+        raw = read_columns(X, settings.model)
+        if raw.n_rows != len(labels.codes):
+            raise inconsistent_lengths(raw.n_rows, len(labels.codes))
+        plan = plan_discrete(raw, labels, weight, settings, self.discretize)
+        table = code_columns(raw, plan, None, settings, learning=True)
+        warn_of_names_of_rows(table)
+        return table
+
+    def _networks(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ClassNetworks:
+        names = [variable.name for variable in table.coded.schema]
+        columns = codes_of(table)
+        kind = np.result_type(columns.dtype, np.min_scalar_type(labels.n_classes))
+        return ClassNetworks(
+            ("(class)" if "class" in names else "class", *names),
+            np.vstack([labels.codes[None].astype(kind), columns.astype(kind)]),
+            np.array([labels.n_classes, *table.coded.schema.n_states]),
+            weight,
+            as_score(self.structure_score),
+            self.method,
+            self.max_parents,
+            float(self.alpha),
+            self.seed,
+        )
+
+    def _network(self, table: DiscreteTable, labels: Labels, names: tuple[str, ...]) -> BayesianNetwork:
+        own = declared_variable(names[0], tuple(labels.variable.labels.tolist()))
+        tables = [Table(values) for values in self._factors.tables]
+        return BayesianNetwork._of(Network.of([own, *variables_of(table)], Dag(names, self._factors.parents), tables))
+
+    # ------------------------------------------------------------------ predicting
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            type(self).__name__, missing=self.missing, unseen=self.unseen, given=column_settings(self.columns)
+        )
+
+    def _joint(self) -> ClassJoint:
+        return self._ready
+
+    def _table(self, X: Any) -> DiscreteTable:
+        X = held(X)
+        if not is_frame(X):  # the columns of a frame are found by their names
+            self._require_names(X)
+        settings = self._settings
+        raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
+        return code_columns(raw, self.columns_, self._counts, settings, learning=False)
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        core = self.network_.core
+        states = tuple(tuple(variable.states) for variable in core.variables)
+        return NetworkTables(core.dag.names, states, core.parents, core.tables)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.network_.n_parameters
+
+    def _require_parameters(self) -> None:
+        require_missing_rule(self.missing, ("ignore", "error"))
+        for name, known in (
+            ("structure", SHAPES),
+            ("selection", SELECTIONS),
+            ("method", METHODS),
+            ("discretize", CUTTING),
+            ("unseen", ("ignore", "error")),
+        ):
+            if getattr(self, name) not in known:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it can be one of {[*known]}")
+        as_score(self.structure_score)
+        if np.ndim(self.alpha):
+            raise ParameterError(f"alpha is {self.alpha!r}; give one number, 0 or more")
+        checked_alpha(self.alpha, 1, force_alpha=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is ready for questions holds a lock, and is made again.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_ready"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_factors" in state:
+            self._ready = ClassJoint(compile_tree(self._factors))

@@ -1,0 +1,234 @@
+"""Questions to a network: what is known of some variables once others are known."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import library_of
+from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
+from bayeswater.inference.exact.elimination import query
+from bayeswater.inference.exact.explanation import most_probable_explanation
+from bayeswater.inference.exact.forecast import Forecast
+from bayeswater.inference.exact.junction_tree import JunctionTree, compile
+from bayeswater.inference.exact.marginals import marginals
+from bayeswater.models.network.cost import forecast, tree_width
+from bayeswater.models.network.distribution import Distribution
+from bayeswater.models.network.estimated_distribution import EstimatedDistribution
+from bayeswater.models.network.evidence import evidence_of, named, row_of, soft_of, target_nodes
+from bayeswater.models.network.explanation import Explanation, explained_rows
+from bayeswater.models.network.row_posteriors import RowPosteriors
+from bayeswater.models.network.rows import encode_rows
+from bayeswater.models.network.sampling import Sampling
+from bayeswater.networks.network import Network
+from bayeswater.typing import Array
+
+Given = Mapping[str, Any] | None
+"""States by name (evidence), or likelihoods of states by name (soft evidence)."""
+
+
+class Queries(ABC):
+    """What a joint distribution says of some variables, given others."""
+
+    @property
+    @abstractmethod
+    def core(self) -> Network:
+        """Variables, graph and tables."""
+
+    @cached_property
+    def _tree(self) -> JunctionTree:
+        """The network made ready for rows of evidence."""
+        return compile(self.core)
+
+    def query(
+        self,
+        target: str,
+        evidence: Given = None,
+        *,
+        soft_evidence: Given = None,
+        method: str = "auto",
+        standard_error: float = 0.001,
+        time_limit: float = 10.0,
+        random_state: int = 0,
+    ) -> Distribution:
+        """Distribution of a variable, given the states of others.
+
+        Parameters
+        ----------
+        target : name of the variable
+        evidence : ``{name: state}``
+        soft_evidence : ``{name: {state: likelihood}}``, or likelihoods in the order of the states
+        method : {"auto", "exact", "sampling", "gibbs", "likelihood_weighting"}
+            "auto" is exact where memory and time allow by their forecast, and else "sampling", the way of sampling
+            that suits. What was sampled is an `EstimatedDistribution`, which knows its errors.
+        standard_error, time_limit, random_state : of sampling: the error of each probability at which it ends, the
+            seconds after which it ends in any case, and its seed
+
+        Raises
+        ------
+        ImpossibleEvidence
+            Where the evidence has probability zero, also where it would not matter to the target.
+        ResourceLimitError
+            Where an exact answer would take too much memory; `cost` tells beforehand.
+        SamplingError
+            Where sampling has no number that it could vouch for.
+        """
+        if not isinstance(target, str):
+            raise ParameterError(
+                f"target is {target!r}; give the name of one variable, or ask for several with joint(targets)"
+            )
+        sampling = Sampling(method, standard_error, time_limit, random_state)
+        return self._answer([target], evidence, soft_evidence, sampling)
+
+    def joint(
+        self,
+        targets: str | Iterable[str],
+        evidence: Given = None,
+        *,
+        soft_evidence: Given = None,
+        method: str = "auto",
+        standard_error: float = 0.001,
+        time_limit: float = 10.0,
+        random_state: int = 0,
+    ) -> Distribution:
+        """Distribution of several variables together, given the states of others; see `query`."""
+        sampling = Sampling(method, standard_error, time_limit, random_state)
+        return self._answer(targets, evidence, soft_evidence, sampling)
+
+    def _answer(
+        self, targets: str | Iterable[str], evidence: Given, soft_evidence: Given, sampling: Sampling
+    ) -> Distribution:
+        core, nodes = self.core, target_nodes(self.core, targets)
+        variables = tuple(core.variables[node] for node in nodes)
+        observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
+        factors = self._tree.factors
+        try:
+            if sampling.is_exact(factors, nodes, list(observed)):
+                return Distribution(variables, query(factors, nodes, observed, soft))
+            found = sampling.estimate(factors, nodes, observed, soft, core.names)
+        except ImpossibleEvidence:
+            raise impossible_evidence(evidence, soft_evidence) from None
+        return EstimatedDistribution(variables, found.probability, found)
+
+    def posteriors(
+        self,
+        X: Any,
+        targets: str | Iterable[str] | None = None,
+        *,
+        soft_evidence: Given = None,
+        as_frame: bool = False,
+        unseen: str = "error",
+    ) -> Any:
+        """Distributions of variables for every row of a frame, whose missing cells are what is not observed.
+
+        Patterns may differ from row to row, and a variable without a column is observed in none.
+
+        Parameters
+        ----------
+        X : frame whose columns are variables, in any order; or array with a column for each variable
+        targets : names of the variables asked for; all unless told
+        soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
+        as_frame : give a frame in the library of X instead of a dict of arrays
+        unseen : "error", or "ignore" to take a label that is no state for a missing cell
+
+        Returns
+        -------
+        RowPosteriors or frame
+            A dict from names to arrays (n_rows, n_states) with the attributes `log_evidence` and `impossible`. Rows
+            whose evidence has probability zero are marked there, and counted in a warning; their posteriors are zeros.
+        """
+        core, nodes = self.core, target_nodes(self.core, targets)
+        codes = encode_rows(X, core.variables, unseen)
+        found = marginals(self._tree, codes.T, nodes, soft_of(core, soft_evidence, codes.shape[1]))
+        _tell_impossible(found.impossible, "posteriors are zeros")
+        result = RowPosteriors(
+            {core.names[node]: found.marginals[node] for node in nodes},
+            [core.variables[node] for node in nodes],
+            found.log_evidence,
+            found.impossible,
+        )
+        return result.to_frame(library_of(X)) if as_frame else result
+
+    def log_evidence(self, X: Any, *, soft_evidence: Given = None, unseen: str = "error") -> Array:
+        """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible."""
+        codes = encode_rows(X, self.core.variables, unseen)
+        return marginals(self._tree, codes.T, [], soft_of(self.core, soft_evidence, codes.shape[1])).log_evidence
+
+    def most_probable_explanation(
+        self, evidence: Any = None, *, soft_evidence: Given = None, unseen: str = "error"
+    ) -> Any:
+        """States of all variables that are together most probable, given what is observed.
+
+        Parameters
+        ----------
+        evidence : ``{name: state}``, or a frame whose missing cells are what is not observed
+        soft_evidence : as in `posteriors`
+        unseen : as in `posteriors`
+
+        Returns
+        -------
+        Explanation or frame
+            For a frame, one of all variables in its library, and a column "log_probability" of P(states, evidence);
+            rows whose evidence is impossible stay as they are.
+        """
+        core = self.core
+        if evidence is None or isinstance(evidence, Mapping):
+            row = row_of(core, evidence_of(core, evidence))
+            found = most_probable_explanation(self._tree, row, soft_of(core, soft_evidence))
+            if found.impossible[0]:
+                raise impossible_evidence(evidence, soft_evidence)
+            states = zip(core.variables, found.states[0].tolist(), strict=True)
+            return Explanation({v.name: v.states[code] for v, code in states}, float(found.log_probability[0]))
+        rows = encode_rows(evidence, core.variables, unseen).T
+        found = most_probable_explanation(self._tree, rows, soft_of(core, soft_evidence, len(rows)))
+        _tell_impossible(found.impossible, "cells stay as they are")
+        return explained_rows(found, core.variables, library_of(evidence))
+
+    def cost(
+        self, targets: str | Iterable[str] | None = None, pattern: str | Iterable[str] = (), *, n_rows: int = 1
+    ) -> Forecast:
+        """Tell what exact answers would take, before anything is computed: cells, bytes and seconds, roughly.
+
+        Parameters
+        ----------
+        targets : names of the variables asked for; all unless told
+        pattern : names of the variables that are observed
+        n_rows : number of rows of that pattern
+        """
+        observed = sorted(self.core.dag.nodes(named(pattern, "pattern")))
+        return forecast(self._tree, target_nodes(self.core, targets), observed, n_rows)
+
+    @property
+    def treewidth(self) -> int:
+        """Variables of the largest clique that exact answers go through, less one: what greedy rules find at the best.
+
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c; a -> c", {"a": [1.0], "b": [[1.0]], "c": [[[1.0]]]}).treewidth
+        2
+        """
+        return tree_width(self._tree)
+
+    def _marginals(self, evidence: Given) -> dict[int, Array]:
+        """Distributions of all variables, by node; impossible evidence is refused."""
+        found = marginals(self._tree, row_of(self.core, evidence_of(self.core, evidence)))
+        if found.impossible[0]:
+            raise impossible_evidence(evidence, None)
+        return {node: marginal[0] for node, marginal in found.marginals.items()}
+
+
+def impossible_evidence(evidence: Given, soft_evidence: Given) -> ImpossibleEvidence:
+    """Say that evidence cannot be."""
+    told = [f"{name}={state!r}" for name, state in (evidence or {}).items()]
+    told += [f"likelihoods of {name}" for name in soft_evidence or {}]
+    return ImpossibleEvidence(f"the evidence {', '.join(told)} has probability zero; check it, or tables with zeros")
+
+
+def _tell_impossible(impossible: Array, what: str) -> None:
+    if impossible.any():
+        warn_user(
+            f"the evidence of {int(impossible.sum())} of {len(impossible)} rows has probability zero, the first is row "
+            f"{int(np.argmax(impossible))}; their {what}",
+            ImpossibleEvidenceWarning,
+        )

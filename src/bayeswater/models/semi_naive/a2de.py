@@ -1,0 +1,139 @@
+"""`A2DE`: averaged two-dependence estimators, each with two other columns as the parents of all the others."""
+
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.frames import write_frame
+from bayeswater.data.labels import Labels
+from bayeswater.errors import ParameterError
+from bayeswater.inference.super_pairs import SuperPairs
+from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.family_frames import joint_tables
+from bayeswater.models.settings import require_min_support
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.triple_counts import TripleCounts
+from bayeswater.typing import Array
+
+
+class A2DE(DiscreteClassifier):
+    """Averaged two-dependence estimators: the mean over i, j of P(y, x_i, x_j) prod_c P(x_c | y, x_i, x_j).
+
+    Every two columns in turn are the parents of all the others, so dependences of three columns are seen. Probabilities
+    are read off counts of triples, whose number grows with the cube of the number of states: the size of the counts is
+    forecast, and refused if too large, before a row is counted. Two columns are parents only where their values were
+    counted together `min_support` times. Where no two are, the row is scored by `AODE`, and where no single column is a
+    parent either, by naive Bayes.
+
+    Rows are read as by `AODE`. A missing cell is neither parent nor child.
+
+    Parameters
+    ----------
+    min_support : float, default 1
+        Rows that two values must have been seen in together for their columns to be parents.
+    columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate : as in `AODE`
+
+    Attributes
+    ----------
+    columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    Examples
+    --------
+    Whether an odd number of three flags is set is told by all of them together, and by no two:
+
+    >>> from itertools import product
+    >>> import pyarrow as pa
+    >>> flags = list(product([False, True], repeat=3)) * 3
+    >>> table = pa.table({name: [row[j] for row in flags] for j, name in enumerate("abc")})
+    >>> model = A2DE().fit(table, [sum(row) % 2 for row in flags])
+    >>> model.predict(table).tolist() == [sum(row) % 2 for row in flags]
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        min_support: float = 1,
+        columns: Any = None,
+        discretize: str = "mdl",
+        alpha: float = 1.0,
+        smoothing: str = "m-estimate",
+        class_prior: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+        calibrate: bool = False,
+    ) -> None:
+        self.min_support = min_support
+        self.columns = columns
+        self.discretize = discretize
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.calibrate = calibrate
+
+    def _counted(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> dict[str, Statistic]:
+        return {PAIRS: TripleCounts.of(table.coded, labels, weight)}
+
+    def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> SuperPairs:
+        counts = self._pairs(sums)
+        assert isinstance(counts, TripleCounts)
+        return SuperPairs(self._prior(sums), self._estimate(sums), counts, float(self.min_support))
+
+    def _require_reading_parameters(self) -> None:
+        super()._require_reading_parameters()
+        require_min_support(self.min_support)
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and P(class, state) of each column, as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name. `pair_table` and `triple_table` give
+        what rows are scored by.
+        """
+        return joint_tables(self)
+
+    def pair_table(self, first: str, second: str) -> Any:
+        """Give P(class, state of one column, state of another) as a labelled frame."""
+        i, j = self._places(first, second)
+        share = np.exp(self._joint().log_root((max(i, j), min(i, j))))
+        return self._frame([i, j], share if i > j else share.swapaxes(0, 1), "P({label}, {names})")
+
+    def triple_table(self, column: str, parents: tuple[str, str]) -> Any:
+        """Give P(state of a column | class, states of its two parents) as a labelled frame."""
+        j, *above = self._places(column, *parents)
+        joint: SuperPairs = self._joint()
+        share = np.exp(joint.log_given(j, (above[0], above[1])))
+        return self._frame([*above, j], share, f"P({column} | {{label}}, {', '.join(parents)})")
+
+    def _places(self, *names: str) -> list[int]:
+        self._require_fitted()
+        known = self._pairs(self.statistics_).schema.names
+        places = [column_place(name, known, "column") for name in names]
+        if len(set(places)) < len(places):
+            raise ParameterError(f"{list(names)} names a column twice; give different columns")
+        return places
+
+    def _frame(self, columns: list[int], share: Array, title: str) -> Any:
+        labels, names = self._state_labels(), [column.name for column in self.columns_.used]
+        places = np.indices(share.shape[:-1]).reshape(len(columns), -1)
+        frame: dict[str, Any] = {
+            names[j]: [labels[j][at] for at in own.tolist()] for j, own in zip(columns, places, strict=True)
+        }
+        told = ", ".join(names[j] for j in columns)
+        for k, label in enumerate(self.classes_.tolist()):
+            frame[title.format(label=label, names=told)] = share[..., k].ravel()
+        return write_frame(frame, self._library)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of all estimators: K v_i v_j - 1 of two parents, and K v_i v_j (v_c - 1) of each child."""
+        joint: SuperPairs = self._joint()
+        k, v = joint.estimate.n_classes, joint.estimate.n_states.tolist()
+        free = [max(n - 1, 0) for n in v]
+        if len(v) < 2:
+            return k - 1 + k * sum(free)
+        return sum(k * v[i] * v[j] * (1 + sum(free) - free[i] - free[j]) - 1 for i, j in joint.pairs)

@@ -1,0 +1,230 @@
+"""`AODE`: averaged one-dependence estimators, each with another column as the parent of all the others."""
+
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.labels import Labels
+from bayeswater.data.weights import evenly_spaced
+from bayeswater.errors import ParameterError
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.nested_choice import best_of_nested, nested_losses
+from bayeswater.inference.super_parents import SuperParents
+from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.family_frames import family_frame, joint_tables
+from bayeswater.models.settings import require_min_support
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+from bayeswater.structure.mutual_information import mutual_information
+from bayeswater.structure.ties import descending_order
+from bayeswater.typing import Array, is_number
+
+IMPLYING_ROWS = 100
+"""Rows with a cell from which on what they all have besides is taken to follow from it."""
+
+CHOOSING_TERMS = 2**26
+"""Terms that the nested choice looks at, about: rows times pairs of columns times classes; of more rows, some."""
+
+LEAST_CHOOSING_ROWS = 1000
+
+Chosen = tuple[tuple[str, ...], tuple[str, ...]]
+"""Names of the parents and of the children."""
+
+
+class AODE(DiscreteClassifier):
+    """Averaged one-dependence estimators: P(y, x) is the mean over i of P(y, x_i) prod_{j != i} P(x_j | y, x_i).
+
+    Every column in turn is the parent of all the others, so dependences of pairs of columns are seen that naive Bayes
+    is blind to, and none has to be chosen. Probabilities are read off counts of pairs:
+    P(y, x_i) = (N(y, x_i) + m/(K v_i)) / (N_i + m) and P(x_j | y, x_i) = (N(y, x_i, x_j) + m/v_j) / (N(y, x_i) + m),
+    with m = `alpha`, K classes and v_j states of column j. A column is a parent only where its value was counted
+    `min_support` times; where no column is, and where there is but one, the row is scored by naive Bayes.
+
+    Numbers are cut into bins by the first fit; whole numbers of at most 12 different values are categories. Text and
+    identifiers are left out, with a warning. A missing cell is neither parent nor child, as in Weka.
+
+    Parameters
+    ----------
+    min_support : float, default 1
+        Rows that a value must have been seen in for its column to be a parent.
+    subsumption : bool or float, default False
+        Whether cells that follow from others are left out of a row (AODEsr): those that all rows with the other cell
+        have, if there are 100 such rows, or as many as are given here.
+    weighting : None or "mi", default None
+        Whether parents count equally, or as much as they tell about the class (mutual information).
+    select : bool, default False
+        Whether `fit` chooses by leave-one-out how many columns, the most telling first, are parents and children.
+    columns : dict, optional
+        What is known better: ``{"age": {"cuts": (18, 65)}, "size": {"bins": 4}, "grade": "categorical",
+        "id": "ignored"}``, or the ``columns_`` of another model, to read the table as it does.
+    discretize : {"mdl", "equal_frequency", "equal_width", "rounding", "pkid", "fixed_frequency"}, default "mdl"
+        How numbers are cut into bins; "mdl" parts the classes, with 5 bins of equal frequency where it finds no cut.
+    alpha : float, default 1
+        Strength of the smoothing.
+    smoothing : {"m-estimate", "laplace"}, default "m-estimate"
+        Whether `alpha` is the weight of all cells of a distribution together, or the pseudo-count of each.
+    class_prior : array of shape (n_classes,), optional
+        Class probabilities; counted from the rows if not given.
+    missing : {"ignore", "state", "error"}, default "ignore"
+        What to do with missing cells: leave them out, take them as a state of their own, or refuse them.
+    unseen : {"ignore", "error"}, default "ignore"
+        What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+
+    Attributes
+    ----------
+    columns_ : ColumnPlan
+        How each column is read and why; made to be printed.
+    structure_ : pair of tuples of str
+        Parents and children that were chosen, where `select` is true.
+    classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
+    statistics_ : Sums
+        The counts that everything is read from.
+
+    Examples
+    --------
+    Which of two equal flags is set tells nothing, whether both are tells all:
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+    >>> model = AODE().fit(table, ["same", "other", "other", "same"] * 5)
+    >>> model.predict(pa.table({"a": ["yes", "yes"], "b": ["yes", "no"]}))
+    array(['same', 'other'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        *,
+        min_support: float = 1,
+        subsumption: Any = False,
+        weighting: str | None = None,
+        select: bool = False,
+        columns: Any = None,
+        discretize: str = "mdl",
+        alpha: float = 1.0,
+        smoothing: str = "m-estimate",
+        class_prior: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+        calibrate: bool = False,
+    ) -> None:
+        self.min_support = min_support
+        self.subsumption = subsumption
+        self.weighting = weighting
+        self.select = select
+        self.columns = columns
+        self.discretize = discretize
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.calibrate = calibrate
+
+    def _chosen(
+        self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
+    ) -> Chosen | None:
+        if not self.select:
+            return None
+        joint = self._read_with(sums, None)
+        removed = removed_weight(weight, len(labels.codes))
+        judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
+        estimate = joint.estimate
+        most = max(LEAST_CHOOSING_ROWS, CHOOSING_TERMS // (estimate.n_columns**2 * estimate.n_classes))
+        rows = np.flatnonzero(judged & evenly_spaced(len(judged), most))
+        order = descending_order(mutual_information(estimate.states))
+        times = np.ones(len(judged)) if weight is None else weight
+        block = table.block(slice(None))[rows]
+        losses = nested_losses(joint, order, block, labels.codes[rows], removed[rows], times[rows])
+        n_parents, n_children = best_of_nested(losses)
+        names = [estimate.counts.schema.names[j] for j in order.tolist()]
+        return tuple(names[:n_parents]), tuple(names[:n_children])
+
+    def _structure(self, sums: Sums[ColumnGroups]) -> Chosen | None:
+        if not self.select:
+            return None
+        if "structure_" not in self.__dict__:
+            raise ParameterError(
+                "select is True, but the rows were learned without a choice of columns; set it back, or fit again"
+            )
+        return self.structure_
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        if structure is None:
+            return not self.select
+        names = self._pairs(sums).schema.names
+        return (
+            isinstance(structure, tuple)
+            and len(structure) == 2
+            and all(isinstance(part, tuple) and len(part) > 0 for part in structure)
+            and all(isinstance(name, str) and name in names for part in structure for name in part)
+        )
+
+    def _read_with(self, sums: Sums[ColumnGroups], structure: Chosen | None) -> SuperParents:
+        estimate = self._estimate(sums)
+        names = estimate.counts.schema.names
+        parents, children = (names, names) if structure is None else structure
+        return SuperParents(
+            self._prior(sums),
+            estimate,
+            float(self.min_support),
+            np.isin(names, parents),
+            np.isin(names, children),
+            implying=self._implying,
+            weighted=self.weighting == "mi",
+        )
+
+    def _learns_structure(self) -> bool:
+        return bool(self.select)
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and P(class, state) of each column as a parent, as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name. `pair_table` gives the rest.
+        """
+        return joint_tables(self)
+
+    def pair_table(self, column: str, parent: str) -> Any:
+        """Give P(state of a column | class, state of its parent) as a labelled frame."""
+        self._require_fitted()
+        names = self._pairs(self.statistics_).schema.names
+        j, i = column_place(column, names, "column"), column_place(parent, names, "parent")
+        if i == j:
+            raise ParameterError(f"{column!r} cannot be its own parent; give two columns")
+        return family_frame(self, j, i, np.exp(self._joint().estimate.log_given(j, i)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of all estimators: K v_i - 1 of the parent, and K v_i (v_j - 1) of each child."""
+        joint = self._joint()
+        k, v = joint.estimate.n_classes, joint.estimate.n_states
+        if len(v) == 1:
+            return int(k - 1 + k * max(v[0] - 1, 0))
+        children = np.maximum(v - 1, 0) * joint.is_child
+        each = k * v - 1 + k * v * (children.sum() - children)
+        return int(each[joint.is_parent].sum())
+
+    @property
+    def _implying(self) -> float | None:
+        if isinstance(self.subsumption, bool | np.bool_):
+            return float(IMPLYING_ROWS) if self.subsumption else None
+        return float(self.subsumption)
+
+    def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
+        super()._require_parameters(sums)
+        self._read_with(sums, None).require_room()  # what cannot be scored is not learned
+
+    def _require_reading_parameters(self) -> None:
+        super()._require_reading_parameters()
+        require_min_support(self.min_support)
+        is_flag = isinstance(self.subsumption, bool | np.bool_)
+        if not (is_flag or (is_number(self.subsumption) and self.subsumption > 0)):
+            raise ParameterError(
+                f"subsumption is {self.subsumption!r}; it must be True, False, or a number of rows over 0"
+            )
+        if self.weighting not in (None, "mi"):
+            raise ParameterError(f"weighting is {self.weighting!r}; it can be None or 'mi'")
+        if not isinstance(self.select, bool | np.bool_):
+            raise ParameterError(f"select is {self.select!r}; it must be True or False")

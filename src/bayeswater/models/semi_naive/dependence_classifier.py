@@ -1,0 +1,195 @@
+"""`DependenceClassifier`: what KDB and SKDB share, classifiers whose columns depend on several others each.
+
+The first fit counts all pairs of columns, reads from them the order of the columns and the parents of each
+(`structure.kdb`), and counts every column with its parents. Which parents these are is part of the counts: later rows
+are counted with them, and counts of other parents are refused.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.labels import Labels
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
+from bayeswater.inference.dependence import Dependence
+from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.semi_naive.dependence_frames import dependence_network, dependence_parameters, dependence_tables
+from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.family_frames import NetworkTables
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.family_counts import FamilyCounts, Parents
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.structure.kdb import k_dependence
+from bayeswater.typing import Array, is_number
+
+FAMILIES = "families"
+"""Name of the group of sums that counts every column with its parents."""
+
+BACK_OFF = "back-off"
+"""Word for the smoothing in which each level is drawn towards the one with a parent less."""
+
+
+class DependenceClassifier(AsNetwork, DiscreteClassifier):
+    """A classifier whose columns have several parents, fixed by the first fit."""
+
+    # ------------------------------------------------------------------ what each model says for itself
+
+    @property
+    @abstractmethod
+    def _most_parents(self) -> int:
+        """Parents that a column is counted with, at most."""
+
+    @property
+    def _least_information(self) -> float | None:
+        """Conditional mutual information that a parent has at least, if that matters."""
+        return None
+
+    # ------------------------------------------------------------------ counting
+
+    def _sums_of_table(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:
+        return self._sums_with(table, labels, weight, None)
+
+    def _sums_with(
+        self, table: DiscreteTable, labels: Labels, weight: Array | None, parents: Parents | None
+    ) -> Sums[ColumnGroups]:
+        """Count rows with the given parents, or with those that the rows themselves choose."""
+        pairs = PairCounts.of(table.coded, labels, weight)
+        if parents is None:
+            parents = self._parents_by(pairs)
+        families = FamilyCounts.of(table.coded, labels, weight, parents)
+        columns = ColumnGroups(labels.variable, table.plan, {PAIRS: pairs, FAMILIES: families})
+        return Sums(ClassCounts.of(labels, weight), columns)
+
+    def _counted(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> dict[str, Statistic]:
+        """Statistics of further rows, with the parents that are known."""
+        columns = self._sums_with(table, labels, weight, self._families(self.statistics_).parents).columns
+        return dict(columns.groups)
+
+    def _parents_by(self, pairs: PairCounts) -> Parents:
+        """Parents of each column: as given, or by what the columns tell of each other."""
+        names = pairs.schema.names
+        if self.parents is not None:
+            return _given_parents(self.parents, names)
+        states = PairEstimate(pairs, self._smoothing, self.missing == "state").states
+        return k_dependence(states, self._most_parents, self._least_information).parents
+
+    def _chosen_by_part(
+        self, table: DiscreteTable, labels: Labels, weight: Array | None, part: Array, of_part: Labels
+    ) -> Any:
+        rows, weight_of_part = table.take(part), None if weight is None else weight[part]
+        sums = self._sums_of_table(rows, of_part, weight_of_part)
+        structure = self._chosen(sums, rows, of_part, weight_of_part)
+        return self._read_with(self._sums_with(table, labels, weight, self._families(sums).parents), structure)
+
+    def _learns_structure(self) -> bool:
+        return self.parents is None
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        return structure is None and not _going_round(self._families(sums).parents)
+
+    @staticmethod
+    def _families(sums: Sums[ColumnGroups]) -> FamilyCounts:
+        families = sums.columns.groups[FAMILIES]
+        assert isinstance(families, FamilyCounts)
+        return families
+
+    # ------------------------------------------------------------------ reading
+
+    def _dependence(self, sums: Sums[ColumnGroups], n_parents: int, used: tuple[int, ...]) -> Dependence:
+        class_free = float(self.class_free) if self.smoothing == BACK_OFF else None
+        joint = Dependence(self._prior(sums), self._estimate(sums), self._families(sums), n_parents, used, class_free)
+        return joint.read()
+
+    @property
+    def _smoothing(self) -> PseudoCounts:
+        if self.smoothing not in (*KINDS, BACK_OFF):
+            raise ParameterError(f"smoothing is {self.smoothing!r}; it can be one of {[*KINDS, BACK_OFF]}")
+        return PseudoCounts("m-estimate" if self.smoothing == BACK_OFF else self.smoothing, self.alpha)
+
+    def _require_reading_parameters(self) -> None:
+        super()._require_reading_parameters()
+        if not (is_number(self.class_free) and 0 <= self.class_free <= 1):
+            raise ParameterError(f"class_free is {self.class_free!r}; it must be a number from 0 to 1")
+        if self.parents is not None and not isinstance(self.parents, Mapping):
+            raise ParameterError(f"parents is {self.parents!r}; give a dict {{column: [parents]}}")
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def parents_(self) -> dict[str, tuple[str, ...]]:
+        """Parents of each column, the strongest first."""
+        names = self._pairs(self.statistics_).schema.names
+        joint: Dependence = self._joint()
+        return {name: tuple(names[p] for p in own) for name, own in zip(names, joint.parents, strict=True)}
+
+    @property
+    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
+        """All parents that each column was counted with, of which ``parents_`` are the first.
+
+        Another model with these as its `parents` counts as this one does: the two can be added.
+        """
+        families = self._families(self.statistics_)
+        names = families.schema.names
+        return {name: tuple(names[p] for p in own) for name, own in zip(names, families.parents, strict=True)}
+
+    @property
+    def concentrations_(self) -> dict[str, list[float]]:
+        """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
+
+        Level l has the first l parents; f of level 0 is `alpha`.
+        """
+        if self.smoothing != BACK_OFF:
+            raise AttributeError(f"smoothing is {self.smoothing!r}: only back-off has concentrations")
+        rule = self._joint().rules[0]
+        return {"with_class": rule.with_class.tolist(), "without_class": rule.without_class.tolist()}
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and P(state | class, states of the parents) of each column, as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name.
+        """
+        return dependence_tables(self)
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        return dependence_network(self)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 of the class, and K v_1 ... v_l (v_j - 1) of column j with l parents."""
+        return dependence_parameters(self._joint())
+
+
+def require_number_of_parents(number: Any, parameter: str) -> None:
+    """Refuse what is no number of parents."""
+    if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 0:
+        raise ParameterError(f"{parameter} is {number!r}; it must be a whole number of parents, 0 or more")
+
+
+def _given_parents(given: Mapping[Any, Any], names: tuple[str, ...]) -> Parents:
+    """Read parents as the user gives them, and refuse those that go round."""
+    parents: list[tuple[int, ...]] = [()] * len(names)
+    for child, own in given.items():
+        if isinstance(own, str) or not hasattr(own, "__iter__"):
+            raise ParameterError(f"parents of {child!r} are {own!r}; give a list of columns, which may be empty")
+        parents[column_place(child, names, "parents")] = tuple(column_place(p, names, "parents") for p in own)
+    around = [names[j] for j in _going_round(tuple(parents))]
+    if around:
+        raise ParameterError(f"parents goes round among the columns {around[:10]}; leave one out")
+    return tuple(parents)
+
+
+def _going_round(parents: Parents) -> list[int]:
+    """Columns that hang on themselves, and those below them."""
+    done: set[int] = set()
+    while ready := [j for j, own in enumerate(parents) if j not in done and done.issuperset(own)]:
+        done.update(ready)
+    return [j for j in range(len(parents)) if j not in done]

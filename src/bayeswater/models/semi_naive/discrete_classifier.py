@@ -1,0 +1,407 @@
+"""`DiscreteClassifier`: what the classifiers on a table of states have in common (SPODE, TAN, AODE and their like).
+
+Every column has states: categories as they are, numbers in bins. `fit` walks the road:
+
+    plan   = plan_discrete(raw, labels)     data         how each column is read; cuts of numbers, by the labels too
+    table  = code_columns(raw, plan)        data         codes side by side
+    sums   = PairCounts.of(table, labels)   statistics   what the model keeps, and all it keeps
+    joint  = self._read(sums)               estimate     probabilities, laid out for looking them up
+
+The plan is fixed by the first fit. Which columns depend on which is read again from the sums whenever they change,
+unless choosing it took a look at the rows: then `fit` decides, and `structure_` says what.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.discretising.finding import METHODS
+from bayeswater.data.drawn_table import drawn_table
+from bayeswater.data.frames import held, is_frame
+from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.matrix import column_name
+from bayeswater.data.number_table import bin_labels
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.estimate.class_prior import checked_class_prior
+from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.explain.pair_explanations import PairExplanations
+from bayeswater.inference.prior import Prior
+from bayeswater.inference.scoring import JointWithout
+from bayeswater.models.batches import Batch, as_triple, require_second_reading
+from bayeswater.models.calibrating import REVIEWED_ROWS, LeaveOneOut
+from bayeswater.models.comparing.comparing import ComparingClassifier
+from bayeswater.models.linear_form import LinearForm
+from bayeswater.models.mixed.column_settings import column_settings
+from bayeswater.models.mixed.parts.category_part import StatePart
+from bayeswater.models.mixed.parts.grouping import parts_of
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
+from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, recut, warn_of_names_of_rows
+from bayeswater.models.semi_naive.held_out import Dealt, dealt, joined, review, row_hashes, some_labels
+from bayeswater.models.settings import require_missing_rule
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+PAIRS = "pairs"
+"""Name of the group of sums that counts pairs of columns."""
+
+
+class DiscreteClassifier(ComparingClassifier):
+    """A classifier on columns of states, whose sums are counts."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # ------------------------------------------------------------------ what each model says for itself
+
+    def _counted(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> dict[str, Statistic]:
+        """Statistics: the groups of sums over the rows of a table."""
+        return {PAIRS: PairCounts.of(table.coded, labels, weight)}
+
+    def _chosen(self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None) -> Any:
+        """Structure that only a look at the rows can choose; None where it is read from the sums."""
+        return None
+
+    def _structure(self, sums: Sums[ColumnGroups]) -> Any:
+        """Who depends on whom: as the fit chose, or read from the sums."""
+        return self.__dict__.get("structure_")
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        """Tell whether a structure, perhaps from a file, is one that a fit can choose."""
+        return structure is None
+
+    @abstractmethod
+    def _read_with(self, sums: Sums[ColumnGroups], structure: Any) -> Any:
+        """Estimate: read parameters off the sums for a structure; a `Joint` that can also score without a row."""
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        """
+        return self._fit(X, y, sample_weight, None)
+
+    def fit_batches(self, batches: Iterable[Batch]) -> Self:
+        """Learn from a table that comes in pieces, each read once and then let go.
+
+        The first piece decides how columns are read, and whatever structure takes a look at the rows. With
+        ``calibrate=True`` the pieces are read a second time: those after the first, which had no say in it, are scored.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+        """
+        if self.calibrate:
+            require_second_reading(batches)
+        learner, first, structure, n_batches = clone(self).set_params(calibrate=False), None, None, 0
+        for batch in batches:
+            n_batches += 1
+            X, y, weight = as_triple(batch)
+            if first is None:
+                first = (held(X), y, weight)
+                structure = learner.fit(*first)._structure(learner.statistics_)
+            else:
+                learner.partial_fit(X, y, sample_weight=weight)
+        if first is None:
+            raise DataError("there are no rows to learn from: the batches are empty")
+        if self.calibrate and n_batches == 1:
+            return self.fit(*first)
+        self._keep_chosen(learner.statistics_, vars(learner).get("structure_"), first[0])
+        return self.calibrate_with(self._review_of_later(batches, structure)) if self.calibrate else self
+
+    def _review_of_later(self, batches: Iterable[Batch], structure: Any) -> LeaveOneOut:
+        """Score rows of all batches but the first, by the structure that the first chose; not more than needed."""
+        joint, count = self._read_with(self.statistics_, structure), self.class_count_
+        reviews: list[LeaveOneOut] = []
+        for batch in islice(batches, 1, None):
+            X, flat, weight = self._rows_that_count(*as_triple(batch))
+            labels = encode_labels(flat, self.statistics_.classes, counted=True)
+            reviews.append(review(joint, count, self._table(X), labels, weight))
+            if sum(one.n_rows for one in reviews) >= REVIEWED_ROWS:
+                break
+        return joined(reviews)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows, which may bring new classes and categories.
+
+        The first call decides how each column is read, as `fit` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels, optional
+            Classes that there are although no row has them yet.
+        """
+        declared = None if classes is None else declared_classes(classes)
+        if not hasattr(self, "statistics_"):
+            return self._fit(X, y, sample_weight, declared)
+        X = held(X)
+        sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
+        return self._keep(sums if declared is None else _with_classes(sums, declared), X, first=False)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Self:
+        self._require_reading_parameters()
+        X = held(X)
+        rows, flat, weight = self._rows_that_count(X, y, sample_weight)
+        labels = encode_labels(flat)
+        if classes is not None:
+            labels = encode_labels(flat, labels.variable.union(classes))
+        table = self._planned_table(rows, labels, weight)
+        sums = self._sums_of_table(table, labels, weight)
+        structure = self._chosen(sums, table, labels, weight)
+        self._keep_chosen(sums, structure, X)
+        return self._calibrated_by(rows, table, labels, weight) if self.calibrate else self
+
+    def _keep_chosen(self, sums: Sums[ColumnGroups], structure: Any, X: Any) -> None:
+        """Accept the sums of a first fit, and the structure that it chose, if it did."""
+        self._keep(sums, X, first=True)
+        self.__dict__.pop("structure_", None)
+        if structure is not None:
+            self.structure_ = structure
+
+    def _calibrated_by(self, X: Any, table: DiscreteTable, labels: Labels, weight: Array | None) -> Self:
+        """Learn a temperature from rows that had no say in what the labels chose (`models.semi_naive.held_out`)."""
+        if not self._was_chosen_by_labels:
+            return self.calibrate_with(review(self._joint(), self.class_count_, table, labels, weight))
+        raw = read_columns(X, self._settings.model)
+        pieces = dealt(row_hashes(table, raw), labels.codes, weight)
+        reviews = [self._review_of(raw, labels, pieces, scored, weight is not None) for scored in pieces.in_turn()]
+        return self.calibrate_with(joined(reviews))
+
+    def _review_of(self, raw: RawTable, labels: Labels, pieces: Dealt, scored: Array, is_weighted: bool) -> LeaveOneOut:
+        """Score the marked pieces of rows (n_pieces,) by cuts and structure that the others choose."""
+        settings, part = self._settings, scored if scored.all() else ~scored  # a single row has no others
+        chooses = np.bincount(pieces.row[part], weights=pieces.weight[part], minlength=raw.n_rows)
+        rows = chooses > 0
+        own = chooses[rows] if is_weighted else None
+        plan = recut(self.columns_, raw, rows, some_labels(labels, rows), own, settings, self.discretize)
+        table = code_columns(raw, plan, None, settings, learning=True).take(pieces.row)
+        labels, weight = some_labels(labels, pieces.row), pieces.weight if is_weighted else None
+        joint = self._chosen_by_part(table, labels, weight, part, some_labels(labels, part))
+        own = None if weight is None else weight[scored]
+        return review(joint, self.class_count_, table.take(scored), some_labels(labels, scored), own)
+
+    def _chosen_by_part(
+        self, table: DiscreteTable, labels: Labels, weight: Array | None, part: Array, of_part: Labels
+    ) -> Any:
+        """Give the joint of all rows, with the structure that a part of them chooses."""
+        rows, weight_of_part = table.take(part), None if weight is None else weight[part]
+        sums = self._sums_of_table(rows, of_part, weight_of_part)
+        structure = self._chosen(sums, rows, of_part, weight_of_part)
+        if structure is None:
+            structure = self._structure(sums)
+        return self._read_with(self._sums_of_table(table, labels, weight), structure)
+
+    @property
+    def _was_chosen_by_labels(self) -> bool:
+        """Whether the labels of the rows had a say in cuts or structure."""
+        return self._learns_structure() or bool(cut_by_labels(self.columns_, self._settings, self.discretize))
+
+    def _learns_structure(self) -> bool:
+        """Tell whether the labels choose which column depends on which."""
+        return False
+
+    def _planned_table(self, X: Any, labels: Labels, weight: Array | None) -> DiscreteTable:
+        settings = self._settings
+        raw = read_columns(X, settings.model)
+        if raw.n_rows != len(labels.codes):
+            raise inconsistent_lengths(raw.n_rows, len(labels.codes))
+        plan = plan_discrete(raw, labels, weight, settings, self.discretize)
+        table = code_columns(raw, plan, None, settings, learning=True)
+        warn_of_names_of_rows(table)
+        return table
+
+    def _sums_of_table(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:
+        return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+
+    # ------------------------------------------------------------------ the road
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            type(self).__name__, missing=self.missing, unseen=self.unseen, given=column_settings(self.columns)
+        )
+
+    def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> DiscreteTable:
+        self._require_reading_parameters()
+        assert known is not None  # the first fit plans its table
+        settings, plan = self._settings, known.columns.plan
+        raw = read_columns(X, settings.model).require_columns(plan.sources, settings.model)
+        return code_columns(raw, plan, self._pairs(known).singles, settings, learning=learning)
+
+    def _count(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ColumnGroups:
+        return ColumnGroups(labels.variable, table.plan, self._counted(table, labels, weight))
+
+    def _read(self, sums: Sums[ColumnGroups]) -> Any:
+        return self._read_with(sums, self._structure(sums))
+
+    def _joint(self) -> Any:
+        return super()._joint()
+
+    def _likelihood_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> Any:
+        raise AssertionError("the class is counted together with a column: joints are scored in one piece")
+
+    def _joint_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> JointWithout:
+        without: JointWithout = self._joint().without(table, labels, removed)
+        return without
+
+    @staticmethod
+    def _pairs(sums: Sums[ColumnGroups]) -> PairCounts:
+        pairs = sums.columns.groups[PAIRS]
+        assert isinstance(pairs, PairCounts)
+        return pairs
+
+    @property
+    def _smoothing(self) -> PseudoCounts:
+        return PseudoCounts(self.smoothing, self.alpha)
+
+    def _estimate(self, sums: Sums[ColumnGroups]) -> PairEstimate:
+        return PairEstimate(self._pairs(sums), self._smoothing, self.missing == "state")
+
+    def _prior(self, sums: Sums[ColumnGroups]) -> Prior:
+        given = checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
+        return Prior.of(sums.class_count.count, self._smoothing, given)
+
+    def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
+        return self._prior(sums).log
+
+    @property
+    def _class_alpha(self) -> float:
+        return float(self._smoothing.of(len(self.classes_)))
+
+    @property
+    def _fit_prior(self) -> bool:
+        return True
+
+    # ------------------------------------------------------------------ what holds of the parameters
+
+    def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
+        checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
+        self._require_reading_parameters()
+
+    def _require_reading_parameters(self) -> None:
+        """Refuse parameters that are out of range, before anything is read."""
+        require_missing_rule(self.missing, ("ignore", "state", "error"))
+        if self.unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        if self.discretize not in METHODS:
+            raise ParameterError(f"discretize is {self.discretize!r}; it can be one of {[*METHODS]}")
+        if not isinstance(self.calibrate, bool | np.bool_):
+            raise ParameterError(f"calibrate is {self.calibrate!r}; it must be True or False")
+        self._smoothing  # noqa: B018 (refuses what is none)
+
+    def _require_names(self, X: Any) -> None:
+        """Compare names where they do not find their column: in arrays."""
+        if not is_frame(X):
+            super()._require_names(X)
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        result = super()._combined(other, operation)
+        if result is not NotImplemented and "structure_" in self.__dict__:
+            result.structure_ = self.structure_
+        return result
+
+    # ------------------------------------------------------------------ what was learned
+
+    def explain(self, X: Any, against: Any = None) -> PairExplanations:
+        """Say for each row why it gets its class rather than another.
+
+        Parameters
+        ----------
+        X : rows
+        against : label, or one label for each row, optional
+            The class to compare with; default the runner-up.
+
+        Returns
+        -------
+        PairExplanations
+            For each row the exact contribution of every column to the log-odds, and with ``.pairs(row)`` those of every
+            column under each of its parents. Print it, or take ``.contributions`` and ``.to_frame()``.
+        """
+        X = held(X)
+        joint, table = self._joint(), self._table(X)
+        raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
+        verdicts = self._compared(self._decided(joint, table), against)
+        return PairExplanations.of_pairs(joint, table, raw, verdicts, self._decision(), self.classes_, self._library)
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows, in the form and the types that `fit` was given, and their classes (n,).
+
+        Numbers are drawn evenly within their bins, and a column that was left out is empty.
+        """
+        rng, codes = self._sample_classes(n, random_state)
+        states = self._joint().draw(codes, rng)
+        plan, singles = self.columns_, self._pairs(self.statistics_).singles
+        place = {column.name: j for j, column in enumerate(plan.used)}
+        drawn: dict[str, Any] = {}
+        for part in parts_of(plan).values():
+            assert isinstance(part, StatePart)
+            own = singles.take([place[name] for name in part.names])
+            drawn |= {name: part.drawn(own, j, states[:, place[name]], rng) for j, name in enumerate(part.names)}
+        cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}
+        return drawn_table(cells, {column.name: column.dtype for column in plan}, self._library), self.classes_[codes]
+
+    def to_linear(self) -> LinearForm:
+        """Refuse: what a cell says depends on other cells, so the log-odds are no line."""
+        raise ParameterError(
+            f"the log-odds of {type(self).__name__} are no line: what a cell says depends on those beside it. "
+            "NaiveBayes and CategoricalNB have one"
+        )
+
+    def _state_labels(self) -> list[list[Any]]:
+        """Names of the states of each column; None is missing, where that is a state."""
+        plan, singles = self.columns_, self._pairs(self.statistics_).singles
+        last = [None] if self.missing == "state" else []
+        return [
+            [*(bin_labels(column) if column.family == "binned" else variable.labels.tolist()), *last]
+            for column, variable in zip(plan.used, singles.schema, strict=True)
+        ]
+
+    @property
+    def _class_name(self) -> str:
+        """Name of the class beside those of the columns."""
+        return "(class)" if "class" in self._pairs(self.statistics_).schema.names else "class"
+
+    @property
+    def columns_(self) -> ColumnPlan:
+        """Family of each column, and why."""
+        return self.statistics_.columns.plan
+
+
+def _with_classes(sums: Sums[ColumnGroups], classes: Variable) -> Sums[ColumnGroups]:
+    """Declare further classes."""
+    union = sums.classes.union(classes)
+    return Sums(sums.class_count.onto(union), sums.columns.onto(union))
+
+
+def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
+    """Place of a column among those that are used, by its name or, in a table without names, by its position."""
+    told = column_name(None, int(column)) if isinstance(column, int | np.integer) else column
+    if isinstance(column, bool) or told not in names:
+        raise ParameterError(f"{parameter} names {column!r}, but there is no such column; there are {list(names)[:10]}")
+    return list(names).index(told)

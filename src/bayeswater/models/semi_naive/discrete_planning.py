@@ -1,0 +1,183 @@
+"""The plan of a table in which every column has states: categories, flags, and numbers in bins.
+
+Strings and declared categories are read as in `NaiveBayes` (`models.mixed.planning`). Of numbers, whole ones of few
+different values are categories; all others are cut into bins that tell the classes apart. Text and identifiers are left
+out. The labels of the rows have a say in the cuts, so what is measured on these rows holds given the cuts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from bayeswater.data.column_kinds import IDENTIFIED
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.discretising.cuts import closed_left
+from bayeswater.data.discretising.finding import Method
+from bayeswater.data.labels import Labels
+from bayeswater.data.raw_table import COUNTS, RawTable
+from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.models.mixed.column_settings import ColumnSettings
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.mixed.planning import plan_columns
+from bayeswater.typing import Array
+
+FEW_VALUES = 12
+"""Different whole numbers up to which a column holds categories: months, grades, numbers of doors."""
+
+WIDE = 4096
+"""Range of whole numbers up to which they are counted rather than sorted to see how many there are."""
+
+OF_STATES = ("categorical", "bernoulli", "binned")
+"""Families of columns that have states."""
+
+
+def plan_discrete(
+    raw: RawTable, labels: Labels, weight: Array | None, settings: Settings, discretize: str
+) -> ColumnPlan:
+    """Plan the columns of a table by its rows, their labels and weights."""
+    _require_states(settings.given, settings.model)
+    if COUNTS in raw.columns:
+        raise DataError(
+            f"X is sparse, and {settings.model} looks at pairs of cells, zeros too; give a dense table, for example "
+            "X.toarray(), or use NaiveBayes"
+        )
+    plan = plan_columns(raw, settings.given, "binned")
+    dated = raw.with_dates(plan)
+    changed = {}
+    for column in plan:
+        said = settings.of(column)
+        if column.family in (TEXT, *OF_TEXT):
+            changed[column.name] = _left_out(column, settings.model)
+        elif column.family == IGNORED and column in plan.open and said.family is None:
+            warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
+        elif column.family == BITS:
+            changed[column.name] = replace(column, family="categorical")  # a later batch may have a 2
+        elif column.family == AUTO:
+            changed[column.name] = _settled(column, dated.numbers(column.name), labels, weight, said, discretize)
+    plan = plan.with_columns(changed)
+    if not plan.used:
+        raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")
+    return plan
+
+
+def warn_of_names_of_rows(table: DiscreteTable) -> None:
+    """Warn of categories of which almost every row has another: what is counted of them holds for no other row."""
+    n_rows = table.shape[0]
+    for variable, column in zip(table.coded.schema, table.plan.used, strict=True):
+        if column.family == "categorical" and n_rows >= IDENTIFIED and variable.n_states >= n_rows:
+            warn_user(
+                f"column {column.name!r} has as many values as rows, {variable.n_states}, so it names the rows and "
+                f"nothing is learned from it; leave it out: columns={{{column.name!r}: 'ignored'}}",
+                BayesWarning,
+            )
+
+
+def recut(
+    plan: ColumnPlan,
+    raw: RawTable,
+    rows: Array,
+    labels: Labels,
+    weight: Array | None,
+    settings: Settings,
+    discretize: str,
+) -> ColumnPlan:
+    """Choose the cuts that the labels have a say in anew, by some rows (n_rows,); `labels` and weights are theirs."""
+    dated = raw.with_dates(plan)
+    changed = {
+        column.name: replace(
+            column,
+            cuts=_cut(dated.numbers(column.name)[rows], labels, weight, _method(settings.of(column), discretize)),
+            spans=None,
+        )
+        for column in cut_by_labels(plan, settings, discretize)
+    }
+    return plan.with_columns(changed)
+
+
+def cut_by_labels(plan: ColumnPlan, settings: Settings, discretize: str) -> tuple[Column, ...]:
+    """Columns of numbers in whose cuts the labels of the rows had a say."""
+    told = [settings.of(column) for column in plan.used]
+    return tuple(
+        column
+        for column, said in zip(plan.used, told, strict=True)
+        if column.family == "binned" and said.cuts is None and _method(said, discretize).needs_labels
+    )
+
+
+def _require_states(given: Mapping[str, ColumnSettings], model: str) -> None:
+    """Refuse what a user says about columns that only holds for columns without states."""
+    for name, said in given.items():
+        if said.family not in (None, AUTO, IGNORED, *OF_STATES):
+            raise ParameterError(
+                f"columns says that {name!r} is {said.family}, but every column of {model} has states; it can be one "
+                f"of {[*OF_STATES, AUTO, IGNORED]}"
+            )
+        if said.prior is not None or said.alpha is not None:
+            raise ParameterError(
+                f"columns gives {name!r} a smoothing of its own, but {model} smooths all tables alike; leave out the "
+                "prior and the alpha, or use NaiveBayes"
+            )
+
+
+def _left_out(column: Column, model: str) -> Column:
+    warn_user(
+        f"column {column.name!r} is left out: it is text ({column.why}), and {model} reads columns of states; to keep "
+        f"it, say columns={{{column.name!r}: 'categorical'}}, or use NaiveBayes",
+        BayesWarning,
+    )
+    return replace(column, family=IGNORED, why=f"text; {column.why}", analyser=None)
+
+
+def _settled(
+    column: Column, values: Array, labels: Labels, weight: Array | None, said: ColumnSettings, discretize: str
+) -> Column:
+    """Make categories or bins of a column of numbers."""
+    if said.family in (None, AUTO) and said.bins is None and column.part is None:
+        n_few = _n_few_whole(values)
+        if n_few is not None:
+            return replace(column, family="categorical", why=f"{column.why}; {n_few} different")
+    method = _method(said, discretize)
+    cuts = _cut(values, labels, weight, method)
+    why = f"{column.why}; {len(cuts) + 1} bins by {method.method}"
+    return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(values, cuts))
+
+
+def _method(said: ColumnSettings, discretize: str) -> Method:
+    """How a column of numbers is cut: as is said of it, or else as all are."""
+    if isinstance(said.bins, int):
+        return Method("equal_frequency", n_bins=said.bins)
+    return Method(said.bins or discretize)
+
+
+def _cut(values: Array, labels: Labels, weight: Array | None, method: Method) -> tuple[float, ...]:
+    cuts = method.cuts(values, labels.codes, labels.n_classes, weight)
+    return tuple(closed_left(cuts, values).tolist())
+
+
+def _n_few_whole(values: Array) -> int | None:
+    """Tell how many different values there are, if they are whole and few."""
+    present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    low, high = float(present.min()), float(present.max())
+    if high - low >= WIDE:
+        head = np.unique(present[: 64 * FEW_VALUES])  # most columns of many values are recognised at once
+        distinct = head if len(head) > FEW_VALUES else np.unique(present)
+        few = len(distinct) <= FEW_VALUES and bool((distinct == np.floor(distinct)).all())
+        return len(distinct) if few else None
+    place = present - values.dtype.type(low)
+    whole = place if place.dtype.kind in "iu" else place.astype(np.int64)
+    if place is not whole and ((whole != place).any() or low != np.floor(low)):
+        return None
+    n_distinct = int((np.bincount(whole) > 0).sum())
+    return n_distinct if n_distinct <= FEW_VALUES else None
+
+
+def _spans(values: Array, cuts: tuple[float, ...]) -> tuple[tuple[float, float], ...] | None:
+    """Least and largest value of each bin, if every bin has one."""
+    present = values[~np.isnan(values)].astype(np.float64)
+    place = np.searchsorted(np.asarray(cuts), present, side="right")
+    low, high = np.full(len(cuts) + 1, np.inf), np.full(len(cuts) + 1, -np.inf)
+    np.minimum.at(low, place, present)
+    np.maximum.at(high, place, present)
+    return tuple(zip(low.tolist(), high.tolist(), strict=True)) if np.isfinite(low).all() else None

@@ -1,0 +1,118 @@
+"""`KDB`: every column depends on the class and on the k columns before it that tell most of it."""
+
+from typing import Any
+
+from bayeswater.errors import ParameterError
+from bayeswater.inference.dependence import Dependence
+from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier, require_number_of_parents
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import is_number
+
+
+class KDB(DependenceClassifier):
+    """k-dependence Bayes: P(y, x) = P(y) prod_j P(x_j | y, the k parents of j).
+
+    Columns are ordered by what they tell about the class, MI(X; Y). The parents of a column are those k before it with
+    the largest CMI(X_i; X_j | Y). The first fit decides them; later rows are counted with them. With k = 0 it is naive
+    Bayes.
+
+    The more parents, the fewer rows have seen their states together. A combination that no row has is left at the first
+    parents that some have. By default every level is also drawn towards the one with a parent less, by back-off:
+    P_l = (N + c_l [(1 - lambda) P_{l-1} + lambda F_l]) / (N_parents + c_l), where F_l is the same without the class;
+    the concentrations c_l are those under which rows predict each other best.
+
+    Rows are read as by `AODE`. A parent that is missing in a row is summed over, exactly.
+
+    Parameters
+    ----------
+    k : int, default 2
+        Parents of a column, at most.
+    theta : float, optional
+        Conditional mutual information, in nats, that a parent has at least.
+    parents : dict {column: list of columns}, optional
+        The parents themselves, where they are known, the strongest first; `k` and `theta` are not asked then. The
+        ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
+    smoothing : {"back-off", "m-estimate", "laplace"}, default "back-off"
+        Whether levels are drawn towards each other, or each is smoothed for itself, as by `AODE`.
+    class_free : float, default 0.3
+        Share lambda of what the parents say without the class, in what a level is drawn towards.
+    alpha : float, default 1
+        Strength of the smoothing; with back-off, that of the class prior and of F_0.
+    columns, discretize, class_prior, missing, unseen, calibrate : as in `AODE`
+
+    Attributes
+    ----------
+    parents_ : dict
+        The parents of each column, the strongest first.
+    counted_parents_ : dict
+        All parents that each column was counted with: more, where a smaller `k` was set after the fit.
+    concentrations_ : dict
+        Concentrations of the levels, where `smoothing` is "back-off".
+    columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+    >>> model = KDB(k=1).fit(table, ["same", "other", "other", "same"] * 5)
+    >>> model.parents_
+    {'a': (), 'b': ('a',)}
+    >>> model.predict(pa.table({"a": ["yes", "yes"], "b": ["yes", "no"]}))
+    array(['same', 'other'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        k: int = 2,
+        *,
+        theta: float | None = None,
+        parents: Any = None,
+        columns: Any = None,
+        discretize: str = "mdl",
+        alpha: float = 1.0,
+        smoothing: str = "back-off",
+        class_free: float = 0.3,
+        class_prior: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+        calibrate: bool = False,
+    ) -> None:
+        self.k = k
+        self.theta = theta
+        self.parents = parents
+        self.columns = columns
+        self.discretize = discretize
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.class_free = class_free
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.calibrate = calibrate
+
+    @property
+    def _most_parents(self) -> int:
+        return int(self.k)
+
+    @property
+    def _least_information(self) -> float | None:
+        return self.theta
+
+    def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> Dependence:
+        parents = self._families(sums).parents
+        most = max(map(len, parents)) if self.parents is not None else int(self.k)
+        return self._dependence(sums, most, tuple(range(len(parents))))
+
+    def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
+        super()._require_parameters(sums)
+        parents = self._families(sums).parents
+        counted = max(map(len, parents))
+        if self.parents is None and self.theta is None and counted < min(int(self.k), len(parents) - 1):
+            raise ParameterError(f"k is {self.k}, but columns were counted with {counted} parents at most; fit again")
+
+    def _require_reading_parameters(self) -> None:
+        super()._require_reading_parameters()
+        require_number_of_parents(self.k, "k")
+        if self.theta is not None and not (is_number(self.theta) and self.theta >= 0):
+            raise ParameterError(f"theta is {self.theta!r}; it must be None or a number, 0 or more")

@@ -1,0 +1,173 @@
+"""`SKDB`: KDB whose number of columns and of parents is chosen by leave-one-out."""
+
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.labels import Labels
+from bayeswater.inference.dependence import Dependence
+from bayeswater.inference.filled_rows import n_filled
+from bayeswater.inference.judging_rows import judging_rows
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.prefix_choice import best_of_prefixes, prefix_losses, weight_of_judges
+from bayeswater.inference.scoring import SCORING_ROWS
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier, require_number_of_parents
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+from bayeswater.structure.mutual_information import mutual_information
+from bayeswater.structure.ties import descending_order
+from bayeswater.typing import Array
+
+CHOOSING_ROWS = 2**18
+"""Kinds of rows by which columns and parents are chosen, at most; of more, some."""
+
+Chosen = tuple[int, tuple[str, ...]]
+"""Number of parents, and names of the columns in their order."""
+
+
+class SKDB(DependenceClassifier):
+    """Selective KDB: P(y, x) = P(y) prod_j P(x_j | y, the first k parents of j), over the first a columns.
+
+    Columns are ordered by what they tell about the class, and parents found, as by `KDB`, up to `max_k` of them. The
+    first fit then scores rows against the counts without them, for all numbers k of parents and a of columns in one
+    pass, and takes those with the least squared error of the true class. Of equal ones the fewer are taken.
+
+    All rows are scored where 2^18 of them or fewer differ, and those with missing parents have 2^16 states together
+    that these can be in; of more, a sample that their cells decide, whatever their order. A row whose missing parents
+    can be in more than 2^10 states is not scored; the others with missing parents weigh more for it.
+
+    Parameters
+    ----------
+    max_k : int, default 5
+        Parents of a column to choose from.
+    parents, smoothing, class_free, alpha : as in `KDB`
+        Of given parents, too, the number is chosen; `max_k` is not asked then.
+    columns, discretize, class_prior, missing, unseen, calibrate : as in `AODE`
+
+    Attributes
+    ----------
+    k_ : int
+        Number of parents that was chosen.
+    selected_ : tuple of str
+        Columns that were chosen, the most telling first.
+    structure_ : pair
+        Both of them; fixed by the first fit.
+    parents_ : dict
+        The first `k_` parents of each column, the strongest first.
+    counted_parents_ : dict
+        All parents that each column was counted with, from which `k_` was chosen.
+    concentrations_ : as in `KDB`
+    columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+    >>> model = SKDB().fit(table, ["same", "other", "other", "same"] * 5)
+    >>> model.k_, model.selected_
+    (1, ('a', 'b'))
+    """
+
+    def __init__(
+        self,
+        max_k: int = 5,
+        *,
+        parents: Any = None,
+        columns: Any = None,
+        discretize: str = "mdl",
+        alpha: float = 1.0,
+        smoothing: str = "back-off",
+        class_free: float = 0.3,
+        class_prior: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+        calibrate: bool = False,
+    ) -> None:
+        self.max_k = max_k
+        self.parents = parents
+        self.columns = columns
+        self.discretize = discretize
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.class_free = class_free
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.calibrate = calibrate
+
+    @property
+    def _most_parents(self) -> int:
+        return int(self.max_k)
+
+    def _chosen(self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None) -> Chosen:
+        names = self._pairs(sums).schema.names
+        order = self._order(sums)
+        joint = self._dependence(sums, max(map(len, self._families(sums).parents)), tuple(order))
+        removed = removed_weight(weight, len(labels.codes))
+        judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
+        times = np.where(judged, 1.0 if weight is None else weight, 0.0)
+        judges = judging_rows(table, labels.codes, removed, times, CHOOSING_ROWS)
+        rows, codes, removed = table.take(judges.rows), labels.codes[judges.rows], removed[judges.rows]
+        blocks, use_loop = row_blocks(len(codes), SCORING_ROWS), worth_compiling(rows.n_cells)
+        n_combinations = np.empty(len(codes))
+        for own in blocks:
+            n_combinations[own] = n_filled(joint.gaps(joint.states(rows.block(own))), joint.n_states)
+        times = weight_of_judges(n_combinations, judges.weight)
+
+        def losses_of(own: slice) -> Array:
+            return prefix_losses(joint, order, rows.block(own), codes[own], removed[own], times[own], use_loop=use_loop)
+
+        losses = np.zeros((joint.n_levels, len(order) + 1))
+        for part in ordered_map(losses_of, blocks):
+            losses += part
+        choice = best_of_prefixes(losses)
+        return choice.n_parents, tuple(names[j] for j in order[: choice.n_columns])
+
+    def _order(self, sums: Sums[ColumnGroups]) -> list[int]:
+        """Columns in the order of what they tell about the class; given parents stand before their children."""
+        order: list[int] = descending_order(mutual_information(self._estimate(sums).states)).tolist()
+        if self.parents is None:
+            return order
+        parents = self._families(sums).parents
+        done: list[int] = []
+        while len(done) < len(order):
+            done.append(next(j for j in order if j not in done and set(parents[j]) <= set(done)))
+        return done
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        parents, names = self._families(sums).parents, self._pairs(sums).schema.names
+        if not super()._can_be_structure(None, sums):
+            return False
+        if not (isinstance(structure, tuple) and len(structure) == 2 and isinstance(structure[1], tuple)):
+            return False
+        k, selected = structure
+        if type(k) is not int or not 0 <= k <= max(map(len, parents)):
+            return False
+        if len(set(selected)) < len(selected) or not set(selected) <= set(names):
+            return False
+        return all(names[p] in selected for name in selected for p in parents[names.index(name)])
+
+    def _read_with(self, sums: Sums[ColumnGroups], structure: Chosen) -> Dependence:
+        n_parents, selected = structure
+        names = self._pairs(sums).schema.names
+        return self._dependence(sums, n_parents, tuple(names.index(name) for name in selected))
+
+    def _learns_structure(self) -> bool:
+        return True
+
+    def _require_reading_parameters(self) -> None:
+        super()._require_reading_parameters()
+        require_number_of_parents(self.max_k, "max_k")
+
+    @property
+    def k_(self) -> int:
+        """Number of parents that was chosen."""
+        return self.structure_[0]
+
+    @property
+    def selected_(self) -> tuple[str, ...]:
+        """Columns that were chosen, the most telling first."""
+        return self.structure_[1]

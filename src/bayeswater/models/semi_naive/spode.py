@@ -1,0 +1,156 @@
+"""`SPODE`: one column, the super-parent, is the parent of all the others."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.labels import Labels
+from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
+from bayeswater.estimate.class_prior import checked_class_prior
+from bayeswater.inference.forest import Forest
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.log_space import log_posterior
+from bayeswater.inference.scoring import score_blocks
+from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+BEST = "best"
+"""Word for the super-parent of least leave-one-out log-loss."""
+
+
+class SPODE(AsNetwork, DiscreteClassifier):
+    """Super-parent one-dependence estimator: P(y, x) = P(y, x_i) prod_{j != i} P(x_j | y, x_i).
+
+    One column i, the super-parent, is the parent of all others; smoothing is that of `AODE`, which averages over all
+    super-parents. Rows are read as by `AODE`. A super-parent that is missing in a row is summed over, exactly.
+
+    Parameters
+    ----------
+    super_parent : name or position of a column, or "best", default "best"
+        "best" takes the column of least leave-one-out log-loss on the rows of the fit, the first one among equals.
+    columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate : as in `AODE`
+
+    Attributes
+    ----------
+    super_parent_ : str
+        The column that all others depend on.
+    class_log_prior_ : array of shape (n_classes,)
+        Of the rows that have the super-parent: it is counted in one piece with the class.
+    columns_, classes_, class_count_, statistics_ : as in `AODE`
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+    >>> model = SPODE("b").fit(table, ["same", "other", "other", "same"] * 5)
+    >>> model.predict(pa.table({"a": ["yes", "yes"], "b": ["yes", "no"]}))
+    array(['same', 'other'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        super_parent: Any = BEST,
+        *,
+        columns: Any = None,
+        discretize: str = "mdl",
+        alpha: float = 1.0,
+        smoothing: str = "m-estimate",
+        class_prior: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+        calibrate: bool = False,
+    ) -> None:
+        self.super_parent = super_parent
+        self.columns = columns
+        self.discretize = discretize
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.calibrate = calibrate
+
+    def _chosen(
+        self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
+    ) -> str | None:
+        return None if self._is_given else self._best(sums, table, labels, weight)
+
+    def _best(self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None) -> str:
+        """Super-parent of least leave-one-out log-loss; the first one among equals."""
+        removed = removed_weight(weight, len(labels.codes))
+        judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
+        times = np.ones(len(labels.codes)) if weight is None else weight
+        row = np.arange(len(labels.codes))
+        losses = []
+        with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
+            warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
+            for column in table.plan.used:
+                joint = self._read_with(sums, column.name).without(table, labels, removed)
+                log_proba = score_blocks(joint, table, log_posterior)
+                losses.append(-(log_proba[row, labels.codes] * times)[judged].sum())
+        return table.plan.used[int(np.argmin(losses))].name
+
+    def _structure(self, sums: Sums[ColumnGroups]) -> str:
+        names = self._pairs(sums).schema.names
+        if self._is_given:
+            return names[column_place(self.super_parent, names, "super_parent")]
+        if "structure_" not in self.__dict__:
+            raise ParameterError(
+                "super_parent is 'best', but the rows were learned with one that was given; set it back, or fit again"
+            )
+        return str(self.structure_)
+
+    @property
+    def _is_given(self) -> bool:
+        return not (isinstance(self.super_parent, str) and self.super_parent == BEST)
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        is_name = isinstance(structure, str) and structure in self._pairs(sums).schema.names
+        return is_name or (structure is None and self._is_given)
+
+    def _read_with(self, sums: Sums[ColumnGroups], structure: str) -> Forest:
+        estimate = self._estimate(sums)
+        center = estimate.counts.schema.names.index(structure)
+        if not estimate.n_states[center]:  # it never had a value
+            return Forest.of_tree(self._prior(sums), estimate, (center,) * estimate.n_columns)
+        given = checked_class_prior(self.class_prior, estimate.n_classes, self._prior_name)
+        return Forest.of_star(estimate, center, given)
+
+    def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
+        """Log class prior of the joint; of rows without the super-parent it counts none."""
+        return self._read(sums).log_prior
+
+    def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
+        super()._require_parameters(sums)
+        if self._is_given:
+            column_place(self.super_parent, self._pairs(sums).schema.names, "super_parent")
+
+    def _learns_structure(self) -> bool:
+        return not self._is_given
+
+    @property
+    def super_parent_(self) -> str:
+        """The column that all others depend on."""
+        return self._structure(self.statistics_)
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and P(state | class, state of the parent) of each column, as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name.
+        """
+        return forest_tables(self)
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        return network_tables(self)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 of the class, and K v_p (v_j - 1) of column j with v_p states above it."""
+        return forest_parameters(self._joint())

@@ -1,0 +1,47 @@
+"""Domains of sums in the document of a model file, and which arrays a statistic is made of."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import fields
+from reprlib import repr as shortened
+from typing import Any
+
+from bayeswater.data.schema import Schema
+from bayeswater.data.variable import Variable
+from bayeswater.files.model_file import require
+from bayeswater.models.stored.values import CODEC
+from bayeswater.statistics.statistic import Statistic
+
+DOMAINS = {"classes", "names", "schema", "vocabulary", "parents"}
+"""Fields of statistics that say what they are sums over; all others are arrays."""
+
+
+def array_names(kind: type[Statistic]) -> set[str]:
+    """Name the arrays of a statistic."""
+    return {field.name for field in fields(kind)} - DOMAINS
+
+
+def require_arrays(found: Collection[str], needed: Collection[str]) -> None:
+    """Refuse arrays that are not those needed."""
+    require(set(found) == set(needed), f"its arrays are {sorted(found)}, and not {sorted(needed)}")
+
+
+def written_states(variables: Iterable[Variable]) -> list[Any]:
+    """Write the states of columns."""
+    return [CODEC.encode(variable, f"a state of column {variable.name!r}") for variable in variables]
+
+
+def read_states(written: Any) -> Schema:
+    """Read the states of columns; of those that have none there is an empty list."""
+    variables = CODEC.decode(written, "a state of a column")
+    are_states = isinstance(variables, list) and all(isinstance(variable, Variable) for variable in variables)
+    require(are_states, "it has no columns with states")
+    return Schema(tuple(variables))
+
+
+def read_names(written: Any, n_columns: int) -> tuple[str, ...] | None:
+    """Read the names of columns, where they have any."""
+    if written is None:
+        return None
+    are_names = isinstance(written, list) and all(isinstance(name, str) for name in written)
+    require(are_names and len(written) == n_columns, f"its columns {shortened(written)} are not {n_columns} names")
+    return tuple(written)
