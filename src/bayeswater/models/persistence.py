@@ -241,7 +241,8 @@ def _shrink(model: GaussianClassifier, written: Any) -> None:
 def _structure(model: DiscreteClassifier, written: Any, sums: Any) -> None:
     """Restore what structure was chosen by the fit, if it was left to choose."""
     chosen = CODEC.decode(written, "the structure that was chosen")
-    require(model._can_be_structure(chosen, sums), f"its structure is {shortened(chosen)}")
+    led_to = "no fit with these parameters and sums leads to; if they were changed, set them back or fit again"
+    require(model._can_be_structure(chosen, sums), f"its structure is {shortened(chosen)}, which {led_to}")
     if chosen is not None:
         model.structure_ = chosen
 

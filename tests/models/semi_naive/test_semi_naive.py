@@ -15,13 +15,16 @@ from bayeswater import (
     BayesWarning,
     DataError,
     ImpossibleEvidenceWarning,
+    ModelFileError,
     NaiveBayes,
     ParameterError,
     ResourceLimitError,
     SchemaError,
     UnseenCategoryWarning,
     limits,
+    save,
 )
+from bayeswater.models.semi_naive import aode
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
 
 MODELS = [AODE(), AODE(select=True), AODE(weighting="mi", subsumption=3), SPODE(), TAN(), TAN(penalty="aic")]
@@ -411,16 +414,27 @@ def test_cells_that_others_imply_are_left_out():
     )
 
 
-def test_a_choice_of_columns_that_is_asked_for_after_the_fit_is_refused_and_one_that_was_made_can_be_left_out():
+def test_a_choice_of_columns_that_is_asked_for_after_the_fit_is_refused_and_one_that_was_made_can_be_left_out(tmp_path):
     model = AODE().fit(CARS, VERDICTS).set_params(select=True)
     with pytest.raises(ParameterError, match="select is True, but the rows were learned without a choice"):
         model.predict(CARS)
+    with pytest.raises(ModelFileError, match=r"its structure is None, which no fit with these parameters .* set them back"):
+        save(model, tmp_path / "model.bayes")
     chosen = AODE(select=True).fit(CARS, VERDICTS)
     assert len(chosen.structure_[0]) < CARS.shape[1] or len(chosen.structure_[1]) < CARS.shape[1]
     before = chosen.predict_proba(CARS)
     of_all = chosen.set_params(select=False).predict_proba(CARS)
     np.testing.assert_array_equal(of_all, AODE().fit(CARS, VERDICTS).predict_proba(CARS))
     np.testing.assert_array_equal(chosen.set_params(select=True).predict_proba(CARS), before)
+
+
+def test_rows_that_choose_columns_are_drawn_by_their_cells_so_that_neither_order_nor_weights_matter(monkeypatch):
+    monkeypatch.setattr(aode, "LEAST_CHOOSING_ROWS", 40)
+    monkeypatch.setattr(aode, "CHOOSING_TERMS", 0)
+    weight = np.random.default_rng(3).integers(1, 4, len(VERDICTS))
+    repeated = np.random.default_rng(4).permutation(np.repeat(np.arange(len(VERDICTS)), weight))
+    weighted = AODE(select=True).fit(CARS, VERDICTS, weight)
+    assert weighted.structure_ == AODE(select=True).fit(CARS.iloc[repeated], VERDICTS[repeated]).structure_
 
 
 def test_a_flag_of_numpy_is_a_flag():

@@ -6,8 +6,8 @@ import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
-from bayeswater.data.weights import evenly_spaced
 from bayeswater.errors import ParameterError
+from bayeswater.inference.judging_rows import judging_rows
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.super_parents import SuperParents
@@ -133,11 +133,11 @@ class AODE(DiscreteClassifier):
         judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
         estimate = joint.estimate
         most = max(LEAST_CHOOSING_ROWS, CHOOSING_TERMS // (estimate.n_columns**2 * estimate.n_classes))
-        rows = np.flatnonzero(judged & evenly_spaced(len(judged), most))
-        order = descending_order(mutual_information(estimate.states))
         times = np.ones(len(judged)) if weight is None else weight
-        block = table.block(slice(None))[rows]
-        losses = nested_losses(joint, order, block, labels.codes[rows], removed[rows], times[rows])
+        rows, times = judging_rows(table, labels.codes, removed, times * judged, most)
+        order = descending_order(mutual_information(estimate.states))
+        block = table.take(rows).block(slice(None))
+        losses = nested_losses(joint, order, block, labels.codes[rows], removed[rows], times)
         n_parents, n_children = best_of_nested(losses)
         names = [estimate.counts.schema.names[j] for j in order.tolist()]
         return tuple(names[:n_parents]), tuple(names[:n_children])
