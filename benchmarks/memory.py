@@ -50,10 +50,10 @@ def measure(job: Job, library: str, share: float) -> dict[str, int]:
     job.new_model(library).fit(few.X, few.y)
     model = job.new_model(library)
     tracemalloc.start()
-    resident = _resident("VmRSS")
+    before = resident("VmRSS")
     can_reset = _reset_peak()
     model.fit(rows.X, rows.y)
-    grown = _resident("VmHWM") - resident if can_reset else 0
+    grown = resident("VmHWM") - before if can_reset else 0
     return {"allocated": tracemalloc.get_traced_memory()[1], "grown": grown, "x_bytes": rows.nbytes}
 
 
@@ -65,7 +65,7 @@ def _reset_peak() -> bool:
     return True
 
 
-def _resident(field: str) -> int:
+def resident(field: str) -> int:
     """Resident memory now (VmRSS) or at its highest (VmHWM), in bytes; 0 where the system does not tell."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()

@@ -21,6 +21,7 @@ from benchmarks.network_posteriors import has_pyagrum, network_posteriors
 from benchmarks.network_sampling import gibbs_compiling, gibbs_speed, sampled_answers
 from benchmarks.networks_files import network_formats, networks_files
 from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
+from benchmarks.scale import csv_fits, pair_fits, parquet_fits
 from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
 from benchmarks.speed import speed
 from benchmarks.structure import (
@@ -309,10 +310,30 @@ OF_NETWORKS = (
     ),
 )
 
+OUT_OF_CORE = (
+    Planned(
+        "Parquet larger than memory",
+        "NaiveBayes on ten categories and ten numbers in one pass, beside pyarrow's decoding of the same columns; peak "
+        "is of the whole process.",
+        lambda extent: parquet_fits([int(extent.share * n) for n in (1_000_000, 10_000_000, 100_000_000)], extent.few),
+    ),
+    Planned(
+        "CSV larger than memory",
+        "NaiveBayes on five categories and five numbers in one pass, beside pyarrow's own stream of the file.",
+        lambda extent: csv_fits([int(extent.share * n) for n in (1_000_000, 10_000_000)], extent.few),
+    ),
+    Planned(
+        "Pairs larger than memory",
+        "AODE on thirty columns of eight states, from Parquet.",
+        lambda extent: pair_fits([int(extent.share * n) for n in (1_000_000, 3_000_000, 10_000_000)]),
+    ),
+)
+
 SECTIONS = (
     *OF_JOBS,
     *CLASSIFIERS,
     *OF_NETWORKS,
+    *OUT_OF_CORE,
     Planned(
         "Compile time",
         "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache and with "
