@@ -11,16 +11,17 @@ CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
 TEST    := $(VENV)/.test
 BENCH   := $(VENV)/.bench
+ENGINES := $(VENV)/.engines
 
 # The package keeps at least this share of its lines covered, in percent.
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint clean
+.PHONY: help demo test test-engines bench accuracy lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(RUNTIME) ## install, then show what Bayeswater does on built-in data
 	@$(BIN)/bayeswater demo $(ARGS)
@@ -32,8 +33,15 @@ test: lint ## lint, then all tests and doctests, then the coverage bound
 	BAYESWATER_COMPILE=0 $(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-append --cov-report= tests/kernels
 	$(BIN)/coverage report --fail-under=$(COVERAGE)
 
+test-engines: $(ENGINES) ## the tests of Dask, Spark (which needs Java 17) and Ray, on local workers
+	$(BIN)/pytest tests/engines
+
 bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed on)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, beside the peers; resumes where it stopped
+	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
+	@$(BIN)/python -m benchmarks.ensemble $(ARGS)
 
 lint: $(TEST) ## style, format, types, and which room imports which
 	$(BIN)/ruff check .
@@ -72,3 +80,8 @@ $(BENCH): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater and what its benchmarks need (the first time takes a minute or more)"
 	@$(PIP) -e '.[bench]'
 	@touch $(RUNTIME) $@
+
+$(ENGINES): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater, its tests, Spark and Ray (several hundred megabytes)"
+	@$(PIP) -e '.[test,dask,spark,ray]'
+	@touch $(RUNTIME) $(TEST) $@

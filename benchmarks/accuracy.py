@@ -252,7 +252,7 @@ def _folds_of(name: str, model: str, done: dict[str, Any]) -> list[list[float]]:
     return [values for key, values in done.items() if key.rpartition("|")[0] == f"{name}|{model}"]
 
 
-def _as_lines(done: dict[str, Any]) -> str:
+def as_lines(done: dict[str, Any]) -> str:
     """One line for each fold."""
     return "{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(values)}" for key, values in done.items()) + "\n}\n"
 
@@ -262,7 +262,7 @@ def main() -> None:
     done = json.loads(FOLDS.read_text()) if FOLDS.exists() else {}
     for name in sys.argv[1:] or PROTOTYPE:
         try:
-            measure(name, done, lambda: FOLDS.write_text(_as_lines(done)))
+            measure(name, done, lambda: FOLDS.write_text(as_lines(done)))
         except FileNotFoundError:
             print(f"{name} skipped: there is no such table")
             continue

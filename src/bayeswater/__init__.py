@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from bayeswater.models.categorical_nb import CategoricalNB
     from bayeswater.models.comparing.compare import compare
     from bayeswater.models.complement_nb import ComplementNB
+    from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
 _HOME = {
+    "BayesEnsemble": "models.ensemble.bayes_ensemble",
     "BayesianNetwork": "models.network.bayesian_network",
     "bootstrap_structure": "models.structures.bootstrapping",
     "description_length": "models.structures.learning",
@@ -125,6 +127,7 @@ __all__ = [
     "SPODE",
     "TAN",
     "BayesDecision",
+    "BayesEnsemble",
     "BayesError",
     "BayesWarning",
     "BayesianNetwork",

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,12 @@ import pyarrow.parquet
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater.cli.rows import LabelledRows
 from bayeswater.data.column_plan import FAMILIES
-from bayeswater.data.sources import delimited
+from bayeswater.data.sources import delimited, local_rows
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load
+from bayeswater.models.streaming import labelled
+from bayeswater.models.streaming.labelled import Labelled
 
 
 def fitted(table: pa.Table, **parameters: Any) -> NaiveBayes:
@@ -149,7 +149,7 @@ def test_a_column_that_turns_out_to_be_text_is_read_again_and_mentioned(run, fol
     path.write_text(path.read_text().replace('"0",', "0,").replace('"1",', "1,").replace('"2",', "2,"))
     answer = run("fit", path, "--target", TARGET, "-o", folder / "m.bayes", "--json")
     assert answer.code == 0, answer.err
-    assert "note: " in answer.err
+    assert "warning: " in answer.err
     assert "column 'grade' holds 'A', which is no int64" in answer.err
     report = json.loads(answer.out)
     assert report["n_rows"] == 300
@@ -240,22 +240,92 @@ def test_debug_shows_the_traceback(run, folder):
 
 def test_counted_batches_are_let_go(run, folder, monkeypatch):
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+    monkeypatch.setattr(labelled, "SAMPLED", 20)
+    monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 20)
     seen: list[weakref.ref[pa.Table]] = []
     most = 0
-    read = LabelledRows.read
+    count = Labelled.__call__
 
-    def watched(self: LabelledRows, what: str) -> Iterator[Any]:
+    def watched(self: Labelled, table: pa.Table) -> Any:
         nonlocal most
-        for X, y in read(self, what):
-            seen.append(weakref.ref(X))
-            most = max(most, sum(ref() is not None for ref in seen))
-            yield X, y
-            del X, y
+        seen.append(weakref.ref(table))
+        most = max(most, sum(ref() is not None for ref in seen))
+        return count(self, table)
 
-    monkeypatch.setattr(LabelledRows, "read", watched)
+    monkeypatch.setattr(Labelled, "__call__", watched)
     assert run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes").code == 0
-    assert len(seen) > 10
-    assert most <= 3, "the first batch, by which texts are judged, the one in hand and the one before it"
+    assert len(seen) == 2 * 15, "counted, and left out one by one"
+    assert most <= 3, "the one in hand, the one before it, and the one that is read in the meantime"
+
+
+# ---------------------------------------------------------------------- tables of many files, and of many rows
+
+
+@pytest.mark.parametrize("how", ["files", "pattern", "folder"])
+def test_several_files_are_one_table(run, folder, how):
+    (folder / "parts").mkdir()
+    files = [write_csv(people().slice(100 * i, 100), folder / "parts" / f"part-{i}.csv") for i in range(3)]
+    data = {"files": files, "pattern": [folder / "parts" / "part-*.csv"], "folder": [folder / "parts"]}[how]
+    answer = run("fit", *data, "--target", TARGET, "-o", folder / "m.bayes")
+    assert answer.code == 0
+    assert "300 rows, 5 columns" in answer.err
+    assert (folder / "m.bayes").read_bytes() == (folder / "people.bayes").read_bytes()
+
+
+def test_files_of_other_columns_are_named(run, folder):
+    other = write_csv(people().drop_columns(["age"]), folder / "other.csv")
+    answer = run("fit", folder / "people.csv", other, "--target", TARGET, "-o", folder / "m.bayes")
+    assert answer.code == 1
+    assert "other.csv" in answer.err
+    assert "age" in answer.err
+    assert run("fit", folder / "no-*.csv", "--target", TARGET, "-o", folder / "m.bayes").code == 1
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "spode", "tan", "aode", "a2de", "kdb", "skdb"])
+def test_every_model_is_counted_in_pieces_as_from_all_rows_at_once(run, folder, monkeypatch, model):
+    options = ["--target", TARGET, "--model", model, "--no-calibrate", "--json", "--column", "hours=binned"]
+    if model == "naive-bayes":
+        options += ["--column", "age=binned"]
+    whole = run("fit", folder / "people.csv", *options, "-o", folder / "whole.bayes")
+    monkeypatch.setattr(labelled, "SAMPLED", 50)
+    monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 64)
+    pieces = run("fit", folder / "people.csv", *options, "-o", folder / "pieces.bayes")
+    assert (whole.code, pieces.code) == (0, 0)
+    found, expected = load(folder / "pieces.bayes"), load(folder / "whole.bayes")
+    assert found.statistics_ == expected.statistics_
+    assert same_probabilities(found, expected)
+    mine, theirs = (json.loads(answer.out)["leave_one_out"] for answer in (pieces, whole))
+    assert mine["accuracy"] == theirs["accuracy"]
+    # The same 300 terms, added in other pieces.
+    assert mine["log_loss"] == pytest.approx(theirs["log_loss"], rel=1e-12)
+
+
+def test_a_count_that_was_stopped_goes_on_from_its_checkpoint(run, folder, monkeypatch):
+    monkeypatch.setattr(labelled, "SAMPLED", 50)
+    monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 50)
+    command = ["fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes"]
+    assert run(*command).code == 0
+    expected = (folder / "m.bayes").read_bytes()
+    (folder / "m.bayes").unlink()
+    count, n_counted = Labelled.__call__, 0
+
+    def stopping(self: Labelled, table: pa.Table) -> Any:
+        nonlocal n_counted
+        n_counted += 1
+        if n_counted in (4, 9):
+            raise KeyboardInterrupt
+        return count(self, table)
+
+    monkeypatch.setattr(Labelled, "__call__", stopping)
+    kept = folder / "count.checkpoint"
+    for n_left in (1, 1, 0):
+        answer = run(*command, "--checkpoint", kept)
+        assert (answer.code == 0) == (n_left == 0)
+        assert kept.exists() == bool(n_left)
+        assert (folder / "m.bayes").exists() == (n_left == 0)
+        assert not list(folder.glob("*.tmp"))
+    assert (folder / "m.bayes").read_bytes() == expected
+    assert n_counted == 6 + 6 + 2, "6 batches counted, 6 left out, and two that were stopped"
 
 
 # ---------------------------------------------------------------------- what the command says

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import signal
 import weakref
 from typing import Any
 
@@ -189,6 +190,26 @@ def test_an_old_answer_stays_whole_where_a_new_one_fails(run, folder):
     assert run("predict", folder / "people.bayes", broken, "-o", out).code == 1
     assert out.read_bytes() == before
     assert not [p for p in folder.iterdir() if p.name.startswith(".bayeswater")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_a_disk_that_is_full_leaves_no_answers_under_their_name(run, folder, kind):
+    """A file that may not grow stands for a disk without room: both are told by the write that fails."""
+    resource = pytest.importorskip("resource", reason="limits of a process are of Unix")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    output = folder / f"out.{kind}"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+    try:
+        answer = run("predict", folder / "people.bayes", folder / "people.csv", "-o", output)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert answer.code == 1
+    assert f"cannot write {str(output)!r}" in answer.err
+    assert "Traceback" not in answer.err
+    assert not output.exists()
+    assert not list(folder.glob("*.tmp"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from bayeswater import CategoricalNB, DataError, ResourceLimitError, SchemaError, UnseenCategoryWarning
-from bayeswater.data.coded_table import Rules, encode_categories
+from bayeswater.data.coded_table import Rules, encode_categories, encode_frame
+from bayeswater.data.frames import STORED, read_frame
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 
@@ -131,6 +132,23 @@ def test_labels_found_are_sorted():
     table = encode([["red", 1], ["blue", 0]])
     assert states(table) == [("blue", "red"), range(2)]
     assert codes(table) == [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_labels_as_found_are_in_the_order_of_their_dictionary(missing):
+    cells = ["red", "blue", *([None] if missing else []), "red", "green"]
+    chunks = [pa.array(part).dictionary_encode() for part in (cells, ["green", "grey", "red"])]
+    frame = read_frame(pa.table([pa.chunked_array(chunks)], schema=pa.schema([stored("v", chunks[0].type)])))
+    table = encode_frame(frame, Rules("Model", refuse_missing=False, as_found=True))
+    expected = ("red", "blue", "green", "grey")
+    assert states(table) == [expected]
+    all_cells = [*cells, "green", "grey", "red"]
+    assert codes(table) == [[4 if cell is None else expected.index(cell)] for cell in all_cells]
+
+
+def stored(name, kind):
+    """A column of strings that a file keeps as a dictionary."""
+    return pa.field(name, kind, metadata=STORED)
 
 
 def test_fractions_are_labels():

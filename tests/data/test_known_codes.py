@@ -39,6 +39,12 @@ def test_a_dictionary_is_matched_by_label(index):
     assert read(column, LEVELS) == [2, 3, 0, 2]
 
 
+def test_a_dictionary_that_fills_its_index_kind_leaves_room_for_missing_cells():
+    labels = [f"{i:03}" for i in range(128)]
+    column = pa.DictionaryArray.from_arrays(pa.array([127, None], pa.int8()), pa.array(labels))
+    assert read(column, Variable("v", tuple(labels))) == [127, 128]
+
+
 def test_every_chunk_has_a_dictionary_of_its_own():
     chunks = [pa.array(part).dictionary_encode() for part in (["high", "low"], ["mid", None], ["low"])]
     assert read(pa.chunked_array(chunks), LEVELS) == [2, 0, 1, 3, 0]

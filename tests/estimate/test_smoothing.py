@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayeswater.estimate.smoothing import LEAST, MOST, best_alpha, best_alphas, best_binary_alpha
+from bayeswater.estimate.smoothing import (
+    LEAST,
+    MOST,
+    best_alpha,
+    best_alphas,
+    best_alphas_without,
+    best_binary_alpha,
+)
 
 DIGITS = 30
 GRID = [mpmath.mpf(10) ** (mpmath.mpf(i) / 20) for i in range(-60, 61)]
@@ -197,3 +204,25 @@ def test_fractional_marks_are_smoothed_by_their_evidence():
 
 def test_marks_of_rows_that_are_alone_keep_one():
     assert best_binary_alpha(np.array([[1, 0]]), np.array([[1]])) == 1
+
+
+@given(st.lists(tables, min_size=1, max_size=3), st.booleans())
+def test_smoothing_without_a_row_is_that_of_the_counts_without_it(columns, missing_is_state):
+    n_classes = min(len(column) for column in columns)
+    table = np.concatenate([np.array(column[:n_classes]).T for column in columns])
+    start = np.cumsum([0, *(len(column[0]) for column in columns)])
+    found = best_alphas_without(table, start, missing_is_state=missing_is_state)
+    of_all = np.repeat(best_alphas(table, start, missing_is_state=missing_is_state), np.diff(start))
+    slots = np.zeros(len(table), dtype=bool)
+    slots[start[1:] - 1] = not missing_is_state
+    for row, code in np.ndindex(*table.shape):
+        column = int(np.searchsorted(start, row, side="right")) - 1
+        rest = table.copy()
+        rest[row, code] -= 1
+        own = rest[start[column] : start[column + 1] - (not missing_is_state), code]
+        if slots[row] or table[row, code] == 0 or own.sum() == 0:  # no row, or one alone in its class
+            assert found[row, code] == of_all[row]
+        else:
+            expected = best_alphas(rest, start, missing_is_state=missing_is_state)[column]
+            # Counts are added up in another order, and the maximum is found to a billionth.
+            np.testing.assert_allclose(found[row, code], expected, rtol=1e-6)

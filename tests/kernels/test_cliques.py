@@ -8,14 +8,13 @@ from tests.inference.exact.small_networks import chain, random_network, random_r
 
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.log_passes import log_marginals
-from bayeswater.inference.exact.observed import of_variable
 from bayeswater.inference.exact.plan import Plan, make_plan, roles_of
 from bayeswater.inference.exact.rows import read_rows
-from bayeswater.kernels.clique_pass_of_row import pass_messages_of_row
 from bayeswater.kernels.clique_passes import IMPOSSIBLE, TINY, TOO_SMALL, Answers, Scaling, pass_messages
 from bayeswater.kernels.clique_tables import fill_tables
 from bayeswater.kernels.clique_tree import build_tree
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, eliminate_greedily
+from bayeswater.kernels.elimination_steps import eliminate_in_rows, steps_of
 
 RULES = [MIN_FILL, MIN_WEIGHT]
 
@@ -100,16 +99,10 @@ def test_a_tree_holds_every_family_and_each_variable_in_one_connected_part(use_l
             assert not free or free <= scopes[tree.home[min(free, key=tree.turn.__getitem__)]]
 
 
-@pytest.mark.parametrize("folded", [False, True], ids=["rows", "one row"])
-def test_the_loop_fills_the_tables_of_the_reference(folded):
+def test_the_loop_fills_the_tables_of_the_reference():
     rng = np.random.default_rng(4)
     for factors in networks():
         roles = some_roles(rng, factors)
-        if folded:
-            states, families = rng.integers(0, factors.cards), factors.families
-            moved = families.stride * (states * roles.fixed)[families.variable]
-            offset = np.add.reduceat(moved, families.start[:-1])
-            roles = roles._replace(offset=offset)
         tree = make_plan(factors, roles, use_loop=False).tree
         reference, loop = (
             fill_tables(tree, factors.card_array, factors.families, roles, use_loop=use_loop)
@@ -151,30 +144,31 @@ def test_the_passes_agree_with_those_in_logarithms(width, scale):
         np.testing.assert_allclose(answers.log_evidence, log_evidence, rtol=0, atol=1e-12)
         for v, values in expected.items():
             free = missing[:, v] & (answers.state == 0)
-            np.testing.assert_allclose(of_variable(answers, v, cards[v])[free], values[free], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(answers.of_variable(v, cards[v])[free], values[free], rtol=0, atol=1e-12)
 
 
-def test_the_passes_of_a_row_agree_with_those_in_logarithms():
+def test_rows_one_by_one_agree_with_the_passes_in_logarithms():
     rng = np.random.default_rng(6)
     for factors in networks():
         cards, families = factors.card_array, factors.families
         row = random_rows(rng, factors, 1, 0.4)
         seen = (row < cards)[0]
-        soft = {v: rng.random((1, card)) for v, card in enumerate(factors.cards) if rng.random() < 0.3}
-        rows = read_rows(factors, row, soft)
-        moved = families.stride * (row[0] * seen)[families.variable]
+        codes = np.where(seen, rng.integers(0, cards, size=(3, len(cards))), cards)
+        soft = {v: rng.random((3, card)) for v, card in enumerate(factors.cards) if rng.random() < 0.3}
+        rows = read_rows(factors, codes, soft)
         roles = roles_of(factors, seen, rows.evidence.soft >= 0, np.ones(factors.n_variables, dtype=bool))
-        roles = roles._replace(offset=np.add.reduceat(moved, families.start[:-1]))
-        plan = make_plan(factors, roles, use_loop=False)
-        expected, log_evidence = log_marginals(plan, rows.evidence, np.arange(1))
-        answers = Answers(np.cumsum(cards) - cards, np.empty(cards.sum()), np.empty(1), np.empty(1, dtype=np.uint8))
-        floor = np.exp(plan.least_products(rows.log_least))
-        pass_messages_of_row(plan.tables, families, cards, roles, rows.evidence, 0, floor, answers)
-        assert (answers.state[0] == IMPOSSIBLE) == np.isneginf(log_evidence[0])
+        expected, log_evidence = log_marginals(make_plan(factors, roles, use_loop=False), rows.evidence, np.arange(3))
+        answers = Answers(
+            3 * (np.cumsum(cards) - cards), np.zeros(3 * cards.sum()), np.empty(3), np.empty(3, dtype=np.uint8)
+        )
+        steps = steps_of(elimination_of(factors, roles, MIN_WEIGHT, False), cards, families, roles)
+        floor = steps.least_products(factors.log_least, rows.log_least)
+        eliminate_in_rows(steps, families, cards, rows.evidence, np.arange(3), floor, answers)
+        np.testing.assert_array_equal(answers.state == IMPOSSIBLE, np.isneginf(log_evidence))
         np.testing.assert_allclose(answers.log_evidence, log_evidence, rtol=0, atol=1e-12)
-        if answers.state[0] != IMPOSSIBLE:
-            for v, values in expected.items():
-                np.testing.assert_allclose(of_variable(answers, v, cards[v]), values, rtol=0, atol=1e-12)
+        for v, values in expected.items():
+            possible = answers.state != IMPOSSIBLE
+            np.testing.assert_allclose(answers.of_variable(v, cards[v])[possible], values[possible], rtol=0, atol=1e-12)
 
 
 def test_a_row_whose_products_may_be_too_small_is_given_back():

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from bayeswater.kernels.threads import threads
 from bayeswater.structure.families import Families
+from bayeswater.structure.hill_climbing import hill_climb
+from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score
 
 
-def both(codes, n_states, score):
-    fast, slow = Families(codes, n_states, score), Families(codes, n_states, score)
+def both(codes, n_states, score, weight=None):
+    fast, slow = Families(codes, n_states, score, weight), Families(codes, n_states, score, weight)
     fast._uses_kernel, slow._uses_kernel = True, False
     return fast, slow
 
@@ -35,6 +38,60 @@ def test_a_column_holds_the_scores_of_all_its_families(name, parents, n_rows):
         np.testing.assert_allclose(found[counted], expected[counted], rtol=1e-12, atol=1e-9)
         assert counted[[*parents, y]].all()
         assert (expected[~counted] <= expected[y]).all()  # what was not counted could not have gained
+
+
+def fractions(n_rows):
+    return np.random.default_rng(n_rows).choice([0.0, 0.1, 1 / 3, 1.0, 7.5], n_rows) + 1e-3
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "k2", "qnml"])
+@pytest.mark.parametrize("parents", [(), (1,), (0, 4), (0, 2, 3, 5)])
+@pytest.mark.parametrize("n_rows", [1, 63, 700])
+def test_a_column_of_weighted_rows_holds_the_scores_of_all_its_families(name, parents, n_rows):
+    codes, n_states = table(n_rows, [2, 3, 1, 4, 2, 3, 5, 2], seed=n_rows)
+    fast, slow = both(codes, n_states, Score(name), fractions(n_rows))
+    for y in (0, 6, 7):
+        own = frozenset(parents) - {y}
+        found, expected = fast.column(y, own), slow.column(y, own)
+        counted = np.isfinite(found)
+        np.testing.assert_allclose(found[counted], expected[counted], rtol=1e-12, atol=1e-9)
+        assert counted[[*own, y]].all()
+        assert (expected[~counted] <= expected[y]).all()  # what was not counted could not have gained
+
+
+@pytest.mark.parametrize("name", ["bic", "bdeu"])
+def test_whole_weights_are_as_many_rows(name):
+    codes, n_states = table(200, [2, 3, 2, 4], seed=5)
+    weight = np.arange(200) % 4
+    weighted, _ = both(codes, n_states, Score(name), weight)
+    repeated, _ = both(np.repeat(codes, weight, axis=1), n_states, Score(name))
+    for y, parents in ((0, [1, 2]), (3, [])):
+        found, expected = (families.column(y, frozenset(parents)) for families in (weighted, repeated))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_columns_of_weighted_rows_do_not_depend_on_the_number_of_threads():
+    codes, n_states = table(700, [2, 3, 2, 4, 3], seed=6)
+    wanted = [(y, frozenset([(y + 1) % 5])) for y in range(5)]
+    columns = []
+    for n in (1, 3):
+        families, _ = both(codes, n_states, Score("bdeu"), fractions(700))
+        with threads(n):
+            families.prepare(wanted)
+        columns.append([families.column(y, parents).tobytes() for y, parents in wanted])
+    assert columns[0] == columns[1]
+
+
+def test_a_search_by_the_kernel_finds_what_one_by_the_reference_finds(monkeypatch):
+    codes, n_states = table(300, [2, 3, 2, 4, 3], seed=7)
+    weight = fractions(300)
+    found = []
+    for cells in (1, np.inf):
+        monkeypatch.setattr("bayeswater.structure.families.worth_compiling", lambda n, least=cells: n >= least)
+        families = Families(codes, n_states, Score("bic"), weight)
+        assert families._uses_kernel == (cells == 1)
+        found.append(hill_climb(families, Knowledge.of([str(v) for v in range(5)]), (frozenset(),) * 5)[0])
+    assert found[0] == found[1]
 
 
 def test_counts_beyond_the_tables_are_worked_out(monkeypatch):

@@ -32,11 +32,17 @@ def rows_of(cells):
     return list(zip(*(array.tolist() for array in cells[1:]), strict=True))
 
 
-@given(st.lists(st.lists(st.integers(-300, 300), max_size=30), min_size=2, max_size=5), st.integers(2, 10))
-def test_histograms_joined_in_any_order_are_that_of_all_numbers(parts, most):
+@given(
+    st.lists(st.lists(st.integers(-300, 300), max_size=30), min_size=2, max_size=5),
+    st.integers(2, 10),
+    st.sampled_from([1, 2**3, 2**50]),
+    st.sampled_from([1, 2, 200]),
+)
+def test_histograms_joined_in_any_order_are_that_of_all_numbers(parts, most, spacing, n_classes):
+    # Where keys are far apart, bits are dropped of them, and a class and a bucket may have room in one number.
     def cells(keys):
-        key = np.array(keys, dtype=np.int64)
-        return joined([Cells(0, key, key, key & 1, np.ones(len(key), dtype=np.int64))], most)
+        key = np.array(keys, dtype=np.int64) * spacing
+        return joined([Cells(0, key, key, np.abs(key) % n_classes, np.ones(len(key), dtype=np.int64))], most)
 
     whole = cells([key for part in parts for key in part])
     histograms = [cells(part) for part in parts]

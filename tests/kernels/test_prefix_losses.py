@@ -1,10 +1,10 @@
-"""Squared errors of growing products, against logarithms, where products pass the range of floats."""
+"""Losses of growing products, against logarithms, where products pass the range of floats."""
 
 import numpy as np
 import pytest
 
-from bayeswater.inference.log_space import posterior
-from bayeswater.kernels.prefix_losses import multiply, squared_errors
+from bayeswater.inference.log_space import log_posterior, posterior
+from bayeswater.kernels.prefix_losses import log_losses, log_products, multiply, squared_errors
 
 
 @pytest.mark.parametrize("use_loop", [False, True])
@@ -34,4 +34,24 @@ def test_errors_are_those_of_the_sum_of_logarithms(use_loop, scale):
             own[level] = posterior(scores)[np.arange(n_rows), codes]
         # Logarithms of some thousands have lost three digits.
         np.testing.assert_allclose(found, (1 - own) ** 2 @ weight, rtol=1e-11)
+    assert (exponent < -1).any() or scale == 1.0
+
+
+@pytest.mark.parametrize("use_loop", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 200.0])
+def test_log_losses_are_those_of_the_sum_of_logarithms(use_loop, scale):
+    rng = np.random.default_rng(0)
+    n_rows, n_classes = 20, 3
+    shape = 3, n_rows, n_classes
+    mantissa, exponent, total = np.full(shape, 1 / 3), np.zeros(shape, dtype=np.int32), np.full(shape, -np.log(3))
+    codes, weight = rng.integers(0, n_classes, n_rows), rng.random(n_rows)
+    for _ in range(30):
+        log_terms = np.maximum(-rng.exponential(scale, shape), -700.0)  # the least of them are floats still
+        multiply(np.exp(log_terms), mantissa, exponent, use_loop=use_loop)
+        total += log_terms
+        own = np.stack([log_posterior(scores.copy())[np.arange(n_rows), codes] for scores in total])
+        found = log_losses(mantissa, exponent, codes, weight, use_loop=use_loop)
+        # Logarithms of some thousands have lost three digits.
+        np.testing.assert_allclose(found, -own @ weight, rtol=1e-11)
+        np.testing.assert_allclose(log_products(mantissa, exponent), total, rtol=1e-12)
     assert (exponent < -1).any() or scale == 1.0

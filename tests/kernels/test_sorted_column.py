@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.kernels.tables import NUMBER_KINDS, labels, weights
 
+from bayeswater.kernels import sorted_column as module
 from bayeswater.kernels.key_cells import keys_of, least_shift, numbers_of
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 
@@ -93,7 +94,7 @@ def test_logarithms_leave_out_what_has_none(weighted):
     for x in (*xs, np.exp(xs[1])):
         logs = np.full(300, np.nan)
         logs[x > 0] = np.log(x[x > 0])
-        found, expected = sorted_column(x, y, weight).logarithms().moments(), moments_by_hand(logs, y, weight)
+        found, expected = sorted_column(x, y, weight).log_moments(), moments_by_hand(logs, y, weight)
         np.testing.assert_array_equal(found[0], expected[0])
         np.testing.assert_allclose(found[1:], expected[1:], **CLOSE)
 
@@ -165,7 +166,7 @@ def test_keys_whose_last_bits_are_equal_are_kept_apart():
 def test_a_column_of_nothing_but_missing_cells_has_no_sums():
     column = sorted_column([np.nan, np.nan], [0, 2])
     assert len(column.key_cells(most=5, probed=10).low) == 0
-    for sums in (*column.moments(), *column.logarithms().moments(), *column.whole_sums()):
+    for sums in (*column.moments(), *column.log_moments(), *column.whole_sums()):
         assert sums.tolist() == [0] * N_CLASSES
 
 
@@ -176,7 +177,7 @@ def test_the_order_of_the_rows_does_not_show():
     for x in xs:
         one, other = sorted_column(x, y), sorted_column(x[order], y[order])
         np.testing.assert_array_equal(one.moments(), other.moments())
-        np.testing.assert_array_equal(one.logarithms().moments(), other.logarithms().moments())
+        np.testing.assert_array_equal(one.log_moments(), other.log_moments())
         np.testing.assert_array_equal(one.whole_sums(), other.whole_sums())
 
 
@@ -194,3 +195,29 @@ def test_as_many_classes_as_rows_are_summed_one_by_one(weighted):
     np.testing.assert_array_equal(mean[y], x)
     np.testing.assert_array_equal(n[y], 1 if weight is None else weight)
     assert not scatter.any()
+
+
+@pytest.mark.parametrize("n_classes", [1, 3, 300])
+def test_rows_are_ordered_by_class_and_keep_their_order_within_it(n_classes):
+    y = np.random.default_rng(8).integers(0, n_classes, size=400).astype(np.uint16)
+    order = ClassOrder.of(y, n_classes + 1)
+    np.testing.assert_array_equal(order.rows, np.argsort(y, kind="stable"))
+    np.testing.assert_array_equal(order.size, np.bincount(y, minlength=n_classes + 1))
+
+
+@WEIGHTED
+def test_a_column_longer_than_the_cache_has_the_sums_of_a_short_one(weighted, monkeypatch):
+    rng = np.random.default_rng(9)
+    y, xs = columns(rng, 300)
+    weight = weights(rng, 300, weighted)
+    for x in (*xs, np.abs(xs[1]), np.round(xs[1], 1)):
+        at_once = sorted_column(x, y, weight)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "CACHED", 7)
+            in_stretches = sorted_column(x, y, weight)
+            found, expected = (column.key_cells(most=50, probed=20) for column in (in_stretches, at_once))
+            assert found.shift == expected.shift
+            np.testing.assert_array_equal(found[1:], expected[1:])
+            np.testing.assert_array_equal(in_stretches.whole_sums(), at_once.whole_sums())
+            np.testing.assert_allclose(in_stretches.moments(), at_once.moments(), **CLOSE)
+            np.testing.assert_allclose(in_stretches.log_moments(), at_once.log_moments(), **CLOSE)

@@ -15,6 +15,7 @@ from bayeswater import (
     SKDB,
     SPODE,
     TAN,
+    BayesEnsemble,
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -62,6 +63,9 @@ MODELS = [
     # scikit-learn knows models that take missing cells and models that do not; ledoit_wolf takes them in predict alone.
     GaussianClassifier(shrinkage="ledoit_wolf", missing="error"),
     GaussianClassifier(prior=NormalInverseWishart()),
+    BayesEnsemble(),
+    BayesEnsemble("generative", members={"kdb": 4}, missing="error"),
+    BayesEnsemble("best", members={"kdb": 2, "trees-sqrt": 10, "trees-half": 8, "trees-all": 6}),
     Discretizer(),
     Discretizer(weka_exact=True, fallback=None),
     Discretizer("equal_frequency"),

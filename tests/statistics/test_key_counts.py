@@ -171,6 +171,19 @@ def test_rows_counted_in_finer_buckets_can_be_taken_away():
         )
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("starts", [[], [3], [1, 2, 17], [5, 5, 40]])
+def test_stretches_of_buckets_hold_what_their_buckets_hold(weighted, starts):
+    X, y = table()
+    weight = np.random.default_rng(7).random(len(y)) if weighted else None
+    histogram = keys_of(X, y, weight).of_column(0)
+    place = np.searchsorted(starts, np.arange(len(histogram.first)), side="right")
+    expected = histogram.grouped(place, len(starts) + 1)
+    found = histogram.between(np.array(starts, dtype=np.int64))
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype
+
+
 def test_numbers_far_from_zero_are_as_different_as_those_near_it():
     x = np.arange(400.0)
     near, far = (keys_of((x + offset)[:, None], x % 2).of_column(0) for offset in (0, 1e9))

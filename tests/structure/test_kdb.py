@@ -9,6 +9,7 @@ from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.kdb import k_dependence
+from bayeswater.structure.mutual_information import mutual_information
 
 
 def counts_of(X, y):
@@ -61,3 +62,22 @@ def test_equal_columns_go_by_their_index():
 def test_fewer_parents_than_none_are_refused():
     with pytest.raises(ParameterError, match="k is -1; a column has 0 parents or more"):
         k_dependence(counts_of(*table(3)), -1)
+
+
+def test_a_drawn_order_begins_with_a_column_in_proportion_to_what_it_tells():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 400)
+    X = np.stack([np.where(rng.random(400) < noise, rng.integers(0, 2, 400), y) for noise in (0.3, 0.6, 0.8)], axis=1)
+    X = np.column_stack([X, np.zeros(400, dtype=int)])
+    counts = counts_of(X.astype(str), y)
+    told = mutual_information(counts)
+    assert told[3] == 0
+    draws = np.random.default_rng(0)
+    orders = [k_dependence(counts, 2, rng=draws).order for _ in range(2000)]
+    assert all(order[3] == 3 for order in orders)  # what tells nothing comes last
+    first = np.bincount([order[0] for order in orders], minlength=4) / 2000
+    # A share of 2000 draws is off by 3.5 of its standard deviations, of at most 0.0112, once in 2000 seeds.
+    np.testing.assert_allclose(first, told / told.sum(), atol=0.04)
+    found = k_dependence(counts, 2, rng=np.random.default_rng(1))
+    assert all(set(found.parents[x]) <= set(found.order[:place]) for place, x in enumerate(found.order))
+    assert [len(found.parents[x]) for x in found.order] == [0, 1, 2, 2]

@@ -22,9 +22,10 @@ def evaluate(
     reading: Reading = AS_USUAL,
 ) -> None:
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
-    from bayeswater.cli.models import column_names, load_model, open_for
+    from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.rows import LabelledRows
     from bayeswater.cli.words import warnings_told_once
+    from bayeswater.models.streaming.cell_types import column_names
 
     classifier = load_model(model)
     costs = None if loss is None else CostsSoFar(Costs.read(loss, classifier))

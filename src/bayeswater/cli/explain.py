@@ -29,9 +29,10 @@ def explain(
         Class to compare with; by default the second likeliest.
     """
     from bayeswater.cli.documents import print_document
-    from bayeswater.cli.models import column_names, known_class, load_model, open_for, require_explanations
+    from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
     from bayeswater.cli.rows import first_rows, named_rows
     from bayeswater.cli.words import warnings_told_once
+    from bayeswater.models.streaming.cell_types import column_names
 
     classifier = load_model(model)
     require_explanations(classifier)

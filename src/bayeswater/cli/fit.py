@@ -1,26 +1,29 @@
-"""``bayeswater fit``: count a file, choose families, leave one out, calibrate, save.
+"""``bayeswater fit``: count files, choose families, leave one out, calibrate, save.
 
-Naive Bayes streams: its families are chosen by sums. All other models cut numbers and choose structure by the rows
-themselves, so they hold the table in memory.
+Rows are read in pieces, as often as the model needs, and once more to leave each out in turn; only an ensemble holds
+them in memory.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFile, ModelName, Target
+from bayeswater.cli.options import AsJson, DataFiles, ModelName, Preset, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    from bayeswater.cli.rows import LabelledRows
+    import pyarrow as pa
+
+    from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
+    from bayeswater.models.streaming.labelled import LabelledRows
 
 
 def fit(
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     target: Target,
@@ -31,6 +34,9 @@ def fit(
     like: str | None = None,
     alpha: str = "auto",
     calibrate: bool = True,
+    preset: Preset | None = None,
+    time_limit: float | None = None,
+    checkpoint: Path | None = None,
     as_json: AsJson = False,
     reading: Reading = AS_USUAL,
 ) -> None:
@@ -41,7 +47,8 @@ def fit(
     output
         File for the model; .bayes is the usual ending.
     model
-        Kind of model; all but naive-bayes hold the table in memory.
+        Kind of model. naive-bayes reads the table twice, the others up to five times; only an ensemble holds it in
+        memory.
     column
         Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, text,
         multinomial, complement, marks, ignored; mdl is binned where that tells the classes apart.
@@ -52,7 +59,13 @@ def fit(
     alpha
         Smoothing: auto, which is 1 for all but naive-bayes, or a number.
     calibrate
-        Whether probabilities are corrected by what leaving one out shows.
+        Whether probabilities are corrected by what leaving one out shows; an ensemble always does.
+    preset
+        Of an ensemble: which families of members, balanced if nothing is said.
+    time_limit
+        Of an ensemble: seconds that learning may take, about; a forecast decides how many members there are.
+    checkpoint
+        File that keeps what was counted so far. The same command, given again after it was stopped, goes on from there.
     """
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.words import warnings_told_once
@@ -61,33 +74,42 @@ def fit(
 
     require_folder(output)
     kind, settings = _kind_and_settings(model, _families(column or []), _number_or_auto(alpha))
+    settings |= _of_ensemble(model, preset, time_limit)
     if like is not None and (column or ignore or alpha != "auto" or model != "naive-bayes"):
         raise ParameterError(
             "--like takes over columns and smoothing; leave out --model, --column, --ignore and --alpha"
         )
-    with reading.open_to_reread(data) as source, warnings_told_once():
+    with reading.rows(data) as rows, warnings_told_once():
         if like is None:
-            names = column_choice(source, target, ignore or [], settings.get("columns") or ())
+            names = column_choice(rows, target, ignore or [], settings.get("columns") or ())
         else:
-            kind, settings, names = _like(like, source, target)
-        learned = _learned(source, target, kind, settings, names, calibrate=calibrate)
+            kind, settings, names = _like(like, rows, target)
+        learned = _learned(rows, target, kind, settings, names, calibrate=calibrate, checkpoint=checkpoint)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
 
 
 @dataclass(frozen=True)
-class Batches:
-    """Rows to count, read from the start whenever they are asked for: calibration by rows held out asks twice."""
+class _Rows:
+    """Rows of pieces, one below the other."""
 
-    rows: "LabelledRows"
+    X: "pa.Table"
+    y: "pa.ChunkedArray"
 
-    def __iter__(self) -> Iterator[Any]:
-        return self.rows.read("counting")
+    @classmethod
+    def of(cls, piece: Any) -> "_Rows":
+        return cls(piece.X, piece.y)
+
+    def __add__(self, other: "_Rows") -> "_Rows":
+        import pyarrow as pa
+
+        chunks = [chunk for y in (self.y, other.y) for chunk in y.chunks]
+        return _Rows(pa.concat_tables([self.X, other.X]), pa.chunked_array(chunks))
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A fitted model, the rows it was fitted on, and how well it does on each of them without it."""
+    """A fitted model, the rows it was fitted on, and how well it does without each; an ensemble tells that itself."""
 
     model: Any
     rows: "LabelledRows"
@@ -101,36 +123,63 @@ def _kind_and_settings(name: str, columns: dict[str, str] | None, alpha: Any) ->
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     rung = LADDER[name]
+    if rung.calibrates_itself and alpha != "auto":
+        raise ParameterError(f"--model {name} smooths by what it finds in the rows; leave out --alpha")
     if rung.needs_numbers and (columns or alpha != "auto"):
         raise ParameterError(f"--model {name} reads all columns as numbers; leave out --column and --alpha")
     said = {"columns": columns} if columns or rung.model is NaiveBayes else {}
     smoothing = {"alpha": alpha} if alpha != "auto" or rung.model is NaiveBayes else {}
-    return rung.model, {**rung.parameters, **said, **smoothing}
+    return rung.model, {**rung.parameters, **rung.fixed, **said, **smoothing}
 
 
-def column_choice(source: "Source", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
+def _of_ensemble(name: str, preset: str | None, time_limit: float | None) -> dict[str, Any]:
+    """Give the settings that only an ensemble has."""
+    from bayeswater.errors import ParameterError
+
+    given = {"preset": preset, "time_limit": time_limit}
+    told = {setting: value for setting, value in given.items() if value is not None}
+    if told and name != "ensemble":
+        option = f"--{next(iter(told)).replace('_', '-')}"
+        raise ParameterError(f"{option} is of an ensemble; leave it out, or say --model ensemble")
+    return told
+
+
+def column_choice(rows: "Source | LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
     """Name the columns to learn from, all that a command names checked."""
-    source.require_column(target, "target column")
+    require_column(rows, target, "target column")
     for name in [*ignored, *told]:
-        source.require_column(name)
-    return [name for name in source.schema.names if name != target and name not in ignored]
+        require_column(rows, name)
+    return [name for name in rows.schema.names if name != target and name not in ignored]
 
 
-def _like(path: str, source: "Source", target: str) -> tuple[Any, dict[str, Any], list[str]]:
-    """Give the kind, the parameters and the columns of a model; the source is read in the types that it needs."""
-    from bayeswater.cli.models import column_names, column_types, label_type, load_model, require_columns
+def require_column(rows: "Source | LocalRows", name: str, what: str = "column") -> None:
+    """Refuse a name that no column has, with the nearest ones."""
+    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import SchemaError
+
+    if name not in rows.schema.names:
+        raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(name, rows.schema.names)}")
+
+
+def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any], list[str]]:
+    """Give the kind, the parameters and the columns of a model; the rows are read in the types that it needs."""
+    from bayeswater.cli.models import load_model, require_columns
     from bayeswater.errors import SchemaError
     from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.column_settings import settings_like
     from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier
+    from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
 
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
-    source.require_column(target, "target column")
-    require_columns(source, model, path)
-    source.declare({**column_types(model), target: label_type(model)})
+    require_column(rows, target, "target column")
+    require_columns(rows, model, path)
+    rows.declare({**column_types(model), target: label_type(model)})
     settings = {**model.get_params(), "calibrate": False}
+    if isinstance(model, BayesEnsemble):
+        del settings["calibrate"]
     if "columns" in settings:
         settings["columns"] = settings_like(model.columns_, model.columns)
     if isinstance(model, DependenceClassifier):
@@ -139,40 +188,48 @@ def _like(path: str, source: "Source", target: str) -> tuple[Any, dict[str, Any]
 
 
 def _learned(
-    source: "Source", target: str, kind: Any, settings: dict[str, Any], names: list[str], *, calibrate: bool
+    rows: "LocalRows",
+    target: str,
+    kind: Any,
+    settings: dict[str, Any],
+    names: list[str],
+    *,
+    calibrate: bool,
+    checkpoint: Path | None,
 ) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
-    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.cli.progress import passes_shown
+    from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.column_settings import MDL
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
+    from bayeswater.models.streaming.fitting import learned_from
+    from bayeswater.models.streaming.labelled import LabelledRows
+    from bayeswater.models.streaming.reviewing import review_of
 
-    source.keeps_dictionaries = True
-    rows = LabelledRows(source, target, names)
-    if kind is not NaiveBayes:
-        X, y = rows.whole("reading")
-        model = kind(**{**settings, "calibrate": calibrate}).fit(X, y)
-        return Learned(model, rows, model.leave_one_out([(X, y)]))
-    cut_by_labels = MDL in (settings.get("columns") or {}).values()
-    model = _streamed(rows, {**settings, "calibrate": calibrate and cut_by_labels})
-    with rows.named():
-        review = model.leave_one_out(rows.read("leaving one out"))
-    if calibrate and not cut_by_labels:
+    examples = LabelledRows(rows, target, columns=names)
+    if kind is BayesEnsemble:
+        with passes_shown(examples, rows):
+            X, y = _whole(examples, checkpoint)
+        return Learned(kind(**settings).fit(X, y), examples, None)
+    # What leaving one out shows of naive Bayes is enough to calibrate it, unless the labels have cut its bins.
+    at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
+    model = kind(**{**settings, "calibrate": calibrate and not at_once})
+    with passes_shown(examples, rows):
+        review = learned_from(model, examples, checkpoint, lambda: review_of(model, examples))
+    if calibrate and at_once:
         model.calibrate_with(review)
-    return Learned(model, rows, review)
+    return Learned(model, examples, review)
 
 
-def _streamed(rows: "LabelledRows", settings: dict[str, Any]) -> Any:
-    """Count rows as they are read, again from the start where a type does not hold."""
-    from bayeswater.cli.words import say
-    from bayeswater.data.sources.source import TypesWidened
-    from bayeswater.models.mixed.naive_bayes import NaiveBayes
+def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table, pa.ChunkedArray]":
+    """Read all rows that have a label, for a model that holds them in memory."""
+    from bayeswater.errors import ParameterError
 
-    while True:
-        try:
-            with rows.named():
-                return NaiveBayes(**settings).fit_batches(Batches(rows))
-        except TypesWidened as change:
-            say(f"note: {change}", "yellow")
+    if checkpoint is not None:
+        raise ParameterError("--checkpoint is for models that are counted; an ensemble looks at its rows many times")
+    examples.under_way = "reading"
+    found = examples.sum(_Rows.of)
+    return found.X, found.y
 
 
 def _families(pairs: list[str]) -> dict[str, str] | None:

@@ -21,14 +21,17 @@ SHOWN = 100
 
 def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
     """Print the report as tables on standard error, or as JSON on standard output."""
-    learned.rows.say_what_was_left_out()
     if as_json:
         print_document(report(learned, output))
         return
     console, rows = words(), learned.rows
-    say(f"{rows.source.name}: {rows.n_rows:,} rows, {len(rows.columns):,} columns", "bold")
-    for table in (*_plan(learned.model), _classes(learned.model), _quality(learned)):
+    say(f"{rows.name}: {rows.n_rows:,} rows, {len(rows.columns):,} columns", "bold")
+    for table in (*_plan(learned.model), _classes(learned.model)):
         console.print(table, "")
+    if learned.review is None:
+        console.print(Text(str(learned.model.report_)), "", soft_wrap=True)
+    else:
+        console.print(_quality(learned), "")
     say(f"saved as {output} ({Path(output).stat().st_size:,} bytes)", "bold green")
 
 
@@ -37,7 +40,7 @@ def report(learned: "Learned", output: str) -> dict[str, Any]:
     model, rows, review = learned.model, learned.rows, learned.review
     return {
         "model": output,
-        "data": rows.source.name,
+        "data": rows.name,
         "target": rows.target,
         "n_rows": rows.n_rows,
         "n_rows_without_label": rows.n_unlabelled,
@@ -48,6 +51,13 @@ def report(learned: "Learned", output: str) -> dict[str, Any]:
         "kind": type(model).__name__,
         "columns": [{"name": c.name, "family": c.family, "why": c.why} for c in getattr(model, "columns_", ())],
         "n_parameters": model.n_parameters,
+        **(_of_ensemble(model) if review is None else _of_review(model, review)),
+    }
+
+
+def _of_review(model: Any, review: Any) -> dict[str, Any]:
+    """Say how good a model is on rows left out in turn."""
+    return {
         "leave_one_out": {
             "n_rows": review.n_rows,
             "n_left_out": review.n_left_out,
@@ -56,6 +66,22 @@ def report(learned: "Learned", output: str) -> dict[str, Any]:
             "ece": review.ece,
         },
         "calibration": _calibration(model),
+    }
+
+
+def _of_ensemble(model: Any) -> dict[str, Any]:
+    """Say how good an ensemble is on rows that its structures have not seen, and what its families have a say in."""
+    found = model.report_
+    figures = {name: getattr(found, name)._asdict() for name in ("error", "log_loss", "ece")}
+    return {
+        "honest": {"n_rows": found.n_judged, **figures},
+        "ensemble": {
+            "preset": found.preset,
+            "seed": found.seed,
+            "seconds": found.seconds,
+            "forecast": found.forecast,
+            "families": [asdict(family) for family in found.families],
+        },
     }
 
 

@@ -29,10 +29,11 @@ def forget(
         File for the model without the rows; by default it takes the place of the model.
     """
     from bayeswater.cli.model_report import report
-    from bayeswater.cli.models import column_names, load_model, open_for
+    from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.rows import LabelledRows
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.persistence import save
+    from bayeswater.models.streaming.cell_types import column_names
 
     classifier = load_model(model)
     source = open_for(classifier, model, reading, data, target)

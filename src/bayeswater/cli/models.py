@@ -4,20 +4,15 @@ The types come from the model and not from the file: a column of the labels "1" 
 also in a file where it looks like numbers.
 """
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from bayeswater.cli.reading import Reading
+    from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
-
-STRINGS = re.compile(r"(large_|)string(_view|)|str|object|category|String|Utf8|Categorical.*|Enum.*")
-DICTIONARY = re.compile(r"dictionary<values=([^,]+),.*")
-NUMBERS = re.compile(r"(u?int|float|Int|UInt|Float)\d+|double|halffloat|decimal.*")
 
 
 def load_model(path: str) -> Any:
@@ -31,11 +26,6 @@ def load_model(path: str) -> Any:
             "matched to it; use it from Python, or fit it on a frame"
         )
     return model
-
-
-def column_names(model: Any) -> list[str]:
-    """Name the columns that a model reads."""
-    return [str(name) for name in model.feature_names_in_]
 
 
 def open_for(model: Any, path: str, reading: "Reading", data: str, target: str | None = None) -> "Source":
@@ -57,28 +47,7 @@ def open_for(model: Any, path: str, reading: "Reading", data: str, target: str |
     return source
 
 
-def column_types(model: Any) -> "dict[str, pa.DataType]":
-    """Give the types in which a model has to be handed its columns."""
-    import pyarrow as pa
-
-    if hasattr(model, "columns_"):
-        # A date is several columns, of which the first has the type of the source.
-        found = {c.source: _type_of(c.family, c.dtype or "") for c in reversed(list(model.columns_))}
-        return {name: kind for name, kind in found.items() if kind is not None}
-    if hasattr(model, "categories_"):
-        labels = zip(column_names(model), model.categories_, strict=True)
-        return {name: pa.array(states.tolist()).type for name, states in labels if len(states)}
-    return dict.fromkeys(column_names(model), pa.float64())
-
-
-def label_type(model: Any) -> "pa.DataType":
-    """Give the type of the classes of a model."""
-    import pyarrow as pa
-
-    return pa.array(model.classes_.tolist()).type
-
-
-def require_columns(source: "Source", model: Any, path: str) -> None:
+def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None:
     """Refuse a file that lacks columns of the model, naming them."""
     names = column_names(model)
     absent = [name for name in names if name not in source.schema.names]
@@ -110,20 +79,3 @@ def require_explanations(model: Any) -> None:
     """Refuse a model that cannot give reasons."""
     if not hasattr(model, "explain"):
         raise SchemaError(f"a {type(model).__name__} gives no reasons; fit the data with `bayeswater fit`, which does")
-
-
-def _type_of(family: str, dtype: str) -> "pa.DataType | None":
-    """Give the type for a family and the name that a library has for the type it was fitted with; None for any."""
-    import pyarrow as pa
-
-    values = DICTIONARY.fullmatch(dtype)
-    dtype = values[1] if values else dtype
-    if STRINGS.fullmatch(dtype) or family == "ignored":  # what is left out may hold anything
-        return pa.string()
-    if NUMBERS.fullmatch(dtype):
-        # As labels, numbers have to be the same type again; as amounts, 3 and 3.0 are one.
-        return pa.int64() if family == "categorical" and "int" in dtype.lower() else pa.float64()
-    try:
-        return pa.type_for_alias(dtype.lower())
-    except ValueError:
-        return None

@@ -19,6 +19,23 @@ DataFile = Annotated[
         validator=_no_option,
     ),
 ]
+
+
+def _no_options(kind: Any, paths: list[str]) -> None:
+    for path in paths:
+        _no_option(kind, path)
+
+
+DataFiles = Annotated[
+    list[str],
+    Parameter(
+        help="CSV, TSV, Parquet, Arrow, JSON lines or ARFF, also compressed; - reads standard input. Several files, a "
+        "pattern as 'part-*.parquet' or a folder are read as one table.",
+        allow_leading_hyphen=True,
+        validator=_no_options,
+        negative=(),
+    ),
+]
 ModelFile = Annotated[str, Parameter(help="File that `fit` or `save` wrote.")]
 Target = Annotated[str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row.")]
 AsJson = Annotated[
@@ -43,5 +60,9 @@ ModelName = Literal[
     "a2de",
     "kdb",
     "skdb",
+    "ensemble",
 ]
 """Names of the models of the ladder (`models.comparing.ladder`), which is too much to import for `--help`."""
+
+Preset = Literal["balanced", "generative", "best"]
+"""Presets of an ensemble (`models.ensemble.presets`)."""

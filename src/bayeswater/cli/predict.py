@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayeswater.cli.costs import Costs
-from bayeswater.cli.models import column_names, label_type, require_explanations
+from bayeswater.cli.models import require_explanations
 from bayeswater.cli.options import DataFile, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 from bayeswater.cli.rows import keep_as_written, named_rows
 from bayeswater.cli.writing import OutputFormat
+from bayeswater.models.streaming.cell_types import column_names, label_type
 
 if TYPE_CHECKING:
     import pyarrow as pa

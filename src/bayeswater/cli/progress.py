@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.words import words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayeswater.data.sources.local_rows import LocalRows
+    from bayeswater.data.sources.places import Progress
     from bayeswater.data.sources.source import Source
+    from bayeswater.models.streaming.labelled import LabelledRows
 
 
 def shown(
@@ -28,13 +31,11 @@ def counted(tables: "Iterable[pa.Table]", what: str, n_rows: int, *, quiet: bool
     return _with_bar(tables, what, n_rows, lambda n: n, quiet=quiet)
 
 
-def _with_bar(
-    tables: "Iterable[pa.Table]", what: str, total: int | None, done: Callable[[int], int], *, quiet: bool
-) -> "Iterator[pa.Table]":
+def _bar(total: int | None, *, quiet: bool = False) -> Any:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = words()
-    progress = Progress(
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
         TextColumn("{task.fields[rows]:,} rows"),
@@ -44,6 +45,12 @@ def _with_bar(
         disable=quiet or not console.is_terminal,
         transient=True,
     )
+
+
+def _with_bar(
+    tables: "Iterable[pa.Table]", what: str, total: int | None, done: Callable[[int], int], *, quiet: bool
+) -> "Iterator[pa.Table]":
+    progress = _bar(total, quiet=quiet)
     n_rows = 0
     with progress:
         task = progress.add_task(what, total=total, rows=0, speed=0.0)
@@ -53,6 +60,37 @@ def _with_bar(
             del table
             elapsed = progress.tasks[0].elapsed or 0.0
             progress.update(task, completed=done(n_rows), rows=n_rows, speed=n_rows / elapsed if elapsed else 0.0)
+
+
+@contextmanager
+def passes_shown(examples: "LabelledRows", rows: "LocalRows") -> Iterator[None]:
+    """Show on a terminal how far each reading of the rows has come, how fast it is, and how long it will take."""
+    console = words()
+    if not console.is_terminal:
+        yield
+        return
+    progress = _bar(rows.n_rows or rows.n_bytes)
+    task = progress.add_task("reading", total=None, rows=0, speed=0.0)
+
+    def tell(done: "Progress") -> None:
+        shown = progress.tasks[0]
+        if shown.description != examples.under_way or done.n_rows < shown.fields["rows"]:
+            progress.reset(task, description=examples.under_way, rows=0, speed=0.0)
+        elapsed = progress.tasks[0].elapsed or 0.0
+        progress.update(
+            task,
+            total=done.total_rows or done.total_bytes,
+            completed=done.n_rows if done.total_rows else done.n_bytes,
+            rows=done.n_rows,
+            speed=done.n_rows / elapsed if elapsed else 0.0,
+        )
+
+    before, rows.progress = rows.progress, tell
+    try:
+        with progress:
+            yield
+    finally:
+        rows.progress = before
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 from bayeswater.data.sources.formats import Format
 
 if TYPE_CHECKING:
+    from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
 
 READING = Group("Reading", sort_key=10)
@@ -53,10 +54,29 @@ class Reading:
 
     def open(self, path: str, types: dict[str, Any] | None = None) -> "Source":
         """Open a file, with types that are known already in the place of none."""
+        from bayeswater.data.sources.opening import open_source
+
+        options = self._options()
+        return open_source(path, **{**options, "types": {**(types or {}), **options["types"]}})
+
+    @contextmanager
+    def rows(self, paths: list[str]) -> "Iterator[LocalRows]":
+        """Open files that are one table and read more than once; a pipe is laid down in a temporary file first."""
+        from bayeswater.data.sources.recognising import local_rows
+        from bayeswater.data.sources.spooling import spooled
+
+        rows = local_rows(paths, **self._options())
+        if rows.can_be_reread:
+            yield rows
+            return
+        with spooled(rows) as again:
+            yield again
+
+    def _options(self) -> dict[str, Any]:
+        """Give the options as those who open files take them."""
         import pyarrow as pa
 
         from bayeswater.data.sources.column_types import as_types
-        from bayeswater.data.sources.opening import open_source
         from bayeswater.errors import ParameterError
 
         # Arrow would handle Ctrl-C itself while it parses a block, and lose one that comes at the end of it.
@@ -66,17 +86,16 @@ class Reading:
             raise ParameterError(f"--delimiter is {self.delimiter!r}; give one character, or tab")
         if self.decimal not in (".", ","):
             raise ParameterError(f"--decimal is {self.decimal!r}; give a point or a comma")
-        return open_source(
-            path,
-            self.format,
-            types={**(types or {}), **as_types(self.types or ())},
-            delimiter=delimiter,
-            decimal=self.decimal,
-            header=self.header,
-            quotes=self.quotes,
-            encoding=self.encoding,
-            missing=self.missing,
-        )
+        return {
+            "format": self.format,
+            "types": as_types(self.types or ()),
+            "delimiter": delimiter,
+            "decimal": self.decimal,
+            "header": self.header,
+            "quotes": self.quotes,
+            "encoding": self.encoding,
+            "missing": self.missing,
+        }
 
     @contextmanager
     def open_to_reread(self, path: str) -> "Iterator[Source]":

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayeswater.data.column_kinds import require_labels
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
+from bayeswater.data.known_codes import dictionary_index
 from bayeswater.data.labels import is_missing, narrow_codes, type_names
 from bayeswater.data.matrix import (
     ColumnMatrix,
@@ -76,6 +77,8 @@ class Rules:
 
     `known` is the schema of the model; `grow` says whether new states may be added to them (in learning) or are
     unseen (in predicting). A negative number among codes is an error, or unseen like any other that is no code.
+    States that are neither known nor declared are sorted by label or, `as_found`, in the order of the dictionary of
+    their column, so that the cells are codes as they are.
     """
 
     model: str
@@ -83,6 +86,7 @@ class Rules:
     known: Schema | None = None
     grow: bool = True
     negative_is_unseen: bool = False
+    as_found: bool = False
 
 
 def encode_categories(X: Any, rules: Rules) -> CodedTable:
@@ -237,9 +241,7 @@ class _FoundLabels:
         for chunk in column.chunks:
             labels = chunk.dictionary.to_pylist()
             place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
-            index = chunk.indices.cast(pa.int64())  # the kind by which NumPy counts and looks up at once
-            index = index if chunk.null_count == 0 else index.fill_null(len(labels))
-            chunks.append((np.array([*place, -1], dtype=np.int64), index.to_numpy()))
+            chunks.append((np.array([*place, -1], dtype=np.int64), dictionary_index(chunk)))
         if source.name in source.frame.declared:
             return cls(list(code_of), tuple(chunks), frozenset(code_of))
         return cls(list(code_of), tuple(chunks))._used()
@@ -274,7 +276,13 @@ class _FoundLabels:
         """Codes of all cells, in the narrowest integers."""
         codes = np.append(code_of_state, missing)
         narrow = narrow_codes(codes, int(codes.max()))
-        return np.concatenate([narrow[place].take(index) for place, index in self.chunks] or [narrow[:0]])
+        return np.concatenate([_looked_up(narrow[place], index) for place, index in self.chunks] or [narrow[:0]])
+
+
+def _looked_up(table: Array, index: Array) -> Array:
+    """Give the entries of a table at some places; of the table 0, 1, 2, ... these are the places themselves."""
+    is_index = np.array_equal(table, np.arange(len(table)))
+    return index.astype(table.dtype) if is_index else table.take(index)
 
 
 def _encode_labels(
@@ -292,7 +300,7 @@ def _encode_labels(
             if n and state not in known.code_of
         ]
         return known, found.coded(place, known.n_states), unseen
-    ordered: Sequence[Any] = tuple(states) if found.declared else sorted_labels(states)
+    ordered: Sequence[Any] = tuple(states) if found.declared or rules.as_found else sorted_labels(states)
     if known is not None and not states:
         ordered = known.states[:0]  # no cell tells codes from labels: they are what they were
     variable = Variable(name, ordered, found.declared)

@@ -25,6 +25,9 @@ AUTO, TEXT = "auto", "text"
 BITS = "bits"
 """Family of numbers of which only 0 and 1 have been seen, until the rows have been summed: flags, if no other comes."""
 
+NUMBER = "number"
+"""Family of numbers that are taken as they are, where a model has no density of a single column."""
+
 NUMERIC = ("gaussian", "lognormal", "poisson", "binned")
 """Families of numbers."""
 

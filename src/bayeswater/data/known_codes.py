@@ -40,7 +40,7 @@ def known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> 
 
 def _of_integers(chunk: "pa.Array", variable: Variable, codes: Array) -> bool:
     """Write the codes of a chunk of integers; say whether all are within the domain."""
-    values, missing = _buffers(chunk)
+    values, missing = _integer_buffer(chunk)
     outside = values.view(f"u{values.itemsize}") >= variable.n_states  # what is negative is large then
     if missing is not None:
         outside &= ~missing
@@ -59,14 +59,24 @@ def _of_dictionary(chunk: "pa.DictionaryArray", variable: Variable, codes: Array
     place = [n_states if is_missing(label) else variable.code_of.get(label) for label in labels]
     if None in place or any(isinstance(label, bool) for label in labels):
         return False  # a label that is no state; True is one only where it is meant
-    values, missing = _buffers(chunk.indices)
-    if missing is not None:
-        values = np.where(missing, len(labels), values)
-    np.take(np.array([*place, n_states], dtype=codes.dtype), values, out=codes, mode="clip")
+    np.take(np.array([*place, n_states], dtype=codes.dtype), dictionary_index(chunk), out=codes, mode="clip")
     return True
 
 
-def _buffers(array: "pa.Array") -> tuple[Array, Array | None]:
+def dictionary_index(chunk: "pa.DictionaryArray") -> Array:
+    """Where in its dictionary each cell of a chunk stands; a missing one, just behind the last entry.
+
+    >>> import pyarrow as pa
+    >>> dictionary_index(pa.array(["low", None, "high"]).dictionary_encode())
+    array([0, 2, 1])
+    """
+    values, missing = _integer_buffer(chunk.indices)
+    if missing is None:
+        return values
+    return np.where(missing, np.int64(len(chunk.dictionary)), values)  # narrow integers may not reach that far
+
+
+def _integer_buffer(array: "pa.Array") -> tuple[Array, Array | None]:
     """Values of an array of integers as they lie in memory, and which are missing, if any are."""
     validity, data = array.buffers()
     kind = np.dtype(str(array.type))

@@ -8,7 +8,7 @@ column itself, or the three columns of a date.
 from itertools import groupby, pairwise
 from math import inf, isfinite
 
-from bayeswater.data.column_plan import FAMILIES, IGNORED, NUMERIC, OF_TEXT, Column, ColumnPlan
+from bayeswater.data.column_plan import FAMILIES, IGNORED, NUMBER, NUMERIC, OF_TEXT, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.raw_table import COUNTS
 from bayeswater.errors import SchemaError
@@ -17,12 +17,12 @@ DATE = ("days", "weekday", "month")
 """What is read from a date, in this order."""
 
 
-def require_sound_plan(plan: ColumnPlan) -> None:
-    """Refuse a plan that no fit makes."""
+def require_sound_plan(plan: ColumnPlan, families: tuple[str, ...] = FAMILIES) -> None:
+    """Refuse a plan that no fit of a model with these families makes."""
     require_own_names(column.name for column in plan)
     _require(bool(plan.used), "the plan has no column to learn from")
     for column in plan:
-        _require_family(column)
+        _require_family(column, families)
     by_source = [(source, list(group)) for source, group in groupby(plan, key=lambda column: column.source)]
     _require(len(by_source) == len(plan.sources), "what is read from one column of the table does not stand together")
     for source, columns in by_source:
@@ -34,11 +34,11 @@ def is_block(column: Column) -> bool:
     return column.name == COUNTS and column.analyser is None and column.family in (*OF_TEXT, IGNORED)
 
 
-def _require_family(column: Column) -> None:
+def _require_family(column: Column, families: tuple[str, ...]) -> None:
     name, family = column.name, column.family
     _require(
-        family in (*FAMILIES, IGNORED),
-        f"column {name!r} has family {family!r}, which is none of {[*FAMILIES, IGNORED]}",
+        family in (*families, IGNORED),
+        f"column {name!r} has family {family!r}, which is none of {[*families, IGNORED]}",
     )
     _require(family != "binned" or column.cuts is not None, f"column {name!r} has bins, but no cuts")
     cuts = column.cuts or ()
@@ -68,7 +68,7 @@ def _require_source(source: str, columns: list[Column]) -> None:
         return
     days, *rest = columns
     _require(
-        days.family in NUMERIC and all(column.family in ("categorical", IGNORED) for column in rest),
+        days.family in (*NUMERIC, NUMBER) and all(column.family in ("categorical", IGNORED) for column in rest),
         f"the parts of the date {source!r} cannot be read as {[column.family for column in columns]}",
     )
 

@@ -123,8 +123,7 @@ class ColumnEvidence:
 
     def _in_bins(self, n_bins: int) -> tuple[float, tuple[float, ...]]:
         cuts = quantile_cuts(self.occupied, n_bins)
-        place = np.searchsorted(cuts, self.occupied.first, side="right")
-        count = self.histogram.grouped(place, len(cuts) + 1)  # (n_bins, n_classes)
+        count = self.histogram.between(np.searchsorted(self.occupied.first, cuts))  # (n_bins, n_classes)
         with np.errstate(over="ignore", invalid="ignore"):
             width = np.diff([self.occupied.limits[0], *cuts, self.occupied.limits[-1]])
             evidence = dirichlet_log_evidence(BIN_PSEUDO_COUNT, count).sum() - count.sum(axis=1) @ np.log(width)

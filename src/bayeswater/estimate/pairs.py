@@ -22,6 +22,7 @@ from bayeswater.estimate.pseudo_counts import PseudoCounts, log_share
 from bayeswater.kernels.category_counts import offsets
 from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 
@@ -183,8 +184,14 @@ class PairEstimate:
         itself been taken out with this weight.
         """
         cells = self.beside(i)
-        total = self.observed_beside(cells)[:, self.column]
-        found = log_share(cells, total, self.cell[self.column, None], self.n_states[self.column, None], removed)
+        whole = remainder(self.observed_beside(cells), removed) + (self.n_states * self.cell)[:, None]
+        empty = whole <= 0  # neither a row nor a pseudo-count says anything: all states are equal
+        log_whole = np.log(np.where(empty, np.maximum(self.n_states, 1)[:, None], whole))
+        with np.errstate(divide="ignore"):
+            found = np.log(remainder(cells, removed) + self.cell[self.column, None])
+        if empty.any():
+            found[empty[:, self.column]] = 0.0
+        found -= log_whole[:, self.column]  # (v_i + 1, n_columns, n_classes), laid out by slots
         found[:, ~self.is_state | (self.column == i)] = 0.0
         found[-1] = 0.0
         return found

@@ -86,6 +86,38 @@ def best_alphas(table: Array, start: Array, *, missing_is_state: bool) -> Array:
     return _best_alphas([_learned(table[a:b], b - a) for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True)])
 
 
+def best_alphas_without(table: Array, start: Array, *, missing_is_state: bool) -> Array:
+    """Choose the pseudo-counts of all columns of a flat table of whole counts, without one row of each state and class.
+
+    Returns (n_table_rows, n_classes): the pseudo-count of the column when a row of that state and class is taken out;
+    where there is none, that of all rows.
+
+    >>> table = np.array([[8, 1], [1, 1], [0, 6], [0, 0]])
+    >>> best_alphas_without(table, np.array([0, 4]), missing_is_state=False).round(2)
+    array([[1.13, 0.6 ],
+           [0.6 , 0.6 ],
+           [1.09, 1.14],
+           [1.09, 1.09]])
+    """
+    found = np.repeat(best_alphas(table, start, missing_is_state=missing_is_state), np.diff(start))
+    alpha = np.repeat(found[:, None], table.shape[1], axis=1)
+    places: list[tuple[Array, Array]] = []
+    columns: list[_Learned | None] = []
+    for a, b in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
+        count = table[a : b if missing_is_state else b - 1]
+        learned, total = _learned(count, len(count)), count.sum(axis=0)
+        if learned is None:
+            continue
+        state, code = np.nonzero((count > 0) & (total > 1))
+        pairs, which = np.unique(np.stack([count[state, code], total[code]]), axis=1, return_inverse=True)
+        columns += [learned.without(int(n), int(of_class)) for n, of_class in pairs.T.tolist()]
+        which = which.ravel()
+        places += [(a + state[which == i], code[which == i]) for i in range(pairs.shape[1])]
+    for place, chosen in zip(places, _best_alphas(columns).tolist(), strict=True):
+        alpha[place] = chosen
+    return alpha
+
+
 def best_binary_alpha(present: Array, observed: Array) -> float:
     """Choose one pseudo-count for all features that a row has or has not.
 
@@ -112,6 +144,23 @@ class _Learned(NamedTuple):
     cells: tuple[Array, Array]
     totals: tuple[Array, Array]
     n_states: int
+
+    def without(self, n: int, of_class: int) -> "_Learned | None":
+        """Take a row out of a cell of n rows in a class of so many, of which one alone says nothing."""
+        stays = of_class > 2
+        cells = _moved(self.cells, n, n - 1)
+        totals = _moved(self.totals, of_class, of_class - 1 if stays else 0)
+        if not stays:
+            cells = _moved(cells, 1, 0)
+        return self._replace(cells=cells, totals=totals) if len(totals[0]) else None
+
+
+def _moved(counts: tuple[Array, Array], old: int, new: int) -> tuple[Array, Array]:
+    """Let one of some counts, given by value and how often they occur, be another; 0 is none."""
+    value, times = np.append(counts[0], new), np.append(counts[1], 1)
+    times[np.flatnonzero(value == old)[0]] -= 1
+    kept = (times > 0) & (value > 0)
+    return value[kept], times[kept]
 
 
 def _learned(count: Array, n_states: int) -> _Learned | None:

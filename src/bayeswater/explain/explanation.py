@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -131,7 +131,7 @@ class Explanation:
 
     def _table(self) -> list[str]:
         told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
-        rows = [("before the row is looked at", self.intercept, _frequencies(self))]
+        rows = [(self._start, self.intercept, self._frequencies())]
         rows += [(self._what(one), one.contribution, self._how(one)) for one in told]
         if others:
             rows.append((how_many(len(others), "other column"), float(sum(one.contribution for one in others)), ""))
@@ -140,6 +140,20 @@ class Explanation:
         rows.append(("log-odds", self.log_odds, f"{odds(self.log_odds)}{after}"))
         width = max(display_width(what) for what, _, _ in rows)
         return [f"  {padded(what, width)}  {number:+9.3f}  {how}".rstrip() for what, number, how in rows]
+
+    _start: ClassVar[str] = "before the row is looked at"
+
+    def _frequencies(self) -> str:
+        """Say how the class prior compares the two classes."""
+        size = abs(self.intercept)
+        more, fewer = self.prediction, self.against
+        if self.intercept < 0:
+            more, fewer = fewer, more
+        if size <= np.log(ALIKE):
+            return f"{quoted(more)} is as frequent as {quoted(fewer)}"
+        if not isfinite(size):
+            return f"{quoted(fewer)} has probability 0"
+        return f"{quoted(more)} is {odds(size).removesuffix(' to 1')} times as frequent as {quoted(fewer)}"
 
     def _notes(self) -> list[str]:
         notes = []
@@ -191,19 +205,6 @@ class Explanation:
             ],
             "summary": self.summary,
         }
-
-
-def _frequencies(explanation: Explanation) -> str:
-    """Say how the class prior compares the two classes."""
-    size = abs(explanation.intercept)
-    more, fewer = explanation.prediction, explanation.against
-    if explanation.intercept < 0:
-        more, fewer = fewer, more
-    if size <= np.log(ALIKE):
-        return f"{quoted(more)} is as frequent as {quoted(fewer)}"
-    if not isfinite(size):
-        return f"{quoted(fewer)} has probability 0"
-    return f"{quoted(more)} is {odds(size).removesuffix(' to 1')} times as frequent as {quoted(fewer)}"
 
 
 def _value(value: Any) -> str:

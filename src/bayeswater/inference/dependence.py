@@ -5,7 +5,9 @@
 What a column has given its parents is found by going down the tree of its counts (`kernels.family_terms`). A cell that
 is missing has no factor. Where it is the parent of one that is there it is summed over, exactly: the row is scored with
 every combination of states that its missing cells can have, and the joints are added up (`inference.filled_rows`).
-Where these are too many, the missing cells are summed out one by one (`inference.missing_parents`).
+Where these are too many, the missing cells are summed out one by one: of many rows by exact inference in the network
+that the columns are (`inference.exact`), and where each row is taken out of the counts, so that no two have the same
+tables, by themselves (`inference.missing_parents`).
 """
 
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from bayeswater.estimate.back_off import fitted_rule, flat_rule
 from bayeswater.estimate.family_tree import family_tree
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.family_network import FamilyNetwork
 from bayeswater.inference.filled_rows import filled, n_filled
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.missing_parents import sum_over_missing
@@ -35,6 +38,9 @@ from bayeswater.typing import Array
 
 MOST_FILLED = 2**12
 """Combinations of the missing cells of a row up to which all are looked at."""
+
+FEW_FILLED = 2**6
+"""The same, where a network would answer instead: fewer are found in less steps than its cells."""
 
 FLAT_TERMS = 2**22
 """Logarithms of probabilities that are laid out at once, at most; where there are more, trees are gone down."""
@@ -176,7 +182,13 @@ class Dependence:
         """Log P(row | y), missing parents summed over: (n_rows, n_classes)."""
         total = self._log_product(states, removed, use_loop)
         gaps = self.gaps(states)
-        is_hard, size = gaps.any(axis=1), n_filled(gaps, self.n_states)
+        is_hard, size = np.asarray(gaps.any(axis=1)), n_filled(gaps, self.n_states)
+        many = np.flatnonzero(is_hard & (size > FEW_FILLED))
+        if use_loop and removed is None and len(many) and self._network is not None:
+            found = self._network.log_likelihood(states[many])
+            if found is not None:
+                total[many] = found
+                is_hard[many] = False
         hard = np.flatnonzero(is_hard & (size <= MOST_FILLED))
         for part in filled(states[hard], gaps[hard], self.n_states):
             rows = hard[part.row]
@@ -187,6 +199,17 @@ class Dependence:
             own = None if removed is None else removed.take(harder)
             total[harder] = self._eliminated(states[harder], gaps[harder], own, use_loop)
         return total
+
+    @cached_property
+    def _network(self) -> FamilyNetwork | None:
+        """The columns and the class as a network; None where its tables would be too large."""
+
+        def terms(j: int, states: Array) -> Array:
+            return family_terms(states, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
+
+        return FamilyNetwork.of(
+            self.used, self.parents, self.n_states, self.estimate.n_classes, terms, most_terms=FLAT_TERMS
+        )
 
     def _eliminated(self, states: Array, gaps: Array, removed: Removed | None, use_loop: bool) -> Array:
         """Log-likelihoods of rows with many missing cells, those of one pattern together: (n_rows, n_classes)."""

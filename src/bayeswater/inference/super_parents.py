@@ -108,7 +108,8 @@ class SuperParents:
 
     def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out, and the prior without it."""
-        one_weight = bool((removed == removed[0]).all()) and worth_compiling(table.n_cells)
+        n_pairs = table.n_cells * self.estimate.n_columns
+        one_weight = bool((removed == removed[0]).all()) and worth_compiling(n_pairs)
         own_table = self._own_conditional(float(removed[0])) if one_weight else None  # rows of one weight share it
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:

@@ -7,12 +7,16 @@ Rows are innermost: a cell of a message is a vector over some rows, and every st
 
 for every cell c of every clique. Products are made twice and never stored: messages stay in cache, the cells of all
 rows would not. A root is passed through once: what it collects it hands down at the same time. Items are taken two at
-a time; where there is no second one, a cell of ones stands in for it.
+a time; where there is no second one, a cell of ones stands in for it. What comes down to a variable is its marginal
+times P(evidence) of its part of the forest, by which it is divided in the end.
 
 Products of many factors may become too small for a float. `floor` tells how small those of a clique can be, from the
 least entries of the tables. Where that is too little, messages are divided by their largest entry (`scale`) and the
 least positive one is kept. A row of which any product might fall below `TINY` is marked and not answered; the same
 passes in logarithms answer it. So no state is ever lost on the way, and a sum of zero means impossible evidence.
+
+Only the passes are compiled. Where each row reads its slices of tables is worked out in NumPy beforehand, and so are
+the numbers of families that are all observed.
 """
 
 from typing import NamedTuple
@@ -46,12 +50,20 @@ class Scaling(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the passes write: flat marginals (n_rows, card) from `start` of each variable, -1 where none are wanted."""
+    """What rows are told: flat marginals (n_rows, card) from `start` of each variable, -1 where none are wanted.
+
+    Kernels write the marginals of the variables that they sum over. The others stay as they are: zeros.
+    """
 
     start: Array  # (n_variables,)
     marginal: Array
     log_evidence: Array  # (n_rows,)
     state: Array  # (n_rows,) uint8
+
+    def of_variable(self, v: int, card: int) -> Array:
+        """View of the marginals (n_rows, card) of a variable."""
+        n_rows = len(self.log_evidence)
+        return self.marginal[self.start[v] : self.start[v] + n_rows * card].reshape(n_rows, card)
 
 
 def pass_messages(
@@ -66,57 +78,71 @@ def pass_messages(
 ) -> None:
     """Answer the rows of these numbers, `width` of them at a time."""
     width = min(width, len(rows))
+    offset = _offsets(tables, evidence, rows)
+    n_leaves = int(np.searchsorted(tables.leaf[:-1, 0], tables.lonely))
+    lonely = families.table[tables.gather[tables.leaf[n_leaves:-1, 1], None] + offset[n_leaves:]]
+    table, gather = _with_likelihoods(tables, families.table, cards, evidence, rows, offset)
     msg = np.ones((tables.n_messages + 1, width))
     of_clique = np.ones((2, len(tables.parent), width))
-    with np.errstate(divide="ignore", invalid="ignore"):  # where the loop runs as plain Python
+    log_evidence, state = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.uint8)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of no row is the evidence impossible without a zero
+        log_evidence += np.log(lonely).sum(axis=0)
         _pass_loop(
-            *tables[:-2], tables.n_messages, families.table, cards, *evidence, rows, *scaling,
-            msg, np.empty_like(msg), *of_clique, *np.empty((2, width)), np.empty(width, dtype=np.int64), *answers,
+            *tables[:8], tables.leaf[: n_leaves + 1], tables.n_messages, table, gather, offset, cards, rows, *scaling,
+            msg, np.empty_like(msg), *of_clique, *np.empty((2, width)), *answers[:2], log_evidence, state,
         )  # fmt: skip
+    state[(state == DONE) & np.isneginf(log_evidence)] = IMPOSSIBLE
+    answers.log_evidence[rows], answers.state[rows] = log_evidence, state
+    unanswered = rows[state != DONE]
+    if len(unanswered):
+        for v in np.flatnonzero((answers.start >= 0) & (tables.variable_leaf >= 0)).tolist():
+            answers.of_variable(v, int(cards[v]))[unanswered] = 0.0
+
+
+def _offsets(tables: CliqueTables, evidence: Evidence, rows: Array) -> Array:
+    """How far each leaf (line) is moved on in its table by the codes of each row."""
+    if not len(tables.part):
+        return np.zeros((0, len(rows)), dtype=np.int64)
+    moved = evidence.codes[tables.part[:, :1], rows] * tables.part[:, 1:]
+    return np.add.reduceat(moved, tables.leaf[:-1, 2], axis=0)
+
+
+def _with_likelihoods(
+    tables: CliqueTables, table: Array, cards: Array, evidence: Evidence, rows: Array, offset: Array
+) -> tuple[Array, Array]:
+    """Tables and where the leaves begin in them, those of variables with soft evidence replaced by likelihoods."""
+    soft = np.flatnonzero((evidence.soft >= 0) & (tables.variable_leaf >= 0)).tolist()
+    if not soft:
+        return table, tables.gather
+    gather, parts, end = tables.gather.copy(), [table], len(table)
+    for v in soft:
+        leaf = int(np.searchsorted(tables.leaf[:-1, 0], tables.variable_leaf[v]))
+        first, cells = tables.leaf[leaf, 1], np.arange(cards[v])
+        likelihood = evidence.likelihood[evidence.soft[v] + cells[:, None], rows]
+        parts.append((likelihood * table[gather[first + cells, None] + offset[leaf]]).ravel())
+        gather[first + cells] = end + cells * len(rows)
+        offset[leaf] = np.arange(len(rows))
+        end += likelihood.size
+    return np.concatenate(parts), gather
 
 
 @compiled
 def _pass_loop(  # type: ignore[no-untyped-def]
-    parent, own, block, base, run, item_map, maps, variable_leaf, leaf, part, gather, lonely, one,
-    table, cards, codes, soft, likelihood, rows, floor, scale,
-    msg, down, low, top, phi, ratio, offset, out_start, out, log_evidence, state,
+    parent, own, block, base, run, item_map, maps, variable_leaf, leaf, one, table, gather, offset, cards, rows,
+    floor, scale, msg, down, low, top, phi, ratio, out_start, out, log_evidence, state,
 ):  # fmt: skip
     n_cliques = parent.shape[0]
-    width = msg.shape[1]
-    for begin in range(0, rows.shape[0], width):
-        n_here = rows.shape[0] - begin
-        if n_here > width:
-            n_here = width
-        # What the rows bring along: slices of tables, and evidence.
-        for k in range(leaf.shape[0] - 1):
-            for r in range(n_here):
-                at = 0
-                for j in range(leaf[k, 2], leaf[k + 1, 2]):
-                    at += part[j, 1] * np.int64(codes[part[j, 0], rows[begin + r]])
-                offset[r] = at
+    for begin in range(0, rows.shape[0], msg.shape[1]):
+        n_here = min(msg.shape[1], rows.shape[0] - begin)
+        for k in range(leaf.shape[0] - 1):  # what the rows bring along: slices of tables, and evidence
             for i in range(leaf[k, 1], leaf[k + 1, 1]):
                 m = leaf[k, 0] + i - leaf[k, 1]
                 cell = gather[i]
                 for r in range(n_here):
-                    msg[m, r] = table[cell + offset[r]]
-        for v in range(cards.shape[0]):
-            if soft[v] >= 0 and variable_leaf[v] >= 0:
-                for s in range(cards[v]):
-                    m = variable_leaf[v] + s
-                    for r in range(n_here):
-                        msg[m, r] *= likelihood[soft[v] + s, rows[begin + r]]
+                    msg[m, r] = table[cell + offset[k, begin + r]]
         for m in range(down.shape[0]):
             for r in range(n_here):
                 down[m, r] = 0.0
-        for c in range(n_cliques):
-            for r in range(n_here):
-                low[c, r] = floor[c]
-        for r in range(n_here):
-            total = 0.0
-            for m in range(lonely, one):
-                total += np.log(msg[m, r])
-            log_evidence[rows[begin + r]] = total
-            state[rows[begin + r]] = 0
         for turn in range(2 * n_cliques):
             is_collecting = turn < n_cliques
             c = n_cliques - 1 - turn if is_collecting else turn - n_cliques
@@ -129,17 +155,15 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                 continue
             first = block[own[c]]
             for o in range(own[c], own[c + 1]):
-                for r in range(n_here):
-                    ratio[r] = 1.0
-                    if is_collecting:
-                        msg[o, r] = 0.0
-                    else:
-                        total = msg[o, r] * top[c, r]
-                        ratio[r] = down[o, r] / total if total > 0 else 0.0
-                if not is_collecting and parent[parent[c]] < 0:  # a root has handed down before it knew its sum
+                if is_collecting:
                     for r in range(n_here):
-                        total = msg[own[parent[c]], r]
-                        ratio[r] = ratio[r] / total if total > 0 else 0.0
+                        msg[o, r] = 0.0
+                        ratio[r] = 1.0
+                else:
+                    for r in range(n_here):
+                        total = msg[o, r] * top[c, r]
+                        share = down[o, r] / total
+                        ratio[r] = share if total > 0 else 0.0
                 for cell in range(block[o], block[o + 1]):
                     b = base[cell]
                     local = cell - first
@@ -149,6 +173,10 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                         p = maps[item_map[i0] + local]
                     if i2 > i0 + 1:
                         q = maps[item_map[i0 + 1] + local]
+                    if is_collecting and not is_root and i2 <= i0 + 2:  # all that most cells need
+                        for r in range(n_here):
+                            msg[o, r] += b * msg[p, r] * msg[q, r]
+                        continue
                     for r in range(n_here):
                         phi[r] = b * msg[p, r] * msg[q, r]
                     for i in range(i0 + 2, i2, 2):
@@ -162,24 +190,26 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                         for r in range(n_here):
                             msg[o, r] += phi[r]
                     if is_root or not is_collecting:
-                        for i in range(i1, i3, 2):
+                        for i in range(i1, i3 - 1, 2):
                             p = maps[item_map[i] + local]
-                            q = one
-                            if i3 > i + 1:
-                                q = maps[item_map[i + 1] + local]
+                            q = maps[item_map[i + 1] + local]
                             for r in range(n_here):
                                 value = phi[r] * ratio[r]
                                 down[p, r] += value
                                 down[q, r] += value
-            if is_collecting and is_root:
+                        if (i3 - i1) % 2:
+                            p = maps[item_map[i3 - 1] + local]
+                            for r in range(n_here):
+                                down[p, r] += phi[r] * ratio[r]
+            if is_collecting and (is_root or scale[c]):
                 for r in range(n_here):
-                    log_evidence[rows[begin + r]] += np.log(msg[own[c], r])
-            if is_collecting and scale[c]:
-                for r in range(n_here):
-                    least = low[c, r]
-                    if least < TINY:
-                        state[rows[begin + r]] = 2
-                    if scale[c] > 1 and not is_root:
+                    most = 1.0
+                    least = low[c, r] * floor[c]
+                    if scale[c] and least < TINY:
+                        state[begin + r] = 2
+                    if is_root:
+                        most = msg[own[c], r]
+                    elif scale[c] > 1:
                         most = 0.0
                         least = np.inf
                         for o in range(own[c], own[c + 1]):
@@ -188,34 +218,27 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                                 most = value
                             if value > 0 and value < least:
                                 least = value
-                        log_evidence[rows[begin + r]] += np.log(most)
-                        top[c, r] = most
                         if most > 0:
                             least /= most
                             for o in range(own[c], own[c + 1]):
                                 msg[o, r] /= most
+                        top[c, r] = most
+                    log_evidence[begin + r] += np.log(most)
+                    low[c, r] = 1.0
                     if not is_root:
                         low[parent[c], r] *= least
         # The answers, variable by variable: each has an array of its own.
-        for r in range(n_here):
-            if state[rows[begin + r]] == 0 and log_evidence[rows[begin + r]] == -np.inf:
-                state[rows[begin + r]] = 1
         for v in range(cards.shape[0]):
-            if out_start[v] >= 0:
+            if out_start[v] >= 0 and variable_leaf[v] >= 0:
                 card = cards[v]
-                leaf_at = variable_leaf[v]
                 for r in range(n_here):
-                    row = rows[begin + r]
-                    code = np.int64(codes[v, row])
-                    at = out_start[v] + row * card
-                    total = 0.0
-                    if code >= card and state[row] == 0:
-                        for s in range(card):
-                            total += down[leaf_at + s, r]
-                    for s in range(card):
-                        value = 0.0
-                        if total > 0:
-                            value = down[leaf_at + s, r] / total
-                        elif s == code and state[row] == 0:
-                            value = 1.0
-                        out[at + s] = value
+                    ratio[r] = 0.0
+                for m in range(variable_leaf[v], variable_leaf[v] + card):
+                    for r in range(n_here):
+                        ratio[r] += down[m, r]
+                for s in range(card):
+                    for r in range(n_here):
+                        phi[r] = down[variable_leaf[v] + s, r] / ratio[r]
+                    at = out_start[v] + s
+                    for r in range(n_here):
+                        out[at + rows[begin + r] * card] = phi[r]

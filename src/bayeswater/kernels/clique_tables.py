@@ -47,13 +47,12 @@ class Families(NamedTuple):
 
 
 class Roles(NamedTuple):
-    """What a tree is made for: uint8 arrays (n_variables,), but for `offset`."""
+    """What a tree is made for: uint8 arrays (n_variables,)."""
 
     relevant: Array  # families that count
     fixed: Array  # observed variables that are taken out of the graph
     evidence: Array  # variables left in the graph that may be observed in some row, or softly
     wanted: Array  # variables left in the graph whose marginals are asked for
-    offset: Array | None = None  # (n_variables,) int64: the slice of each table, if it is the same for all rows
 
 
 class CliqueTables(NamedTuple):
@@ -78,8 +77,6 @@ class CliqueTables(NamedTuple):
 def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles, *, use_loop: bool) -> CliqueTables:
     """Place the families in the cliques, multiply the constant ones and write the maps."""
     n, n_cliques = len(cards), len(tree.parent)
-    folded = roles.offset is not None
-    constant = np.zeros(n, dtype=np.int64) if roles.offset is None else roles.offset
     cells = tree.n_states.astype(np.int64)
     own = np.zeros(n_cliques + 1, dtype=np.int64)
     np.cumsum(tree.n_own.astype(np.int64), out=own[1:])
@@ -89,7 +86,7 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
     leaf, part = np.empty((2 * n + 1, 3), dtype=np.int64), np.empty((n + len(families.variable), 2), dtype=np.int64)
     (_place_loop if use_loop else _place_loop.loop)(
         tree.start, tree.variable, tree.parent, cells, tree.host, tree.home, tree.turn, own, cards, families.start,
-        families.variable, families.stride, roles.relevant, roles.fixed, roles.evidence, roles.wanted, folded,
+        families.variable, families.stride, roles.relevant, roles.fixed, roles.evidence, roles.wanted,
         of_variable, job, first_job, leaf, part, sizes,
     )  # fmt: skip
     n_items, n_map_cells, n_leaves, n_gather, n_parts, lonely, n_messages = sizes.tolist()
@@ -113,7 +110,7 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
     if not use_loop:
         return _fill(tables, tree, cards, families, roles, leaf_of, job[1], first_job)
     _fill_loop(
-        tree.start, tree.variable, tree.n_shared, cells, cards, *families, roles.fixed, constant, leaf_of, job,
+        tree.start, tree.variable, tree.n_shared, cells, cards, *families, roles.fixed, leaf_of, job,
         first_job, *tables[:7], *tables[8:11], variable_leaf, np.zeros(n, dtype=np.int64),
         np.empty((2, int(cells.max(initial=1))), dtype=np.int64), sizes,
     )  # fmt: skip
@@ -170,8 +167,8 @@ def _fill(
         jobs = [job[first_job[k] : first_job[k + 1]].tolist() for k in range(N_KINDS * c, N_KINDS * (c + 1))]
         base = np.ones(int(tree.n_states[c]))
         for f in jobs[CONSTANT]:
-            origin = families.table_start[f] + (0 if roles.offset is None else roles.offset[f])
-            base *= families.table[cells_of(scope, cards, _free_strides(families, roles, f)[1], int(origin))]
+            origin = int(families.table_start[f])
+            base *= families.table[cells_of(scope, cards, _free_strides(families, roles, f)[1], origin)]
         n_own = int(tables.own[c + 1] - tables.own[c])
         limits = np.arange(n_own) * (len(base) // n_own)
         kept = np.flatnonzero(base > 0)
@@ -210,7 +207,7 @@ def _free_strides(families: Families, roles: Roles, f: int) -> tuple[list[int], 
 @compiled
 def _place_loop(  # type: ignore[no-untyped-def]
     start, variable, parent, cells, host, home, turn, own, cards, family_start, family_variable, family_stride,
-    relevant, fixed, evidence, wanted, folded, of_variable, job, first_job, leaf, part, sizes,
+    relevant, fixed, evidence, wanted, of_variable, job, first_job, leaf, part, sizes,
 ):  # fmt: skip
     n = cards.shape[0]
     n_cliques = parent.shape[0]
@@ -258,8 +255,7 @@ def _place_loop(  # type: ignore[no-untyped-def]
                         first = v
             if (first < 0) != (lonely == 1):
                 continue
-            is_leaf = any_fixed and (lonely or not folded)
-            if is_leaf:
+            if any_fixed:
                 leaf_of[f] = message
                 leaf[n_leaves, 0] = message
                 leaf[n_leaves, 1] = n_gather
@@ -275,7 +271,7 @@ def _place_loop(  # type: ignore[no-untyped-def]
             if first < 0:
                 continue
             best = home[first]
-            if is_leaf:  # its map is as long as the clique is large: look for the smallest
+            if any_fixed:  # its map is as long as the clique is large: look for the smallest
                 for c in range(n_cliques):
                     if cells[c] < cells[best]:
                         n_inside = 0
@@ -290,7 +286,7 @@ def _place_loop(  # type: ignore[no-untyped-def]
                             best = c
             hosted[f] = best
             job[0, n_jobs] = best
-            job[1, n_jobs] = FAMILY_LEAF if is_leaf else CONSTANT
+            job[1, n_jobs] = FAMILY_LEAF if any_fixed else CONSTANT
             job[2, n_jobs] = f
             n_jobs += 1
     leaf[n_leaves, 0] = message
@@ -329,7 +325,7 @@ def _place_loop(  # type: ignore[no-untyped-def]
 @compiled
 def _fill_loop(  # type: ignore[no-untyped-def]
     start, variable, n_shared, cells, cards,
-    family_start, family_variable, family_stride, table_start, indicator, table, fixed, constant, leaf_of, job,
+    family_start, family_variable, family_stride, table_start, indicator, table, fixed, leaf_of, job,
     first_job, parent, own, block, base, run, item_map, maps, leaf, part, gather, variable_leaf, stride, scratch, sizes,
 ):  # fmt: skip
     index, kept = scratch[0], scratch[1]
@@ -402,7 +398,7 @@ def _fill_loop(  # type: ignore[no-untyped-def]
                 what = job[1, j]
                 size = 1
                 if kind == CONSTANT:
-                    index[0] = table_start[what] + constant[what]
+                    index[0] = table_start[what]
                     for k in range(family_start[what], family_start[what + 1]):
                         if not fixed[family_variable[k]]:
                             stride[family_variable[k]] = family_stride[k]

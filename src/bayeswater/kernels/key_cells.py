@@ -18,8 +18,8 @@ import numpy as np
 
 from bayeswater.typing import Array
 
-SIGN = -(2**63)
-"""The bit of a float that is its sign, read as a whole number; the other bits of a negative one are added to it."""
+LARGEST = 2**63 - 1
+"""All bits of a float but its sign."""
 
 
 class Cells(NamedTuple):
@@ -38,11 +38,11 @@ def keys_of(x: Array) -> Array:
     >>> keys_of(np.array([-0.0, 0.0, 5e-324, -5e-324])).tolist()
     [0, 0, 1, -1]
     """
-    bits = x.view(np.int64)
+    bits = np.ascontiguousarray(x).view(np.int64)
     if bits.min(initial=0) >= 0:
         return bits
-    key = bits.copy()
-    return np.subtract(SIGN, key, out=key, where=key < 0)
+    sign = bits >> 63  # -1 below 0: then -magnitude is the complement of the magnitude, plus 1
+    return (bits ^ (sign & LARGEST)) - sign
 
 
 def numbers_of(key: Array) -> Array:
@@ -66,6 +66,8 @@ def least_shift(key: Array, most: int) -> int:
     if len(key) <= most:
         return 0
     differing = (key[1:] ^ key[:-1]).view(np.uint64)  # of different signs: in the first bit of all
+    if np.count_nonzero(differing) < most:
+        return 0
     return int(np.partition(differing, -most)[-most]).bit_length()
 
 
@@ -73,13 +75,31 @@ def joined(parts: Sequence[Cells], most: int) -> Cells:
     """Put histograms together, with the smallest shift that all of their numbers need."""
     low, high, code, weight = (np.concatenate(arrays) for arrays in zip(*(part[1:] for part in parts), strict=True))
     shift = max(part.shift for part in parts)
-    order = np.lexsort((low, code))
-    low, high, code, weight = low[order], high[order], code[order], weight[order]
-    shift += least_shift(np.sort(low >> shift), most)
-    first = cell_starts(low >> shift, code)
-    if len(first) == len(low):
-        return Cells(shift, low, high, code, weight)
-    return Cells(shift, low[first], np.maximum.reduceat(high, first), code[first], np.add.reduceat(weight, first))
+    bucket = low >> shift
+    further = least_shift(np.sort(bucket, kind="stable"), most)
+    order = _order(bucket, code, shift)
+    first = cell_starts((bucket >> further)[order], code[order])
+    size = np.diff(first, append=len(low))
+    joins = (low, np.minimum), (high, np.maximum), (weight, np.add)
+    if size.max(initial=0) <= 2:  # as good as always, of two parts
+        shared = np.flatnonzero(size == 2)
+        cells = [array[order[first]] for array, _ in joins]
+        second = order[first[shared] + 1]
+        for cell, (array, join) in zip(cells, joins, strict=True):
+            cell[shared] = join(cell[shared], array[second])
+    else:
+        cells = [join.reduceat(array[order], first) for array, join in joins]
+    return Cells(shift + further, cells[0], cells[1], code[order[first]], cells[2])
+
+
+def _order(bucket: Array, code: Array, shift: int) -> Array:
+    """Order cells by class and bucket; both in one number, where a class has room in the bits that were dropped.
+
+    The sort finds the stretches that are in order, those of each part, and merges them.
+    """
+    if shift and code.max(initial=0) >> (shift - 1) == 0:
+        return np.argsort((code.astype(np.int64) << (64 - shift)) + bucket, kind="stable")
+    return np.lexsort((bucket, code))
 
 
 def cell_starts(bucket: Array, code: Array) -> Array:

@@ -4,6 +4,7 @@ Sorting is what a processor does fastest to find equal numbers, and those that s
 Each class is one stretch of memory, so its sums are sums of neighbours, too. They do not depend on the order of rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,10 +13,20 @@ import numpy as np
 
 from bayeswater.kernels.key_cells import Cells, cell_starts, keys_of, least_shift
 from bayeswater.kernels.log_factorial import log_factorial
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 BEYOND_COUNTS = 2.0**53
 """From here on every float is whole, and being so says nothing."""
+
+FEW_CLASSES = 8
+"""Up to so many classes, to look for each one is faster than to sort the rows by them."""
+
+CACHED = 2**15
+"""Numbers that are worked on at once: what is made of them on the way stays in a second-level cache."""
+
+COMPARED = 1024
+"""Neighbours that are compared, evenly spaced, to tell whether most numbers occur more than once."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +39,10 @@ class ClassOrder:
     @classmethod
     def of(cls, codes: Array, n_classes: int) -> "ClassOrder":
         """Order the rows of classes (n_rows,)."""
-        return cls(np.argsort(codes, kind="stable"), np.bincount(codes, minlength=n_classes))
+        if n_classes > FEW_CLASSES:
+            return cls(np.argsort(codes, kind="stable"), np.bincount(codes, minlength=n_classes))
+        rows = [np.flatnonzero(codes == k) for k in range(n_classes)]
+        return cls(np.concatenate(rows), np.array([len(own) for own in rows]))
 
 
 @dataclass(frozen=True)
@@ -57,19 +71,21 @@ class SortedColumn:
         return replace(self, x=self.x[order], weight=self.weight[order])
 
     def _distinct(self) -> "SortedColumn":
-        """Let equal numbers be one of their weight together, if that leaves half of them or fewer."""
-        is_first = self._is_first(self.x)
-        if 2 * np.count_nonzero(is_first) > len(self.x):
+        """Let equal numbers be one of their weight together, if most of them occur more than once."""
+        some = np.arange(0, len(self.x) - 1, max(1, len(self.x) // COMPARED))
+        if 2 * np.count_nonzero(self.x[some] == self.x[some + 1]) < len(some):
             return self
-        first = np.flatnonzero(is_first)
+        first = self._starts(0)
         return SortedColumn(self.x[first], self._run_weights(first), self._class_sizes(first))
 
-    def _is_first(self, values: Array) -> Array:
-        """Where values (n,) that belong to the numbers are others than those before them in their class."""
-        is_first = np.ones(len(values), dtype=bool)
-        np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    def _starts(self, shift: int) -> Array:
+        """Where in a class another bucket begins, in rising order."""
+        is_first = np.ones(len(self.x), dtype=bool)
+        for rows in row_blocks(len(self.x), CACHED):
+            bucket = keys_of(self.x[max(rows.start - 1, 0) : rows.stop]) >> shift
+            np.not_equal(bucket[1:], bucket[:-1], out=is_first[max(rows.start, 1) : rows.stop])
         is_first[self._first] = True
-        return is_first
+        return np.flatnonzero(is_first)
 
     def _run_weights(self, first: Array) -> Array:
         """Weight of the numbers from each start on up to the next."""
@@ -114,19 +130,35 @@ class SortedColumn:
         return self.size if self.weight is None else self.class_sums(np.ones(1, dtype=self.weight.dtype))
 
     def moments(self) -> tuple[Array, Array, Array]:
-        """Weight, mean and scatter of every class, from distances to its median.
+        """Weight, mean and scatter of every class."""
+        return self._moments_of(_as_it_is)
+
+    def log_moments(self) -> tuple[Array, Array, Array]:
+        """Weight, mean and scatter of the logarithms of the numbers over 0 in every class; others have none."""
+        if (self.x[self._first] > 0).all():
+            return self._moments_of(np.log)
+        beyond = [own.start + int(np.searchsorted(self.x[own], 0, side="right")) for own in self._stretches]
+        positive = [slice(start, own.stop) for start, own in zip(beyond, self._stretches, strict=True)]
+        weight = None if self.weight is None else np.concatenate([self.weight[own] for own in positive])
+        size = np.array([own.stop - own.start for own in positive])
+        return SortedColumn(np.concatenate([self.x[own] for own in positive]), weight, size)._moments_of(np.log)
+
+    def _moments_of(self, function: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
+        """Moments of a rising function of the numbers, from distances to its median in each class.
 
         The mean is no further from the median than the standard deviation, so the squares of the distances sum to no
         more than twice the scatter, and hardly a digit is lost when it is taken from them.
         """
-        median, total, square = self._medians(), np.zeros(len(self.size)), np.zeros(len(self.size))
+        median, total, square = np.zeros((3, len(self.size)))
+        median[self.size > 0] = function(self._medians()[self.size > 0])
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the column
             for k, own in enumerate(self._stretches):
-                away = self.x[own] - median[k]
-                weighted = away if self.weight is None else away * self.weight[own]
-                total[k] = weighted.sum()
-                weighted *= away
-                square[k] = weighted.sum()
+                for start in range(own.start, own.stop, CACHED):
+                    some = slice(start, min(start + CACHED, own.stop))
+                    away = function(self.x[some]) - median[k]
+                    weighted = away if self.weight is None else away * self.weight[some]
+                    total[k] += weighted.sum()
+                    square[k] += np.multiply(weighted, away, out=away).sum()
             shift = total / np.where(self.size > 0, self.class_weight, 1)
             return self.class_weight, median + shift, square - shift * total
 
@@ -140,17 +172,14 @@ class SortedColumn:
         medians[self.size > 0] = self.x[(self._limits[:-1] + middle)[self.size > 0]]
         return medians
 
-    def logarithms(self) -> "SortedColumn":
-        """Give the logarithms of the numbers over 0, and leave out all others."""
-        positive = self if (self.x[self._first] > 0).all() else self.where(self.x > 0)
-        return replace(positive, x=np.log(positive.x))
-
     def whole_sums(self) -> tuple[Array, Array, Array, Array]:
         """Weights of counts and of other numbers, sums of x and log x! of the counts: (n_classes,) each.
 
         Counts are whole numbers from 0 on, below 2**53.
         """
-        is_count = self.x == np.floor(self.x)
+        is_count = np.empty(len(self.x), dtype=bool)
+        for rows in row_blocks(len(self.x), CACHED):
+            np.equal(self.x[rows], np.floor(self.x[rows]), out=is_count[rows])
         if is_count.any():
             is_count &= (self.x >= 0) & (self.x < BEYOND_COUNTS)
         counts = self.where(is_count)
@@ -159,16 +188,20 @@ class SortedColumn:
         return whole, other, counts.class_sums(counts.x), counts.class_sums(log_factorial(counts.x))
 
     def key_cells(self, *, most: int, probed: int) -> Cells:
-        """Histogram of at most `most` buckets; about `probed` numbers tell how wide they are at least."""
-        key, n_classes = keys_of(self.x), len(self.size)
-        shift = least_shift(np.sort(key[:: max(1, len(key) // probed)]), most)
-        bucket = key >> shift
-        first = np.flatnonzero(self._is_first(bucket))
+        """Histogram of at most `most` buckets; about `probed` numbers of a class tell how wide they are at least."""
+        n_classes = len(self.size)
+        largest = self.x[self._stretches[int(self.size.argmax())]]  # a part of the numbers that is in order as it is
+        shift = least_shift(keys_of(largest[:: max(1, len(largest) // probed)]), most)
+        first = self._starts(shift)
         code = np.repeat(np.arange(n_classes, dtype=np.min_scalar_type(n_classes)), self._class_sizes(first))
-        bucket = bucket[first]
-        further = least_shift(np.sort(bucket), most)
+        bucket = keys_of(self.x[first]) >> shift
+        further = least_shift(np.sort(bucket, kind="stable"), most)  # this sort merges what is in order: the classes
         if further:
             kept = cell_starts(bucket >> further, code)
             first, code = first[kept], code[kept]
-        last = np.append(first, len(key))[1:] - 1
-        return Cells(shift + further, key[first], key[last], code, self._run_weights(first))
+        last = np.append(first, len(self.x))[1:] - 1
+        return Cells(shift + further, keys_of(self.x[first]), keys_of(self.x[last]), code, self._run_weights(first))
+
+
+def _as_it_is(x: Array) -> Array:
+    return x

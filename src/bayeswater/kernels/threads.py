@@ -87,6 +87,23 @@ def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
             del item  # while the next one is waited for, nothing of this one is kept
 
 
+def in_turns(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Apply `function` to few large items, several at a time; each has its share of our threads for its own work.
+
+    >>> with threads(6):
+    ...     in_turns(lambda item: (item, thread_count()), "ab")
+    [('a', 3), ('b', 3)]
+    """
+    items = list(items)
+    share = max(1, thread_count() // max(1, len(items)))
+
+    def with_share(item: Item) -> Result:
+        with threads(share):
+            return function(item)
+
+    return list(ordered_map(with_share, items))
+
+
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Apply `function` to the items on our threads; results come in the order of the items.
 

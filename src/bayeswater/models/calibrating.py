@@ -26,6 +26,7 @@ from bayeswater.errors import DataError
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class
 from bayeswater.models.classifier import CountingClassifier
+from bayeswater.models.streaming.answering import over_rows
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -82,8 +83,10 @@ class CalibratingClassifier(CountingClassifier):
         """Score rows that were counted, each against the sums without it.
 
         What decides how rows are read is held fixed, as all rows decided it: classes, domains, families, cuts,
-        vocabulary, and smoothing that was chosen automatically (see `loo_predict_log_proba`). They were chosen by the
-        very rows that are scored, so the figures may be a little better than those of new rows.
+        vocabulary, and smoothing of words that was chosen automatically (see `loo_predict_log_proba`). They were chosen
+        by the very rows that are scored, so the figures may be a little better than those of new rows. Automatic
+        smoothing of categories and bins is chosen again without each row, where these are few: together with many
+        columns it would know them by heart.
 
         Parameters
         ----------
@@ -160,14 +163,17 @@ class CalibratingClassifier(CountingClassifier):
     def _is_calibrated(self) -> bool:
         return "calibration_" in self.__dict__
 
+    @over_rows
     def predict(self, X: Any) -> Array:
         """Class of largest probability; the first one among equals."""
         return self.classes_[best_class(self.predict_log_proba(X))] if self._is_calibrated else super().predict(X)
 
+    @over_rows
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, calibrated if that was asked for: (n_rows, n_classes)."""
         return np.exp(self.predict_log_proba(X)) if self._is_calibrated else super().predict_proba(X)
 
+    @over_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the probabilities: (n_rows, n_classes)."""
         log_proba = super().predict_log_proba(X)

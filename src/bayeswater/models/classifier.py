@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswater.data.frames import held, library_of, write_frame
@@ -25,6 +26,10 @@ from bayeswater.inference.log_space import log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score_blocks
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.scoring_classifier import ScoringClassifier
+from bayeswater.models.streaming.counting import Counting
+from bayeswater.models.streaming.examples import Examples
+from bayeswater.models.streaming.fitting import fit_source
+from bayeswater.models.streaming.walking import Pass, Walk
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
@@ -66,18 +71,47 @@ class CountingClassifier(ScoringClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    __metadata_request__fit = dict.fromkeys(("target", "checkpoint", "progress"), UNUSED)  # no data of rows
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Self:
         """Learn from rows, forgetting what was learned before.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_columns)
+            With `target`, also a source of rows that may not fit into memory: the path of a file (CSV, Parquet, Arrow,
+            JSON lines) or a pattern of paths, a dataset of pyarrow, a relation of DuckDB, a LazyFrame of polars, an
+            iterator of Arrow batches, or a frame of Dask, Spark or Ray. It is read in pieces, as often as the model
+            needs; what is counted does not depend on how rows are divided into pieces.
         y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), optional
+        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target : str, optional
+            Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
+        checkpoint : path, optional
+            File in which what was counted of a source is kept from time to time. Where it is there already, counting
+            goes on from it, and ends with the same model; in the end it is removed.
+        progress : bool or callable, optional
+            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
         """
+        if target is not None:
+            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
         X = held(X)
         return self._keep(self._sums_of(X, y, sample_weight), X, first=True)
+
+    def _walk(self, examples: Examples) -> Walk[Self]:
+        """Learn from a source, pass by pass."""
+        sums = yield Pass(Counting(clone(self)))
+        return self._keep(sums, examples.head.X, first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
@@ -175,7 +209,10 @@ class CountingClassifier(ScoringClassifier):
 
     def _checked_labels(self, y: Any) -> CheckedLabels:
         if y is None:
-            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+            raise DataError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Give y, "
+                "or with target= the name of the column that holds the labels"
+            )
         return checked_labels(y)
 
     def _known_classes(self, classes: Any, first: bool) -> Variable | None:

@@ -23,11 +23,13 @@ from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.complement_nb import ComplementNB
+from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.multinomial_nb import MultinomialNB
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.network_classifier import NetworkClassifier
 from bayeswater.models.semi_naive.a2de import A2DE
 from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.dependence_classifier import FAMILIES
@@ -37,11 +39,15 @@ from bayeswater.models.semi_naive.skdb import SKDB
 from bayeswater.models.semi_naive.spode import SPODE
 from bayeswater.models.semi_naive.tan import TAN
 from bayeswater.models.stored.calibration import require_fitting
-from bayeswater.models.stored.columns import without_vectorizers
 from bayeswater.models.stored.domains import read_names
+from bayeswater.models.stored.ensemble import KIND as ENSEMBLE
+from bayeswater.models.stored.ensemble import described_ensemble, restored_ensemble
 from bayeswater.models.stored.groups import read_n_features, require_source_names
 from bayeswater.models.stored.network import KIND as NETWORK
 from bayeswater.models.stored.network import described_network, restored_network
+from bayeswater.models.stored.network_classifier import KIND as NETWORK_CLASSIFIER
+from bayeswater.models.stored.network_classifier import described_classifier, restored_classifier
+from bayeswater.models.stored.parameters import described_parameters, with_parameters
 from bayeswater.models.stored.sums import described_sums, restored_sums
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.binary_counts import BinaryCounts
@@ -98,6 +104,13 @@ KINDS = {
 }
 """All that a file may hold; a new model joins by a line here."""
 
+OWN_FORMS: dict[str, tuple[Any, Any]] = {
+    NETWORK: (described_network, restored_network),
+    ENSEMBLE: (described_ensemble, restored_ensemble),
+    NETWORK_CLASSIFIER: (described_classifier, restored_classifier),
+}
+"""Models whose document and arrays are their own: how they are made, and how they are read."""
+
 FRAMES = (None, "pandas", "polars", "pyarrow")
 """Libraries whose frames a model gives back, or None for arrays."""
 
@@ -131,12 +144,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     kind = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
-    if kind is None and type(model) is not BayesianNetwork:
-        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, NETWORK])}")
-    if kind is not None:
+    describe, _ = OWN_FORMS.get(type(model).__name__, (None, None))
+    if kind is None and (describe is None or type(model) not in (BayesianNetwork, BayesEnsemble, NetworkClassifier)):
+        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, *OWN_FORMS])}")
+    if type(model) is not BayesianNetwork:
         model._require_fitted()
     try:
-        document, arrays = described_network(model) if kind is None else _described(model, kind)
+        document, arrays = describe(model) if describe is not None else _described(model, str(kind))
         _restored(document, arrays)  # what could not be read is not written
         write_model_file(path, document, arrays)
     except OSError as error:
@@ -170,13 +184,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str, Array]]:
     written, arrays = described_sums(model.statistics_)
     names = getattr(model, "feature_names_in_", None)
-    parameters = model.get_params(deep=False)
-    if "columns" in parameters:
-        parameters["columns"] = without_vectorizers(parameters["columns"])
     document = {
         "library": f"bayeswater {__version__}",
         "kind": kind,
-        "parameters": {name: CODEC.encode(value, f"parameter {name!r}") for name, value in parameters.items()},
+        "parameters": described_parameters(model),
         "feature_names": None if names is None else names.tolist(),
         "frame": model._library,
         **written,
@@ -192,11 +203,11 @@ def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str
     return document, arrays
 
 
-def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifier | BayesianNetwork:
+def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     name = document.get("kind", "")
-    if name == NETWORK:
-        return restored_network(document, arrays)
-    known = [*KINDS, NETWORK]
+    if isinstance(name, str) and name in OWN_FORMS:
+        return OWN_FORMS[name][1](document, arrays)
+    known = [*KINDS, *OWN_FORMS]
     require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
     kind = KINDS[name]
     require(document.keys() == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}")
@@ -204,7 +215,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> CountingClassifie
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
     keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them
     sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays, kind.groups)
-    model = _with_parameters(kind.model, document["parameters"])
+    model = with_parameters(kind.model, document["parameters"])
     if isinstance(model, GaussianClassifier):
         _shrink(model, document["shrinkage"])
     if isinstance(model, DiscreteClassifier):
@@ -253,14 +264,6 @@ def _calibrate(model: CalibratingClassifier, written: Any) -> None:
         require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
         require_fitting(report, len(model.classes_))
         model.calibration_ = report
-
-
-def _with_parameters(model: type[CountingClassifier], written: Any) -> CountingClassifier:
-    known = model().get_params(deep=False)
-    require(isinstance(written, dict), "its parameters are no JSON object")
-    unknown = sorted(written.keys() - known.keys())
-    require(not unknown, f"its parameters {unknown} are none of those of {model.__name__}: {sorted(known)}")
-    return model(**{name: CODEC.decode(value, f"parameter {name!r}") for name, value in written.items()})
 
 
 def _in_brief(error: Exception) -> str:

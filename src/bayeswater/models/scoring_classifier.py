@@ -1,7 +1,8 @@
 """`ScoringClassifier`: what every classifier that gives log P(class, row) has in common.
 
 A model says how it reads rows (`_table`) and what their log-joints are (`_joint`); posterior, prediction and decisions
-follow from these.
+follow from these. X may be a source of rows that do not fit into memory: the answers come in pieces then
+(`models.streaming.answering`).
 """
 
 from abc import abstractmethod
@@ -18,6 +19,7 @@ from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import SchemaError
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, score
+from bayeswater.models.streaming.answering import over_rows
 from bayeswater.typing import Array
 
 
@@ -32,27 +34,33 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
     def _table(self, X: Any) -> Any:
         """Read rows to predict."""
 
+    @over_rows
     def predict(self, X: Any) -> Array:
         """Class of largest posterior probability; the first one among equals."""
         codes = self._score(X, best_class)
         return self.classes_[codes]
 
+    @over_rows
     def predict_proba(self, X: Any) -> Array:
         """Posterior probability of each class: (n_rows, n_classes)."""
         return self._score(X, posterior)
 
+    @over_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the posterior probabilities, never floored: (n_rows, n_classes)."""
         return self._score(X, log_posterior)
 
+    @over_rows
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Logarithm of P(row, class): (n_rows, n_classes)."""
         return self._score(X, None)
 
+    @over_rows
     def log_evidence(self, X: Any) -> Array:
         """Logarithm of P(row), the sum over all classes: (n_rows,)."""
         return log_evidence(self.predict_joint_log_proba(X))
 
+    @over_rows
     def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:
         """Action of least expected cost in every row: (n_rows,).
 
@@ -69,6 +77,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._evidence(X).decide(loss, prior, return_risk=return_risk)
 
+    @over_rows
     def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
         """Expected cost of the best action, with `loss` and `prior` as in `decide`: (n_rows,)."""
         return self._evidence(X).expected_loss(loss, prior)

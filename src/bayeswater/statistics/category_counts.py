@@ -41,7 +41,7 @@ class CategoryCounts(Statistic):
             w = None if weight is None else weight[rows]
             return count_categories(coded.block(rows), n_states, labels.codes[rows], w, n_classes, use_loop=use_loop)
 
-        blocks = ordered_map(count, row_blocks(coded.shape[0]))
+        blocks = ordered_map(count, row_blocks(coded.shape[0]) or [slice(0, 0)])
         table = next(blocks)
         for part in blocks:
             table += part

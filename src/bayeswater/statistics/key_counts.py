@@ -50,6 +50,19 @@ class ColumnHistogram:
         """Sum a number (n_buckets,) that belongs to a bucket over the rows of every class: (n_classes,)."""
         return np.bincount(self.code, weights=self.count * of_bucket[self.place], minlength=self.n_classes)
 
+    def between(self, starts: Array) -> Array:
+        """Counts (n + 1, n_classes) of the stretches of buckets that begin at 0 and at n places in rising order."""
+        if self.count.dtype.kind == "f":  # of a difference of fractions digits would cancel
+            return self.grouped(np.searchsorted(starts, np.arange(len(self.first)), side="right"), len(starts) + 1)
+        return np.diff(self._before[np.concatenate([[0], starts, [len(self.first)]])], axis=0)
+
+    @cached_property
+    def _before(self) -> Array:
+        """Counts of the buckets before each one, and of all: (n_buckets + 1, n_classes)."""
+        table = np.zeros((len(self.first) + 1, self.n_classes), dtype=self.count.dtype)
+        table[1:] = self.grouped(np.arange(len(self.first)), len(self.first))
+        return np.cumsum(table, axis=0, out=table)
+
     def grouped(self, group: Array, n_groups: int) -> Array:
         """Counts (n_groups, n_classes) when each bucket belongs to a group (n_buckets,)."""
         cell = group[self.place] * self.n_classes + self.code

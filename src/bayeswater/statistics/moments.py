@@ -86,7 +86,7 @@ class Moments(ColumnStatistic):
 
         def column_moments(j: int) -> tuple[Array, ...]:
             column = SortedColumn.of(matrix.column(j), weight, order)
-            return (column.logarithms() if is_log[j] else column).moments()
+            return column.log_moments() if is_log[j] else column.moments()
 
         columns = list(ordered_map(column_moments, range(matrix.shape[1])))
         return cls(labels.variable, matrix.names, *side_by_side(columns)).compact()

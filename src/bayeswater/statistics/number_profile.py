@@ -46,9 +46,8 @@ class NumberProfile(Statistic):
 
         def column_sums(j: int) -> tuple[Any, ...]:
             column = SortedColumn.of(matrix.column(j), weight, order)
-            logs = column.logarithms()
             keys = column.key_cells(most=key_counts.MOST_BUCKETS, probed=key_counts.PROBED)
-            return column.moments(), logs.moments(), column.whole_sums(), keys
+            return column.moments(), column.log_moments(), column.whole_sums(), keys
 
         moments, logs, wholes, keys = zip(*ordered_map(column_sums, range(matrix.shape[1])), strict=True)
         known = labels.variable, matrix.names

@@ -15,6 +15,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.family_columns import score_column, state_bits
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.kernels.weighted_columns import score_weighted_column
 from bayeswater.limits import require_table_bytes
 from bayeswater.structure.scores import LIKELIHOOD, REGRET, Score, term_table
 from bayeswater.typing import Array
@@ -47,7 +48,7 @@ class Families:
         self.codes = np.ascontiguousarray(codes)
         self.n_states = np.asarray(n_states, dtype=np.int64)
         self.score = score
-        self.weight = weight
+        self.weight = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         self.n_rows: float = codes.shape[1] if weight is None else float(weight.sum())
         self.n_variables = len(self.n_states)
         self.n_counted = 0
@@ -56,8 +57,8 @@ class Families:
         self._most_columns = cache_bytes // (8 * self.n_variables + 200)
         self._lookups: dict[tuple[float, int], tuple[Array, Array, Array]] = {}
         self._numbers: dict[tuple[float, int], int] = {}
-        # Fractions of rows, and a number of configurations that is found by counting, have no tables.
-        self._has_tables = weight is None and not score.counts_seen_configurations
+        # Kernels know the number of configurations beforehand, and the regret of whole rows alone, from tables.
+        self._has_kernel = not score.counts_seen_configurations and (weight is None or score.name != "fnml")
         self._uses_kernel = False
         if score.name == "fnml" and weight is not None and (weight != np.rint(weight)).any():
             raise ParameterError("fnml is a score of whole rows; give whole weights, or take 'qnml' or 'bic'")
@@ -65,7 +66,7 @@ class Families:
 
     def expect(self, n_columns: int) -> None:
         """Say how many columns will be asked for: from some work on, they are counted by compiled code."""
-        self._uses_kernel |= self._has_tables and worth_compiling(self.codes.size * n_columns)
+        self._uses_kernel |= self._has_kernel and worth_compiling(self.codes.size * n_columns)
 
     def of(self, y: int, parents: Iterable[int]) -> float:
         """Score of one family."""
@@ -98,7 +99,9 @@ class Families:
     def _count(self, y: int, parents: frozenset[int]) -> Callable[[], Array]:
         """Give a function that counts a column, and shares nothing that changes with any other."""
         self.n_counted += self.n_variables
-        return self._by_kernel(y, sorted(parents)) if self._uses_kernel else partial(self._reference, y, parents)
+        if not self._uses_kernel:
+            return partial(self._reference, y, parents)
+        return (self._by_kernel if self.weight is None else self._by_weights)(y, sorted(parents))
 
     def _store(self, y: int, parents: frozenset[int], found: Array) -> None:
         if len(self._columns) < self._most_columns:
@@ -134,12 +137,32 @@ class Families:
 
         return count
 
+    def _by_weights(self, y: int, parents: list[int]) -> Callable[[], Array]:
+        q = float(np.prod(self.n_states[parents], dtype=np.float64))
+        configurations = q * self.n_states
+        configurations[parents] = q / self.n_states[parents]
+        configurations[y] = q
+        n_own = int(self.n_states[y])
+        known = {c: self.score.terms(c, n_own, self.n_rows) for c in set(configurations.tolist())}
+        terms = [known[c] for c in configurations.tolist()]
+        marks = np.array([[term.cell for term in terms], [term.row for term in terms]])
+        constant, members = np.array([term.constant for term in terms]), np.array(parents, dtype=np.int64)
+
+        def count() -> Array:
+            scores = np.empty(self.n_variables)
+            score_weighted_column(
+                self.codes, self.weight, self.n_states, y, members, marks, constant, self._most_gain, scores
+            )
+            return scores
+
+        return count
+
     @cached_property
     def _most_gain(self) -> Array:
         """Most that each variable can add to a log-likelihood: all that is open about it without any other."""
         if self.score.name not in ("loglik", "aic", "bic"):
             return np.full(self.n_variables, np.inf)
-        counts = [np.bincount(column, minlength=1) for column in self.codes]
+        counts = [np.bincount(column, self.weight, minlength=1) for column in self.codes]
         return np.array([xlogy(self.n_rows, self.n_rows) - xlogy(count, count).sum() for count in counts])
 
     def _lookup(self, q: float, y: int, *, joining: bool) -> Any:

@@ -13,6 +13,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
 from bayeswater.structure.ties import descending_order
+from bayeswater.typing import Array
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,18 @@ class DependenceOrder:
     parents: tuple[tuple[int, ...], ...]
 
 
-def k_dependence(counts: PairCounts, k: int, theta: float | None = None) -> DependenceOrder:
-    """Give the order and the parents of KDB; with `theta`, a parent has a CMI of at least so much."""
+def k_dependence(
+    counts: PairCounts, k: int, theta: float | None = None, rng: np.random.Generator | None = None
+) -> DependenceOrder:
+    """Give the order and the parents of KDB; with `theta`, a parent has a CMI of at least so much.
+
+    With random numbers the order is drawn: of the columns that are left, each is next with a probability in proportion
+    to its MI. Members of an ensemble then differ in structure, and columns that tell more still come early.
+    """
     if k < 0:
         raise ParameterError(f"k is {k}; a column has 0 parents or more")
-    order = descending_order(mutual_information(counts))
+    told = mutual_information(counts)
+    order = descending_order(told) if rng is None else _drawn_order(told, rng)
     information = conditional_mutual_information(counts)
     parents: list[tuple[int, ...]] = [()] * len(order)
     for place, i in enumerate(order.tolist()):
@@ -37,3 +45,13 @@ def k_dependence(counts: PairCounts, k: int, theta: float | None = None) -> Depe
             strongest = strongest[information[i, strongest] >= theta]
         parents[i] = tuple(strongest.tolist())
     return DependenceOrder(tuple(order.tolist()), tuple(parents))
+
+
+def _drawn_order(told: Array, rng: np.random.Generator) -> Array:
+    """Draw columns without replacement, in proportion to what they tell; those that tell nothing come last.
+
+    The first of some waiting times of different rates is that of a column with a probability in proportion to its rate.
+    """
+    waiting = rng.exponential(size=len(told))
+    late = np.where(told > 0, waiting / np.where(told > 0, told, 1.0), np.inf)
+    return np.lexsort((waiting, late))

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.data.discretising.cuts import apply_cuts
+from bayeswater.data.discretising.equal_frequency import equal_frequency_cuts
 from bayeswater.data.discretising.finding import find_cuts
+from bayeswater.data.discretising.value_cells import ValueCells
 
 METHODS = [("equal_frequency", {"n_bins": 4}), ("pkid", {}), ("fixed_frequency", {"min_rows": 3})]
 COLUMNS = st.lists(st.integers(0, 12), min_size=1, max_size=60)
@@ -79,3 +81,19 @@ def test_missing_values_have_no_influence(method, options):
     assert len(cuts_of(values, method, **options)) > 2
     for nothing in ([], [np.nan, np.nan], [3.0, 3.0]):
         assert len(cuts_of(nothing, method, **options)) == 0
+
+
+@pytest.mark.parametrize("phase", [0.25, 0.5, 0.9])
+def test_a_phase_moves_all_cuts_down_by_a_share_of_a_bin(phase):
+    values = np.random.default_rng(0).normal(size=10_000)
+    size = sizes(values, equal_frequency_cuts(ValueCells.of(values, None, 1, None), 4, phase))
+    expected = np.array([1 - phase, 1, 1, 1, phase]) * 2500
+    assert np.abs(size - expected).max() <= 1
+
+
+@given(COLUMNS, st.floats(0.01, 0.99), st.integers(2, 6))
+def test_with_a_phase_there_is_at_most_one_bin_more_and_none_is_empty(values, phase, n_bins):
+    values = np.asarray(values, dtype=float)
+    size = sizes(values, equal_frequency_cuts(ValueCells.of(values, None, 1, None), n_bins, phase))
+    assert len(size) <= n_bins + 1
+    assert size.all()

@@ -1,5 +1,7 @@
 """Cuts by description length: those of brute force, Weka's, and the laws of weights and missing values."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 from tests.oracles.mdl_cuts import brute_force_cuts, remaining
 
 from bayeswater.data.discretising.finding import find_cuts
-from bayeswater.data.discretising.mdl import ExactSearch, WekaSearch, class_weight, is_worth_its_cost
+from bayeswater.data.discretising.mdl import ExactSearch, WekaSearch, class_weight, is_worth_its_cost, mdl_cuts
 from bayeswater.data.discretising.value_cells import ValueCells
 
 COLUMNS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1, max_size=36)
@@ -205,3 +207,23 @@ def test_the_loop_and_numpy_make_the_same_cuts(weight, monkeypatch):
         found.append(cuts_of(values, labels, weights=weights))
     assert found[0] == found[1]
     assert len(found[0]) > 4
+
+
+def test_at_a_lower_price_more_cuts_are_worth_their_cost():
+    """A cut is taken where its gain is over the price times its cost: at price 0 wherever it gains anything."""
+    rng = np.random.default_rng(0)
+    values = rng.random(400)
+    labels = (np.sin(12 * values) + rng.normal(size=400) > 0).astype(int)
+    cells = ValueCells.of(values, labels, 2, None)
+    found = [set(mdl_cuts(cells, price=price).tolist()) for price in (4.0, 1.0, 0.5, 0.0)]
+    assert len(found[0]) < len(found[1]) < len(found[2]) < len(found[3])
+    assert all(fewer <= more for fewer, more in pairwise(found))
+    left, right = np.array([9, 3]), np.array([3, 9])
+    gain, cost = 24 * (1 - entropy(9, 3)), np.log2(23) + np.log2(7) - (2 - 4 * entropy(9, 3))
+    for price in (0.9 * gain / cost, 1.1 * gain / cost):
+        assert is_worth_its_cost(left, right, price) == (price < gain / cost)
+
+
+def entropy(a, b):
+    share = np.array([a, b]) / (a + b)
+    return float(-(share @ np.log2(share)))

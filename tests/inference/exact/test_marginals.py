@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.inference.exact.forced_routes import force_route
 from tests.inference.exact.small_networks import chain, random_network, random_rows, star
 
 from bayeswater import limits
 from bayeswater.errors import DataError, ResourceLimitError, SchemaError
-from bayeswater.inference.exact import marginals as routes
+from bayeswater.inference.exact import routes
 from bayeswater.inference.exact.elimination import log_evidence, query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import PLANS_KEPT, compile
@@ -120,12 +121,10 @@ def test_a_chain_of_a_thousand_with_evidence_of_probability_1e_minus_500(compile
         np.testing.assert_allclose(answers.marginals[600][i], query(chain(n), [600], evidence), atol=1e-12)
 
 
-@pytest.mark.parametrize("seconds", [np.inf, -1.0], ids=["one tree", "trees of patterns and rows"])
-def test_deep_trees_lose_no_digits_on_the_way_down(monkeypatch, seconds):
+@pytest.mark.parametrize("route", ["one tree", "tree of a pattern", "rows one by one"])
+def test_deep_trees_lose_no_digits_on_the_way_down(monkeypatch, route):
     # A hidden chain with a noisy observation of most of its states: every message up and down carries evidence.
-    monkeypatch.setattr(routes, "worth_compiling", lambda cells: True)
-    monkeypatch.setattr(routes, "look_seconds", lambda n_variables, use_loop: seconds)
-    monkeypatch.setattr(routes, "MAKE_SECONDS", -1.0)
+    force_route(monkeypatch, route)
     n = 600
     hidden, noisy = chain(n), np.array([[0.01, 0.02, 0.97], [0.02, 0.01, 0.97]])
     factors = Factors(
@@ -143,6 +142,23 @@ def test_deep_trees_lose_no_digits_on_the_way_down(monkeypatch, seconds):
         np.testing.assert_allclose(answers.log_evidence[i], log_evidence(factors, evidence), rtol=1e-13)
         for v in targets:
             np.testing.assert_allclose(answers.marginals[v][i], query(factors, [v], evidence), rtol=1e-10)
+
+
+@pytest.mark.parametrize("route", ["one tree", "tree of a pattern", "rows one by one"])
+def test_many_branches_of_tiny_entries_are_no_reason_to_give_a_row_back(monkeypatch, route):
+    # Eight chains of four steps hang on one variable. Together their least products are 1e-960, each alone 1e-120.
+    force_route(monkeypatch, route)
+    monkeypatch.setattr(routes.Routes, "by_logarithms", lambda *_: pytest.fail("given back"))
+    step = np.array([[1 - 1e-30, 1e-30], [1e-30, 1 - 1e-30]])
+    parents = ((), *((0 if v % 4 == 0 else v,) for v in range(32)))
+    factors = Factors((2,) * 33, parents, (np.array([0.5, 0.5]), *[step] * 32))
+    codes = np.full((3, 33), 2)
+    codes[:, 4::4] = [[0] * 8, [0] * 7 + [1], [0, 1] * 4]
+    answers = marginals(compile(factors), codes)
+    for row, log_p in zip(codes, answers.log_evidence, strict=True):
+        evidence = {v: int(code) for v, code in enumerate(row) if code < 2}
+        np.testing.assert_allclose(log_p, log_evidence(factors, evidence), rtol=1e-13)
+    np.testing.assert_allclose(answers.marginals[0], [[1, 0], [1, 0], [0.5, 0.5]], atol=1e-15)
 
 
 def test_states_that_fall_far_behind_come_back_when_later_evidence_speaks_for_them(compiled):

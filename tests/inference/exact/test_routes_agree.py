@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import example, given
+from tests.inference.exact.forced_routes import ROUTES, force_route
 from tests.inference.exact.small_networks import (
     evidence_of,
     full_joint,
@@ -15,26 +16,19 @@ from tests.inference.exact.small_networks import (
 )
 
 from bayeswater.errors import ImpossibleEvidence
-from bayeswater.inference.exact import marginals as routes
 from bayeswater.inference.exact.elimination import log_evidence, query
 from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.junction_tree import compile
-from bayeswater.inference.exact.marginals import marginals
+from bayeswater.inference.exact.marginals import Posteriors, marginals
 
 # Sums of at most some thousand products of a few factors: far within 1e-12.
 CLOSE = {"rtol": 0, "atol": 1e-12}
-
-ROUTES = ["logarithms", "one tree", "tree of a pattern", "tree of a row"]
 
 
 @pytest.fixture(params=ROUTES)
 def route(request, monkeypatch):
     """Force one of the routes, whatever it costs."""
-    monkeypatch.setattr(routes, "worth_compiling", lambda cells: request.param != "logarithms")
-    monkeypatch.setattr(routes, "NUMPY_CELLS", np.inf)
-    seconds = np.inf if request.param == "one tree" else -1.0
-    monkeypatch.setattr(routes, "look_seconds", lambda n_variables, use_loop: seconds)
-    monkeypatch.setattr(routes, "MAKE_SECONDS", -1.0)
+    force_route(monkeypatch, request.param)
     return request.param
 
 
@@ -67,13 +61,24 @@ def test_marginals_of_all_variables_are_those_of_the_full_joint(route, with_soft
     for observed in (0.0, 0.3, 0.7, 1.0):
         for _ in range(12):
             factors = random_network(rng, int(rng.integers(1, 8)))
-            n_rows = 1 if route == "tree of a row" else 6
-            codes = random_rows(rng, factors, n_rows, observed)
-            if route == "tree of a pattern":
+            codes = random_rows(rng, factors, 6, observed)
+            if route in ("tree of a pattern", "rows one by one"):
                 codes = np.repeat(codes[:3], 2, axis=0)
                 codes[1::2] = np.where(codes[1::2] < factors.cards, rng.integers(0, factors.cards), factors.cards)
             soft = random_soft(rng, factors, len(codes)) if with_soft else {}
             check(factors, codes, soft, marginals(compile(factors), codes, None, soft))
+
+
+def test_rows_of_many_patterns_that_pay_only_together_are_those_of_the_full_joint():
+    rng = np.random.default_rng(4)
+    factors = random_network(rng, 9, most_states=3)
+    codes = random_rows(rng, factors, 30_000, 0.4)
+    answers = marginals(compile(factors), codes)
+    some = np.arange(0, len(codes), 500)
+    kept = Posteriors(
+        {v: m[some] for v, m in answers.marginals.items()}, answers.log_evidence[some], answers.impossible[some]
+    )
+    check(factors, codes[some], {}, kept)
 
 
 @given(seeds, shares)

@@ -7,7 +7,7 @@ from tests.inference.exact.small_networks import chain, evidence_of, random_netw
 from tests.inference.sampling.networks import ASIA, DYSP, LUNG, XRAY, copies, exact
 
 from bayeswater.errors import ImpossibleEvidence, ParameterError, SamplingError
-from bayeswater.inference.exact.elimination import query
+from bayeswater.inference.exact.elimination import forecast_query, query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.sampling.answering import approximate_query, exact_is_affordable
 from bayeswater.kernels import compiling
@@ -128,12 +128,12 @@ def test_states_that_are_none_and_targets_named_twice_are_refused():
 
 
 def test_exact_answers_are_affordable_for_small_networks_and_not_for_large_ones():
-    assert exact_is_affordable(ASIA, [LUNG], [XRAY], 10.0)
+    assert exact_is_affordable(forecast_query(ASIA, [LUNG], [XRAY]), 10.0)
     rng = np.random.default_rng(0)
     n = 150
     parents = [tuple(rng.choice(v, size=min(v, 4), replace=False).tolist()) for v in range(n)]
     dense = Factors((3,) * n, tuple(parents), tuple(rng.dirichlet(np.ones(3), size=(3,) * len(p)) for p in parents))
-    assert not exact_is_affordable(dense, [n - 1], [], 10.0)
+    assert not exact_is_affordable(forecast_query(dense, [n - 1]), 10.0)
 
 
 def test_time_that_ran_out_is_told():

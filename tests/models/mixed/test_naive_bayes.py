@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from bayeswater import NaiveBayes, PrecisionWarning, UnseenCategoryWarning
+from bayeswater import Dirichlet, NaiveBayes, PrecisionWarning, UnseenCategoryWarning
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
 
@@ -46,6 +46,16 @@ def test_arrays_and_lists_of_objects_are_read_as_the_frame_is() -> None:
         assert_array_equal(
             model.predict_proba(X), frame.predict_proba(X)
         )  # a frame by its places, where no name is known
+
+
+@pytest.mark.parametrize("prior", [None, Dirichlet({"Ulm": 2, "Bonn": 3, "Kiel": 1})])
+def test_categories_are_sorted_by_label_in_whatever_order_rows_and_batches_bring_them(prior: Any) -> None:
+    settings = {} if prior is None else {"columns": {"town": {"prior": prior}}}
+    together, y = pa.table({"town": ["Ulm", "Bonn", "Kiel", "Ulm"]}), [*"abba"]
+    whole = NaiveBayes(**settings).fit(together, y)
+    by_batch = NaiveBayes(**settings).fit_batches([(together[:2], y[:2]), (together[2:], y[2:])])
+    assert by_batch.statistics_.columns == whole.statistics_.columns
+    assert whole.statistics_.columns.groups["categories"].schema[0].states == ("Bonn", "Kiel", "Ulm")
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.uint8, np.bool_])

@@ -339,13 +339,12 @@ def test_a_temperature_is_learned_from_rows_that_had_no_say_in_the_parents(model
 
 
 @every_model
-def test_a_table_in_pieces_is_learned_as_a_fit_and_further_rows(model):
+def test_a_table_in_pieces_is_learned_as_all_its_rows_at_once(model):
     frame, labels = mixed_table()
     batches = [(frame[i::3], labels[i::3]) for i in range(3)]
-    one_by_one = new(model).fit(*batches[0]).partial_fit(*batches[1]).partial_fit(*batches[2])
     found = new(model, calibrate=True).fit_batches(batches)
-    assert found.statistics_ == one_by_one.statistics_
-    assert found.calibration_.n_used == 133
+    assert found.statistics_ == new(model).fit(frame, labels).statistics_
+    assert 20 < found.calibration_.n_used < 100  # kinds of rows among a third of 200, which chose nothing
 
 
 @every_model

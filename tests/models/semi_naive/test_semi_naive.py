@@ -418,7 +418,7 @@ def test_a_choice_of_columns_that_is_asked_for_after_the_fit_is_refused_and_one_
     model = AODE().fit(CARS, VERDICTS).set_params(select=True)
     with pytest.raises(ParameterError, match="select is True, but the rows were learned without a choice"):
         model.predict(CARS)
-    with pytest.raises(ModelFileError, match=r"its structure is None, which no fit with these parameters .* set them back"):
+    with pytest.raises(ModelFileError, match=r"its structure is None, which no fit .* set them back"):
         save(model, tmp_path / "model.bayes")
     chosen = AODE(select=True).fit(CARS, VERDICTS)
     assert len(chosen.structure_[0]) < CARS.shape[1] or len(chosen.structure_[1]) < CARS.shape[1]
@@ -632,24 +632,20 @@ def pieces(frame, labels, n=3):
 
 
 @every_model
-def test_a_table_in_pieces_is_learned_as_a_fit_and_further_rows(model):
+def test_a_table_in_pieces_is_learned_as_all_its_rows_at_once(model):
     frame, labels = mixed_table()
-    model = type(model)(**model.get_params())
-    batches = pieces(frame, labels)
-    one_by_one = type(model)(**model.get_params()).fit(*batches[0])
-    for batch in batches[1:]:
-        one_by_one.partial_fit(*batch)
-    found = model.fit_batches(iter(batches))
-    assert found.statistics_ == one_by_one.statistics_
-    assert (found.predict_proba(frame) == one_by_one.predict_proba(frame)).all()
+    at_once = type(model)(**model.get_params()).fit(frame, labels)
+    found = type(model)(**model.get_params()).fit_batches(pieces(frame, labels))
+    assert found.statistics_ == at_once.statistics_
+    assert (found.predict_proba(frame) == at_once.predict_proba(frame)).all()
 
 
 @every_model
-def test_pieces_after_the_first_calibrate(model):
+def test_pieces_are_calibrated_by_the_part_of_their_rows_that_chose_nothing(model):
     frame, labels = mixed_table()
     model = type(model)(**{**model.get_params(), "calibrate": True})
     found = model.fit_batches(pieces(frame, labels))
-    assert found.calibration_.n_used == 133
+    assert 20 < found.calibration_.n_used < 100  # kinds of rows among a third of 200
     assert (
         found.fit_batches([(frame, labels)]).predict_proba(frame) == model.fit(frame, labels).predict_proba(frame)
     ).all()
@@ -661,7 +657,7 @@ def test_pieces_that_cannot_be_learned_from_are_refused_and_change_nothing():
     with pytest.raises(DataError, match="the batches are empty"):
         model.fit_batches([])
     with pytest.raises(ParameterError, match="can be read but once"):
-        AODE(calibrate=True).fit_batches(iter(pieces(frame, labels)))
+        AODE().fit_batches(iter(pieces(frame, labels)))
     with pytest.raises(SchemaError, match="'size', which AODE was fitted with, is missing"):
         model.fit_batches([(frame, labels), (frame.drop(columns="size"), labels)])
     assert not hasattr(model, "statistics_")

@@ -19,13 +19,17 @@ ROUNDING = 1e-12
 """Shares of a weight that differ by no more of it are equal."""
 
 
-def equal_frequency_cuts(cells: ValueCells, n_bins: int) -> Array:
+def equal_frequency_cuts(cells: ValueCells, n_bins: int, phase: float = 0.0) -> Array:
     """Cut a column into at most `n_bins` bins of about equal weight.
 
-    >>> equal_frequency_cuts(ValueCells.of(np.array([1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 4.0, 4.0]), None, 1, None), 2)
-    array([2.5])
+    A `phase` between 0 and 1 moves all cuts down by this share of a bin, so that the first bin is lighter and one more
+    follows the last: members of an ensemble differ in where they cut.
+
+    >>> cells = ValueCells.of(np.array([1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 4.0, 4.0]), None, 1, None)
+    >>> equal_frequency_cuts(cells, 2), equal_frequency_cuts(cells, 2, phase=0.5)
+    (array([2.5]), array([1.5, 3.5]))
     """
-    return cells.cuts_before(first_of_bins(cells.pooled, n_bins)[1:])
+    return cells.cuts_before(first_of_bins(cells.pooled, n_bins, phase)[1:])
 
 
 def proportional_cuts(cells: ValueCells) -> Array:
@@ -57,25 +61,25 @@ def fixed_frequency_cuts(cells: ValueCells, min_rows: float) -> Array:
     return cells.cuts_before(np.array(starts, dtype=np.int64))
 
 
-def first_of_bins(weight: Array, n_bins: int) -> Array:
+def first_of_bins(weight: Array, n_bins: int, phase: float = 0.0) -> Array:
     """Give the place of the value at which each of at most `n_bins` bins begins, by the weights of the values.
 
     >>> first_of_bins(np.array([2, 2, 1, 3]), 2)
     array([0, 2])
     """
-    return np.arange(len(weight)) if len(weight) <= n_bins else np.array(_first_of_fewer(weight, n_bins))
+    return np.arange(len(weight)) if len(weight) <= n_bins else np.array(_first_of_fewer(weight, n_bins, phase))
 
 
-def _first_of_fewer(weight: Array, n_bins: int) -> list[int]:
+def _first_of_fewer(weight: Array, n_bins: int, phase: float) -> list[int]:
     heavy = _heavy(weight, n_bins)
     light = np.where(heavy, 0.0, weight)
     middle = np.cumsum(light) - light / 2  # where the middle of each value stands among the light ones
     share = middle * ((n_bins - heavy.sum()) / light.sum())
-    place = np.floor(share * (1 + ROUNDING))  # what is a whole number but for rounding counts as one
+    place = np.floor(share * (1 + ROUNDING) + phase)  # what is a whole number but for rounding counts as one
     begins = np.ones(len(weight), dtype=bool)
     begins[1:] = (np.diff(place) > 0) | heavy[1:] | heavy[:-1]
     starts = np.flatnonzero(begins).tolist()
-    return _joined(starts, np.add.reduceat(weight, starts).tolist(), n_bins)
+    return _joined(starts, np.add.reduceat(weight, starts).tolist(), n_bins + (phase > 0))
 
 
 def _heavy(weight: Array, n_bins: int) -> Array:

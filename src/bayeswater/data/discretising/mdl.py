@@ -36,8 +36,10 @@ DIGITS = 52
 """Bits of a float64."""
 
 
-def mdl_cuts(cells: ValueCells, *, weka_exact: bool = False) -> Array:
+def mdl_cuts(cells: ValueCells, *, weka_exact: bool = False, price: float = 1.0) -> Array:
     """Cut a column where that tells its classes apart; in rising order.
+
+    With a `price` below 1, cuts cost only this share of their description, and there are more of them.
 
     >>> x, y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
     >>> mdl_cuts(ValueCells.of(x, y, 2, None))
@@ -51,7 +53,7 @@ def mdl_cuts(cells: ValueCells, *, weka_exact: bool = False) -> Array:
         cut = search.best(low, high, total) if high - low > 1 else None
         if cut is not None:
             left, right = class_weight(cells, low, cut), class_weight(cells, cut, high)
-            if is_worth_its_cost(left, right):
+            if is_worth_its_cost(left, right, price):
                 found.append(cut)
                 open_sets += [(low, cut, left), (cut, high, right)]
     places = np.sort(np.array(found, dtype=np.int64))
@@ -65,8 +67,10 @@ def class_weight(cells: ValueCells, low: int, high: int) -> Array:
     return total.astype(cells.weight.dtype)  # whole weights are below 2**53 in all: no digit is lost
 
 
-def is_worth_its_cost(left: Array, right: Array) -> bool:
+def is_worth_its_cost(left: Array, right: Array, price: float = 1.0) -> bool:
     """Tell whether a cut shortens the description, by the weights of the classes on its sides: (n_classes,) each.
+
+    What the cut itself takes to describe counts `price` times.
 
     >>> is_worth_its_cost(np.array([4, 0]), np.array([0, 4])), is_worth_its_cost(np.array([2, 1]), np.array([1, 2]))
     (True, False)
@@ -77,7 +81,7 @@ def is_worth_its_cost(left: Array, right: Array) -> bool:
     gain = rows * entropy - rows_left * of_left - rows_right * of_right
     sides = np.log2(3.0) * classes + np.log1p(-2 * 3.0**-classes) / LN2  # log2(3^k - 2), for any k
     sides -= classes * entropy - classes_left * of_left - classes_right * of_right
-    return bool(gain > np.log2(max(rows - 1, 1.0)) + sides)
+    return bool(gain > price * (np.log2(max(rows - 1, 1.0)) + sides))
 
 
 def _entropy(weight: Array) -> float:

@@ -13,6 +13,7 @@ from bayeswater.data.sources.arff_header import Attribute, Header, cells_of, rea
 from bayeswater.data.sources.column_types import cast_columns, first_misfit
 from bayeswater.data.sources.delimited import known_encoding
 from bayeswater.data.sources.origin import Origin
+from bayeswater.data.sources.places import Mark, Piece
 from bayeswater.data.sources.source import BLOCK_BYTES, Source
 from bayeswater.errors import DataError
 
@@ -61,28 +62,28 @@ class ArffSource(Source):
                 raise DataError(f"{self.name}: there is no @data; is it an ARFF file?")
             n_bytes *= 4
 
-    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        n_rows = 0
+    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+        n_rows = start.row
         rows: list[Cells] = []
         lines: list[int] = []
-        for number, cells in self._rows():
+        for number, cells in self._rows(start.line):
             rows.append(cells)
             lines.append(number)
             if len(rows) == ROWS:
-                yield self._table(rows, lines, names, n_rows)
+                yield Piece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
                 n_rows += len(rows)
                 rows, lines = [], []
         if rows:
-            yield self._table(rows, lines, names, n_rows)
+            yield Piece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
 
-    def _rows(self) -> Iterator[tuple[int, Cells]]:
-        """Read the cells of each row, and the number of its line."""
+    def _rows(self, n_passed: int) -> Iterator[tuple[int, Cells]]:
+        """Read the cells of each row behind so many lines, and the number of its line."""
         n_cells = len(self._header.attributes)
-        number = 0
+        number, n_passed = 0, max(n_passed, self._header.n_lines)
         with self.origin.open() as file, io.TextIOWrapper(file, encoding=self._encoding) as text:
             try:
                 for number, line in enumerate(text, start=1):
-                    if number <= self._header.n_lines or not line.strip() or line.lstrip().startswith("%"):
+                    if number <= n_passed or not line.strip() or line.lstrip().startswith("%"):
                         continue
                     yield number, self._cells(line, number, n_cells)
             except UnicodeDecodeError:

@@ -87,6 +87,32 @@ def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: s
     return table
 
 
+def wider_type(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
+    """Give the type that holds the cells of both, None where there is none: text is no number, and truths are neither.
+
+    >>> import pyarrow as pa
+    >>> wider_type(pa.int32(), pa.float64()), wider_type(pa.string(), pa.int64())
+    (DataType(double), None)
+    """
+    import pyarrow as pa
+
+    if a == b:
+        return a
+    if pa.types.is_dictionary(a) != pa.types.is_dictionary(b):
+        return wider_type(*(kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (a, b)))
+    if pa.types.is_date(a) or pa.types.is_date(b):
+        moments = [kind for kind in (a, b) if pa.types.is_timestamp(kind) and kind.tz is None]
+        if moments:
+            return moments[0]
+    if all(map(pa.types.is_string_view, (a, b))) != any(map(pa.types.is_string_view, (a, b))):
+        return wider_type(*(pa.large_string() if pa.types.is_string_view(kind) else kind for kind in (a, b)))
+    both = [pa.schema([("", kind)]) for kind in (a, b)]
+    try:
+        return pa.unify_schemas(both, promote_options="permissive").field(0).type
+    except pa.ArrowTypeError:
+        return None
+
+
 def first_misfit(cells: "pa.ChunkedArray", kind: "pa.DataType") -> int:
     """Find the first cell that does not fit, by halving."""
     low, high = 0, len(cells)  # cells before `low` fit, and one before `high` does not

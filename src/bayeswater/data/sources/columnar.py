@@ -1,13 +1,15 @@
 """Parquet and Arrow IPC: files of columns that know their types."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import STORED
 from bayeswater.data.sources.column_types import cast_columns
-from bayeswater.data.sources.source import BATCH_CELLS, BATCH_ROWS, BLOCK_BYTES, Source
+from bayeswater.data.sources.places import Mark, Piece
+from bayeswater.data.sources.source import BLOCK_BYTES, Source, batch_rows
 from bayeswater.errors import DataError
 from bayeswater.kernels.threads import one_ahead
 
@@ -27,6 +29,13 @@ BUFFER_BYTES = 2**20
 """What is read of one Parquet column at once: a group of rows may be larger than memory."""
 
 
+PIECE_BYTES = 2**26
+"""What the texts of a piece of a Parquet file may take in memory, roughly."""
+
+PROBED_ROWS = 2**10
+"""Rows that show how long the texts are."""
+
+
 class ColumnarSource(Source):
     """A file whose columns have types; those asked for are cast to."""
 
@@ -40,17 +49,14 @@ class ColumnarSource(Source):
     def _stored_schema(self) -> "pa.Schema":
         """Names and types of the columns as the file has them."""
 
-    def _as_asked(self, batches: "Iterator[pa.RecordBatch]", names: list[str]) -> "Iterator[pa.Table]":
-        n_rows = 0
-        for table in _of_length(batches, _batch_rows(names)):
-            yield cast_columns(table.select(names), self.types, self.name, n_rows)
-            n_rows += table.num_rows
+    def _as_asked(
+        self, batches: "Iterator[pa.RecordBatch]", names: list[str], n_before: int, n_rows: int
+    ) -> Iterator[Piece]:
+        """Give batches, before which so many rows stand, in tables of so many rows and the types that are asked for."""
+        for table in _of_length(batches, n_rows):
+            yield Piece(cast_columns(table.select(names), self.types, self.name, n_before), Mark(n_before))
+            n_before += table.num_rows
             del table
-
-
-def _batch_rows(names: list[str]) -> int:
-    """Rows of a batch: whole blocks of them, so many that several threads can count it."""
-    return BATCH_ROWS * max(1, BATCH_CELLS // (BATCH_ROWS * max(len(names), 1)))
 
 
 def _of_length(batches: "Iterator[pa.RecordBatch]", n_rows: int) -> "Iterator[pa.Table]":
@@ -79,10 +85,15 @@ class ParquetSource(ColumnarSource):
     """Rows of a Parquet file."""
 
     def _stored_schema(self) -> "pa.Schema":
-        return self._file.schema_arrow
+        return self._footer[1]
 
     @cached_property
-    def _file(self) -> Any:
+    def _footer(self) -> "tuple[Any, pa.Schema]":
+        """What the end of the file says; the file is not left open, there may be thousands of them."""
+        with self._open_file() as file:
+            return file.metadata, file.schema_arrow
+
+    def _open_file(self, **how: Any) -> Any:
         import pyarrow as pa
         import pyarrow.parquet
 
@@ -91,7 +102,7 @@ class ParquetSource(ColumnarSource):
                 f"{self.name}: a Parquet file is read from its end, so not from a pipe; give the file itself"
             )
         try:
-            return pyarrow.parquet.ParquetFile(str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES)
+            return pyarrow.parquet.ParquetFile(str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES, **how)
         except pa.ArrowInvalid as error:
             raise DataError(f"{self.name} is no whole Parquet file: {str(error).splitlines()[0]}") from None
 
@@ -99,10 +110,10 @@ class ParquetSource(ColumnarSource):
         """Columns of strings that the file stores as a dictionary with few bytes a value."""
         import pyarrow as pa
 
-        metadata, found = self._file.metadata, []
+        (metadata, schema), found = self._footer, []
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         place = {metadata.schema.column(j).path: j for j in range(metadata.num_columns)}
-        for field in self._file.schema_arrow:
+        for field in schema:
             if pa.types.is_string(field.type) and field.name in place and field.name not in self.types:
                 chunks = [group.column(place[field.name]) for group in groups]
                 if sum(c.total_uncompressed_size for c in chunks) < CODED_BYTES * sum(c.num_values for c in chunks):
@@ -112,27 +123,59 @@ class ParquetSource(ColumnarSource):
     @property
     def n_rows(self) -> int | None:
         """Number of rows."""
-        return self._file.metadata.num_rows
+        return self._footer[0].num_rows
 
-    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        import pyarrow.parquet
+    def batches(self, columns: Sequence[str] | None = None) -> "Iterator[pa.Table]":
+        """Give all rows, or the named columns of them; the next table is decoded while one is worked on."""
+        return one_ahead(super().batches(columns))
 
+    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
         coded = [name for name in self._coded_columns() if name in names] if self.keeps_dictionaries else []
-        file = self._file
-        if coded:
-            file = pyarrow.parquet.ParquetFile(
-                str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES, read_dictionary=coded
-            )
-        tables = self._as_asked(file.iter_batches(_batch_rows(names), columns=names), names)
-        return one_ahead(map(partial(_marked, coded=coded), tables))
+        groups, n_before = self._groups_from(start.row)
+        with self._open_file(metadata=self._footer[0], read_dictionary=coded) as file:
+            n_rows = min(batch_rows(len(names)), int(PIECE_BYTES / self._row_bytes(file, groups, names, coded)) + 1)
+            batches = file.iter_batches(n_rows, groups, columns=names)
+            for piece in self._as_asked(batches, names, n_before, n_rows):
+                yield _stored(piece, coded)
+                del piece
+
+    def _row_bytes(self, file: Any, groups: list[int], names: list[str], coded: list[str]) -> float:
+        """Say how many bytes the texts of a row take: as they are stored, or as the first ones are in memory.
+
+        Both, since a file may store a long text but once.
+        """
+        import pyarrow as pa
+
+        texts = [
+            name for name in names if name not in coded and not pa.types.is_primitive(self.schema.field(name).type)
+        ]
+        first = next(file.iter_batches(PROBED_ROWS, groups, columns=texts), None) if texts else None
+        if first is None:
+            return 1.0
+        metadata = self._footer[0]
+        chunks = [metadata.row_group(i).column(j) for i in groups for j in range(metadata.num_columns)]
+        stored = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in texts)
+        return max(1.0, stored / metadata.num_rows, first.nbytes / first.num_rows)
+
+    def _groups_from(self, row: int) -> tuple[list[int], int]:
+        """Name the groups of rows from that with this row on, and say how many rows stand before them."""
+        metadata = self._footer[0]
+        n_before = n_groups = 0
+        while n_groups < metadata.num_row_groups:
+            n_rows = metadata.row_group(n_groups).num_rows
+            if n_before + n_rows > row:
+                break
+            n_before, n_groups = n_before + n_rows, n_groups + 1
+        return list(range(n_groups, metadata.num_row_groups)), n_before
 
 
-def _marked(table: "pa.Table", coded: list[str]) -> "pa.Table":
+def _stored(piece: Piece, coded: list[str]) -> Piece:
     """Mark columns as dictionaries by storage alone."""
+    table = piece.table
     for name in coded:
         place = table.schema.get_field_index(name)
         table = table.set_column(place, table.schema.field(place).with_metadata(STORED), table.column(place))
-    return table
+    return piece._replace(table=table)
 
 
 class ArrowSource(ColumnarSource):
@@ -168,8 +211,14 @@ class ArrowSource(ColumnarSource):
         """How far the batches that are being read have come."""
         return int(self._fraction_read * (self.n_bytes or 0)) if self._is_file else super().bytes_read
 
-    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        return self._as_asked(self._file_batches() if self._is_file else self._stream_batches(), names)
+    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+        batches = self._file_batches() if self._is_file else self._stream_batches()
+        n_rows = 0
+        for batch in batches:
+            if n_rows + batch.num_rows > start.row:
+                yield from self._as_asked(chain([batch], batches), names, n_rows, batch_rows(len(names)))
+                return
+            n_rows += batch.num_rows
 
     def _file_batches(self) -> "Iterator[pa.RecordBatch]":
         file = self._open_file()

@@ -10,12 +10,15 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from bayeswater.data.sources.beside import worked_beside
 from bayeswater.data.sources.column_types import candidate_types, fits
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.records import end_of_lines, end_of_rows
-from bayeswater.data.sources.source import BLOCK_BYTES, Source
+from bayeswater.data.sources.places import BEGINNING, Mark, Piece
+from bayeswater.data.sources.records import end_of_lines, end_of_rows, has_blanks_at_edges
+from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
 from bayeswater.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -122,6 +125,7 @@ class DelimitedSource(Source):
             fields = list(self._first_schema)
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
+        self.__dict__.pop("_beginning", None)  # it has told all it can, and there may be thousands of files
         names = [self._clean_name(field.name, place) for place, field in enumerate(fields)]
         kinds = (pa.string() if pa.types.is_binary(field.type) else field.type for field in fields)
         return pa.schema([(name, self.types.get(name, kind)) for name, kind in zip(names, kinds, strict=True)])
@@ -131,24 +135,29 @@ class DelimitedSource(Source):
 
     # ------------------------------------------------------------------ all rows
 
-    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        return self._tables({name: self.schema.field(name).type for name in names})
+    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+        return self._typed({name: self.schema.field(name).type for name in names}, start)
 
-    def _tables(self, types: "dict[str, pa.DataType]") -> "Iterator[pa.Table]":
+    def _typed(self, types: "dict[str, pa.DataType]", start: Mark) -> Iterator[Piece]:
         """Read the named columns in the given types."""
         import pyarrow as pa
 
         raw = dict(zip(self.schema.names, self._raw_names, strict=True))
         chosen = {raw[name]: kind for name, kind in types.items()}
-        n_rows = 0  # with the header, as a spreadsheet counts
+        n_rows = start.row + (self._header and start != BEGINNING)  # with the header, as a spreadsheet counts
+
+        def parsed(numbered: tuple[int, tuple[int, bytes]]) -> pa.Table:
+            number, (_, block) = numbered
+            has_header = self._header and not number and start == BEGINNING
+            table = self._parsed(block, chosen, [] if has_header else self._raw_names)
+            return self._cleaned(table.rename_columns(list(types)), block)
+
         try:
-            for block in self._blocks():
-                names = self._raw_names if n_rows or not self._header else []
-                table = self._parsed(block, chosen, names)
-                n_rows += table.num_rows + (self._header and not n_rows)
+            for (_, (n_bytes, _)), table in worked_beside(parsed, enumerate(self._blocks(start.byte)), DECODERS):
                 if table.num_rows:
-                    yield self._cleaned(table.rename_columns(list(types)))
-                del table, block
+                    yield Piece(table, Mark(n_rows - self._header, n_bytes) if n_rows else BEGINNING)
+                n_rows += table.num_rows + (self._header and not n_rows)
+                del table
         except pa.ArrowInvalid as error:
             self._explain_misfit(error, types, n_rows)
             raise self._unparsable(error, n_rows) from None
@@ -158,41 +167,45 @@ class DelimitedSource(Source):
                 "it, or say --no-quotes if quotes are characters like others"
             ) from None
 
-    def _blocks(self) -> Iterator[bytes]:
-        """Read whole rows, some megabytes at once, in UTF-8.
+    def _blocks(self, n_passed: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Read whole rows, some megabytes at once, in UTF-8, and how many bytes stand before; so many are passed over.
 
         Blocks are read and cut here, and parsed out of memory: a thread of Arrow that waits for a pipe could not be
         interrupted.
         """
         delimiter, rest = self.delimiter.encode(), b""
-        for more in self._pieces():
+        for more in self._texts(n_passed):
             rest += more
             end = self._end_of_rows(rest, delimiter)
             block, rest = rest[:end], rest[end:]
             if block and not block.isspace():
-                yield block
+                yield n_passed, block
+            n_passed += len(block)
             if len(rest) > LONGEST_ROW:
                 raise _UnclosedQuote
         if rest.strip():
             if self._end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
                 raise _UnclosedQuote
-            yield rest
+            yield n_passed, rest
 
-    def _pieces(self) -> Iterator[bytes]:
-        """Read the file piece by piece in UTF-8, without the mark that some write at the beginning."""
-        decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)()
-        n_lines = 0
-        with self.origin.open() as file:
-            piece = file.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
-            while piece:
-                if decoder is None:
-                    yield piece
-                else:
-                    yield self._decoded(decoder, piece, n_lines)
-                    n_lines += piece.count(b"\n")
-                piece = file.read(BLOCK_BYTES)
-        if decoder is not None:
-            yield self._decoded(decoder, b"", n_lines)
+    def _texts(self, n_passed: int) -> Iterator[bytes]:
+        """Read the file piece by piece in UTF-8, behind so many bytes and the mark that some write at the beginning."""
+        if self._encoding == "utf-8":
+            yield from self._raw(n_passed)
+            return
+        decoder, n_lines = codecs.getincrementaldecoder(self._encoding)(), 0
+        for piece in chain(self._raw(0), [b""]):
+            text = self._decoded(decoder, piece, n_lines)
+            yield text[n_passed:]
+            n_passed = max(n_passed - len(text), 0)
+            n_lines += piece.count(NEWLINE)
+
+    def _raw(self, n_passed: int) -> Iterator[bytes]:
+        # where the file begins with a mark, bytes are counted from behind it
+        n_mark = len(codecs.BOM_UTF8) if self.origin.head(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
+        with self.origin.open(n_mark + n_passed) as file:
+            while piece := file.read(BLOCK_BYTES):
+                yield piece
 
     def _decoded(self, decoder: codecs.IncrementalDecoder, content: bytes, n_lines: int) -> bytes:
         """Turn bytes of the file into UTF-8; no bytes are the end of the file."""
@@ -204,13 +217,16 @@ class DelimitedSource(Source):
     def _parsed(self, block: bytes, types: "dict[str, pa.DataType]", names: list[str]) -> "pa.Table":
         """Parse a block that is in memory, with its own header where no names are given.
 
-        Once more without threads if something is wrong: only then are rows numbered.
+        Without threads of Arrow, since blocks are parsed side by side, and only so are rows numbered in errors.
         """
         import pyarrow as pa
         import pyarrow.csv
 
         reading = pyarrow.csv.ReadOptions(
-            block_size=len(block) + 1, column_names=names, autogenerate_column_names=not (names or self._header)
+            use_threads=False,
+            block_size=len(block) + 1,
+            column_names=names,
+            autogenerate_column_names=not (names or self._header),
         )
         parsing = pyarrow.csv.ParseOptions(
             delimiter=self.delimiter, quote_char='"' if self._quotes else False, newlines_in_values=self._quotes
@@ -222,17 +238,15 @@ class DelimitedSource(Source):
             strings_can_be_null=True,
             decimal_point=self._decimal,
         )
-        try:
-            return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
-        except pa.ArrowInvalid:
-            reading.use_threads = False
-            return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
 
-    def _cleaned(self, table: "pa.Table") -> "pa.Table":
+    def _cleaned(self, table: "pa.Table", block: bytes) -> "pa.Table":
         """Take the blanks off strings, and the missing ones among those that had some out."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if not has_blanks_at_edges(block, self.delimiter.encode()):
+            return table
         missing = pa.array(self._missing)
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type):
@@ -250,7 +264,7 @@ class DelimitedSource(Source):
             if name not in self.types
         }
         empty = set(possible)
-        for table in self._tables(dict.fromkeys(possible, pa.string())):
+        for table, _ in self._typed(dict.fromkeys(possible, pa.string()), BEGINNING):
             for name, kinds in possible.items():
                 cells = table.column(name).drop_null()
                 if len(cells):

@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.sources.column_types import cast_columns
-from bayeswater.data.sources.source import BLOCK_BYTES, Source
+from bayeswater.data.sources.beside import worked_beside
+from bayeswater.data.sources.column_types import cast_columns, wider_type
+from bayeswater.data.sources.places import Mark, Piece
+from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
@@ -39,25 +41,31 @@ class JsonLinesSource(Source):
 
         return pa.schema([(field.name, self.types.get(field.name, field.type)) for field in self._found])
 
-    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
+    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
         import pyarrow as pa
 
         stored = pa.schema([(name, self._stored_type(name)) for name in names])
         is_whole = len(names) == len(self.schema)
-        n_lines = n_rows = 0
-        for block in self._blocks():
+        n_rows, _, n_lines = start
+
+        def parsed(block: tuple[int, bytes]) -> "pa.Table | pa.ArrowInvalid":
             try:
-                table = _parsed(block, stored, "error" if is_whole else "ignore")
-            except pa.ArrowInvalid as error:
+                return _parsed(block[1], stored, "error" if is_whole else "ignore")
+            except pa.ArrowInvalid as misfit:  # told in its turn, when the lines before it are counted
+                return misfit
+
+        for (n_bytes, block), found in worked_beside(parsed, self._blocks(start.byte), DECODERS):
+            if isinstance(found, pa.ArrowInvalid):
                 self._require_objects(block, n_lines)
                 self._widen(
-                    f"{self.name}: after line {n_lines} are cells of other types or columns than before it ({error})",
+                    f"{self.name}: after line {n_lines} are cells of other types or columns than before it ({found})",
                     "give a file in place of the pipe",
                 )
-            n_lines += block.count(b"\n")
-            yield cast_columns(table.select(names), self.types, self.name, n_rows)
+            table = cast_columns(found.select(names), self.types, self.name, n_rows)
+            yield Piece(table, Mark(n_rows, n_bytes, n_lines))
             n_rows += table.num_rows
-            del table, block
+            n_lines += block.count(b"\n")
+            del found, table, block
 
     def _stored_type(self, name: str) -> "pa.DataType":
         """Give the type to read: the one asked for, where JSON can be read so, and else the one found."""
@@ -69,18 +77,21 @@ class JsonLinesSource(Source):
         is_text = pa.types.is_string(asked) and pa.types.is_timestamp(found)
         return asked if are_numbers or is_text or pa.types.is_null(found) else found
 
-    def _blocks(self) -> Iterator[bytes]:
-        """Read whole lines, some megabytes at once."""
-        with self.origin.open() as file:
-            rest = file.read(BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
+    def _blocks(self, n_passed: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Read whole lines, some megabytes at once, and how many bytes stand before them; so many are passed over."""
+        with self.origin.open(n_passed) as file:
+            rest = file.read(BLOCK_BYTES)
+            if not n_passed and rest.startswith(BYTE_ORDER_MARK):
+                rest, n_passed = rest[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
             while True:
                 more = file.read(BLOCK_BYTES)
                 if not more:
                     break
                 cut = more.rfind(b"\n") + 1
                 if cut:
-                    yield rest + more[:cut]
-                    rest = more[cut:]
+                    block, rest = rest + more[:cut], more[cut:]
+                    yield n_passed, block
+                    n_passed += len(block)
                 elif len(rest) > LONGEST_LINE:
                     raise DataError(
                         f"{self.name} has a line of more than {LONGEST_LINE // 2**20} MiB: is it JSON lines?"
@@ -88,14 +99,14 @@ class JsonLinesSource(Source):
                 else:
                     rest += more
             if rest.strip():
-                yield rest
+                yield n_passed, rest
 
     def _fitting_schema(self) -> "pa.Schema":
         import pyarrow as pa
 
         kinds: dict[str, pa.DataType] = {}
         n_lines = 0
-        for block in self._blocks():
+        for _, block in self._blocks():
             for field in self._inferred(block, n_lines):
                 before = kinds.get(field.name, field.type)
                 wider = _wider(before, field.type)
@@ -165,18 +176,12 @@ def _parsed(block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table"
 
 
 def _wider(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
-    """Give the type that holds the cells of both, if there is one."""
+    """Give the type that holds the cells of both, if there is one; a text may look like a point in time."""
     import pyarrow as pa
 
-    if a == b or pa.types.is_null(b):
-        return a
-    if pa.types.is_null(a):
-        return b
-    if {a, b} == {pa.int64(), pa.float64()}:
-        return pa.float64()
     if pa.string() in (a, b) and any(map(pa.types.is_timestamp, (a, b))):
         return pa.string()
-    return None
+    return wider_type(a, b)
 
 
 def _kind(cell: Any) -> str:

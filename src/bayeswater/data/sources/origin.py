@@ -61,14 +61,30 @@ class Origin:
         return self.path.stat().st_size if self.path is not None and self.path.is_file() else None
 
     @property
+    def identity(self) -> tuple[object, ...]:
+        """Name, size and time of the file; a pipe has none."""
+        if self.path is None or not self.can_be_reread:
+            return ()
+        state = self.path.stat()
+        return self.path.name, state.st_size, state.st_mtime_ns
+
+    @property
     def bytes_read(self) -> int:
         """How many of the stored bytes have been read since the last `open`."""
         if self._opened is None:
             return 0
         return (self.n_bytes or 0) if self._opened.closed else self._opened.tell()
 
-    def open(self) -> "pa.NativeFile":
-        """Open the bytes at their beginning, decompressed."""
+    def open(self, start: int = 0) -> "pa.NativeFile":
+        """Open the bytes, decompressed, behind the first `start` of them."""
+        file = self._open()
+        if start and file is self._opened:
+            file.seek(start)
+        else:
+            _pass_over(file, start)
+        return file
+
+    def _open(self) -> "pa.NativeFile":
         import pyarrow as pa
 
         if not self.can_be_reread:
@@ -146,6 +162,11 @@ class _Rejoined(io.RawIOBase):
         """Read `size` bytes; fewer only at the end."""
         found = self._head.read(size)
         return found + _read_fully(self._rest, size - len(found))
+
+
+def _pass_over(file: Any, n_bytes: int) -> None:
+    while n_bytes and (found := file.read(min(n_bytes, PIECE_BYTES))):
+        n_bytes -= len(found)
 
 
 def _read_fully(file: Any, n_bytes: int) -> bytes:

@@ -12,6 +12,9 @@ import numpy as np
 
 QUOTE = ord('"')
 
+BLANKS = [bytes([byte]) for byte in range(128) if chr(byte).isspace() and byte not in b"\r\n"]
+"""Blanks of ASCII, apart from those that end a line."""
+
 
 def end_of_rows(block: bytes, delimiter: bytes) -> int:
     r"""Find the end of the last whole row of a block that begins with one; 0 if it has none.
@@ -34,6 +37,24 @@ def end_of_rows(block: bytes, delimiter: bytes) -> int:
             return end
         end -= 1
     return 0
+
+
+def has_blanks_at_edges(block: bytes, delimiter: bytes) -> bool:
+    r"""Say whether a cell may begin or end with a blank; also where other blanks than those of ASCII may be there.
+
+    >>> has_blanks_at_edges(b"1,New York\n", b","), has_blanks_at_edges(b"1, Rome\n", b",")
+    (False, True)
+    """
+    if not block.isascii():
+        return True
+    for blank in BLANKS:
+        if blank in block and blank != delimiter:
+            edges = [edge for edge in (delimiter, b'"', b"\r", b"\n") if edge != blank]
+            if any(edge + blank in block or blank + edge in block for edge in edges):
+                return True
+            if block.startswith(blank) or block.endswith(blank):
+                return True
+    return False
 
 
 def end_of_lines(block: bytes, stop: int) -> int:

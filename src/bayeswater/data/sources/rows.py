@@ -9,6 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from bayeswater.data.sources.source import nearest_names
+from bayeswater.errors import SchemaError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -50,6 +53,12 @@ class Rows(ABC):
     def can_be_reread(self) -> bool:
         """Whether `sum` and `map` may be asked more than once."""
 
+    def require_columns(self, columns: Sequence[str]) -> None:
+        """Refuse a name that no column has, with the nearest ones."""
+        names = self.schema.names
+        for name in sorted(set(columns).difference(names)):
+            raise SchemaError(f"{self.name}: there is no column {name!r}; {nearest_names(name, names)}")
+
     @abstractmethod
     def head(self, columns: Sequence[str], n_rows: int = HEAD_ROWS) -> "pa.Table":
         """Give the first rows, however they are divided into pieces; a later `sum` has them again."""
@@ -57,6 +66,9 @@ class Rows(ABC):
     @abstractmethod
     def sum(self, of: "Callable[[pa.Table], S]", columns: Sequence[str]) -> S:
         """Add up what the function gives for every piece, each counted exactly once.
+
+        An error of the function that speaks of ``row 7`` means the eighth row of the table it was given; the name of
+        the piece and the number of the row in it are put in its place, where they are known.
 
         Raises
         ------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.sources.origin import Origin
+from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.errors import DataError, SchemaError
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 4 * 2**20
 """Bytes of text that are read at once."""
+
+DECODERS = 4
+"""Blocks of text that are decoded at once, at most: each takes several times its bytes."""
 
 BATCH_ROWS = 2**16
 """Rows of a batch where the format counts rows."""
@@ -51,6 +55,7 @@ class Source(ABC):
     def schema(self) -> "pa.Schema":
         """Names and types of all columns."""
         with self._errors_named():
+            self._first_identity = self.origin.identity
             schema = self._read_schema()
         try:
             require_own_names(schema.names)
@@ -75,17 +80,36 @@ class Source(ABC):
         TypesWidened
             Where the types had to change; the next call reads all rows with the new ones.
         """
+        for piece in self.pieces(columns):
+            yield piece.table
+            del piece  # not to be held while the next one is read
+
+    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
+        """Give rows as `batches` does, each table with the place it begins at; from such a place on, or from all."""
         names = list(self.schema.names if columns is None else columns)
+        known = set(self.schema.names)
         for name in names:
-            self.require_column(name)
-        tables = self._read(names)
+            if name not in known:
+                self.require_column(name)
+        self._require_unchanged()
+        pieces = self._read(names, start)
         while True:
             with self._errors_named():
-                table = next(tables, None)
-            if table is None:
+                piece = next(pieces, None)
+            if piece is None:
+                self._require_unchanged()
                 return
-            yield table
-            del table  # not to be held while the next one is read
+            yield piece
+            del piece
+
+    def _require_unchanged(self) -> None:
+        """Refuse a file that was written to since its columns were looked at: it would give half of each state."""
+        with self._errors_named():
+            if self.origin.identity != self._first_identity:
+                raise DataError(
+                    f"{self.name} has changed since it was opened, in size or in time; wait until it is written, and "
+                    "open it again"
+                )
 
     def require_column(self, name: str, what: str = "column") -> None:
         """Refuse a name that no column has, with the nearest ones."""
@@ -120,13 +144,18 @@ class Source(ABC):
         """How far the batches that are being read have come in the file."""
         return self.origin.bytes_read
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Name, size and time of the file: what is different where its rows may be different."""
+        return self.origin.identity
+
     @abstractmethod
     def _read_schema(self) -> "pa.Schema":
         """Find names and types, without using up any rows."""
 
     @abstractmethod
-    def _read(self, names: list[str]) -> "Iterator[pa.Table]":
-        """Read columns that exist, in this order."""
+    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+        """Read columns that exist, in this order, from a place on that an earlier piece began at."""
 
     def _widen(self, misfit: str, way_out: str) -> NoReturn:
         """Look for types that fit all rows, once; refuse where the rows cannot be read again."""
@@ -154,6 +183,18 @@ class Source(ABC):
             raise DataError(
                 f"{self.name}: {_in_brief(error)}; is the file complete, and is its format as named?"
             ) from None
+
+
+def batch_rows(n_columns: int) -> int:
+    """Say how many rows a batch has: whole blocks of them, so many that several threads can count it.
+
+    A very wide table has less than a block in a batch, a power of two.
+
+    >>> batch_rows(20) // 2**16, batch_rows(10_000)
+    (6, 512)
+    """
+    n_rows = max(1, BATCH_CELLS // max(n_columns, 1))
+    return n_rows - n_rows % BATCH_ROWS if n_rows >= BATCH_ROWS else 1 << n_rows.bit_length() - 1
 
 
 def nearest_names(name: str, names: Sequence[str], n_shown: int = 10) -> str:

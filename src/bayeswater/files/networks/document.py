@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from bayeswater.files.networks.noisy import noisy_max_table
 from bayeswater.typing import Array
 
 Kind = Literal["table", "deterministic", "noisy_or"]
@@ -31,18 +32,32 @@ class NoisyOr:
     link: tuple[float, ...]
     leak: float
 
-    def table(self) -> Array:
-        """Write the probabilities out, (2, ..., 2).
+    @classmethod
+    def of(cls, columns: list[Array], leak: Array) -> "NoisyOr | None":
+        """Recognise a noisy-MAX of causes with two states, one of which does nothing; None for anything else.
 
-        One cause is taken after the other, and nothing is subtracted, so that a small link keeps its digits; the
-        noisy-OR of a network does the same, and has the same bits.
+        >>> NoisyOr.of([np.array([[0.8, 0.2], [0.0, 1.0]])], np.array([0.1, 0.9]))
+        NoisyOr(effect=0, cause=(0,), link=(0.8,), leak=0.1)
         """
-        present, absent = np.array(float(self.leak)), np.array(1.0 - self.leak)
+        if leak.size != 2 or any(column.shape != (2, 2) for column in columns):
+            return None
+        causes, links = [], []
+        for column in columns:
+            idle = next((state for state in (1, 0) if column[state].tolist() == [0.0, 1.0]), None)
+            if idle is None:
+                return None
+            causes.append(1 - idle)
+            links.append(float(column[1 - idle, 0]))
+        return cls(0, tuple(causes), tuple(links), float(leak[0]))
+
+    def table(self) -> Array:
+        """Write the probabilities out, (2, ..., 2): those of a noisy-MAX whose stronger state is the effect."""
+        columns = []
         for cause, link in zip(self.cause, self.link, strict=True):
-            strength = np.array([link, 0.0] if cause == 0 else [0.0, link])
-            present = present[..., None] + absent[..., None] * strength
-            absent = absent[..., None] * (1.0 - strength)
-        return np.stack((present, absent) if self.effect == 0 else (absent, present), axis=-1)
+            acts, idles = [link, 1.0 - link], [0.0, 1.0]
+            columns.append(np.array([acts, idles] if cause == 0 else [idles, acts]))
+        table = noisy_max_table(columns, np.array([float(self.leak), 1.0 - self.leak]))
+        return table if self.effect == 0 else table[..., ::-1]
 
 
 @dataclass(frozen=True, eq=False)

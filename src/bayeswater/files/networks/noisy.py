@@ -1,16 +1,16 @@
-"""Noisy-MAX, as XDSL gives it, written out as a table or recognised as a noisy-OR.
+"""Noisy-MAX written out as a table; noisy-OR is the one of two states.
 
 The first state of the node is the strongest. Each parent on its own, in each of its states, and the leak bring the node
-to some state; the strongest of these is what the node is in. So with the states from i on,
+to some state; the strongest of these is what the node is in. Parents are taken one after the other: of two, the node is
+in state i where one brings it to i and the other to i or anything weaker,
 
-    P(node in i.. | parents) = leak(i..) * product over the parents of P(node in i.. | this parent's state)
+    P(i) = p(i) q(i..) + p(i+1..) q(i),    q(i..) = the sum of q from i on
 
-The columns of a parent stand in the order of their strength, which ``strengths`` gives as numbers of its states.
+Nothing is subtracted, so that small probabilities keep their digits.
 """
 
 import numpy as np
 
-from bayeswater.files.networks.document import NoisyOr
 from bayeswater.typing import Array
 
 
@@ -22,33 +22,25 @@ def noisy_max_table(columns: list[Array], leak: Array) -> Array:
     columns : list of arrays (n_states of a parent, n_states)
         What each parent does on its own, in the order of its states.
     leak : array (n_states,)
+
+    Examples
+    --------
+    >>> noisy_max_table([np.array([[0.5, 0.5], [0.0, 1.0]])], np.array([0.25, 0.75]))
+    array([[0.625, 0.375],
+           [0.25 , 0.75 ]])
     """
-    from_on = _from_on(leak)  # (n_states,)
+    table = leak
     for column in columns:
-        from_on = from_on[..., None, :] * _from_on(column)
-    return from_on - np.append(from_on[..., 1:], np.zeros((*from_on.shape[:-1], 1)), axis=-1)
+        so_far = table[..., None, :]
+        table = so_far * _from_on(column) + _from_on(so_far, 1) * column
+    return table
 
 
-def _from_on(probabilities: Array) -> Array:
-    """Add up from each state to the last; the whole is exactly one."""
-    sums = probabilities[..., ::-1].cumsum(axis=-1)[..., ::-1].clip(max=1.0)
-    sums[..., 0] = 1.0
+def _from_on(probabilities: Array, further: int = 0) -> Array:
+    """Add up from each state, or some further, to the last; the whole is exactly one."""
+    n_states = probabilities.shape[-1]
+    own = probabilities[..., ::-1].cumsum(axis=-1)[..., ::-1].clip(max=1.0)
+    own[..., 0] = 1.0
+    sums = np.zeros_like(own)
+    sums[..., : n_states - further] = own[..., further:]
     return sums
-
-
-def as_noisy_or(columns: list[Array], leak: Array) -> NoisyOr | None:
-    """Recognise causes with two states, one of which does nothing; None for anything else.
-
-    >>> as_noisy_or([np.array([[0.8, 0.2], [0.0, 1.0]])], np.array([0.1, 0.9]))
-    NoisyOr(effect=0, cause=(0,), link=(0.8,), leak=0.1)
-    """
-    if leak.size != 2 or any(column.shape != (2, 2) for column in columns):
-        return None
-    causes, links = [], []
-    for column in columns:
-        idle = next((state for state in (1, 0) if column[state].tolist() == [0.0, 1.0]), None)
-        if idle is None:
-            return None
-        causes.append(1 - idle)
-        links.append(float(column[1 - idle, 0]))
-    return NoisyOr(0, tuple(causes), tuple(links), float(leak[0]))

@@ -20,7 +20,7 @@ import numpy as np
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable
 from bayeswater.files.networks.document import Kind, NetworkDocument, NodeDocument, NoisyOr, Property
 from bayeswater.files.networks.names import some, unescaped
-from bayeswater.files.networks.noisy import as_noisy_or, noisy_max_table
+from bayeswater.files.networks.noisy import noisy_max_table
 from bayeswater.files.networks.xdsl_writing import write
 from bayeswater.files.networks.xml_tree import Element, XmlFile, parse_xml
 from bayeswater.typing import Array
@@ -159,7 +159,7 @@ def _node(
     else:
         columns, leak = _noisy_columns(file, checks, one, content, shape)
         checks.reserve(shape, element.place)
-        noisy_or = as_noisy_or(columns, leak)
+        noisy_or = NoisyOr.of(columns, leak)
         if noisy_or:
             kind, table = "noisy_or", noisy_or.table()
         else:

@@ -72,17 +72,41 @@ def query(
     ResourceLimitError
         A table would be larger than the limit.
     """
+    return prepare(network, targets, evidence, soft).answer()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question whose order of elimination is found: what it will take, and the answer."""
+
+    question: _Question
+    targets: Scope
+    order: list[int]
+    forecast: Forecast
+
+    def answer(self) -> Array:
+        """P(targets | evidence), one axis for each target."""
+        self.forecast.require_room()
+        try:
+            table, _ = _eliminate(self.question, self.order, logarithmic=False)
+        except _TooSmall:
+            table, _ = _eliminate(self.question, self.order, logarithmic=True)
+        return _with_observed(self.question.factors, table / table.sum(), self.targets, self.question.evidence)
+
+
+def prepare(
+    network: Network,
+    targets: Sequence[int],
+    evidence: Mapping[int, int] | None = None,
+    soft: Mapping[int, Array] | None = None,
+) -> Prepared:
+    """Find out how a question, as for `query`, is answered; that the evidence is impossible may show already here."""
     factors = Factors.of(network)
     evidence = dict(evidence or {})
     _require_known(factors, targets, evidence)
     question = _ask(factors, targets, evidence, soft or {}, keep_all=False)
     order, cells = _order(question)
-    of_elimination(cells).require_room()
-    try:
-        table, _ = _eliminate(question, order, logarithmic=False)
-    except _TooSmall:
-        table, _ = _eliminate(question, order, logarithmic=True)
-    return _with_observed(factors, table / table.sum(), targets, evidence)
+    return Prepared(question, tuple(targets), order, of_elimination(cells))
 
 
 def log_evidence(

@@ -29,7 +29,7 @@ class JunctionTree:
 
     def plan(self, roles: Roles, *, use_loop: bool) -> Plan:
         """Give the plan for some roles; the loops and the reference make the same one."""
-        key = np.stack(roles[:4]).tobytes(), use_loop
+        key = np.stack(roles).tobytes(), use_loop
         with self._lock:
             if key in self._plans:
                 self._plans.move_to_end(key)

@@ -42,25 +42,19 @@ def answer_observed(factors: Factors, evidence: Evidence, rows: Array, missing: 
         answers.log_evidence[rows] = top + np.log(total)
     possible = total > 0
     answers.state[rows] = np.where(possible, 0, IMPOSSIBLE)
-    write_observed(factors, evidence, rows, possible, answers)
+    write_observed(factors, evidence, rows[possible], np.arange(factors.n_variables), answers)
     if missing is not None and answers.start[missing] >= 0:
         write_marginal(answers, missing, cards[missing], rows, (share / np.where(possible, total, 1.0)).T)
 
 
-def write_observed(factors: Factors, evidence: Evidence, rows: Array, possible: Array, answers: Answers) -> None:
-    """Write zeros and a one for the wanted variables that are observed; all zeros in rows that are impossible."""
-    for v in np.flatnonzero(answers.start >= 0).tolist():
-        card = factors.cards[v]
-        seen = evidence.codes[v, rows, None] == np.arange(card)
-        write_marginal(answers, v, card, rows, seen & possible[:, None])
+def write_observed(factors: Factors, evidence: Evidence, rows: Array, variables: Array, answers: Answers) -> None:
+    """Write a one at the observed states of these variables, where they are wanted; the others are zeros already."""
+    wanted = variables[answers.start[variables] >= 0][:, None]
+    codes = evidence.codes[wanted, rows]
+    cell = answers.start[wanted] + rows * factors.card_array[wanted] + codes
+    answers.marginal[cell[codes < factors.card_array[wanted]]] = 1.0
 
 
 def write_marginal(answers: Answers, v: int, card: int, rows: Array, marginal: Array) -> None:
     """Write marginals (n_rows, card) of a variable."""
-    of_variable(answers, v, card)[rows] = marginal
-
-
-def of_variable(answers: Answers, v: int, card: int) -> Array:
-    """View of the marginals (n_rows, card) of a variable."""
-    n_rows = len(answers.log_evidence)
-    return answers.marginal[answers.start[v] : answers.start[v] + n_rows * card].reshape(n_rows, card)
+    answers.of_variable(v, card)[rows] = marginal

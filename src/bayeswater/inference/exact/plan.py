@@ -5,7 +5,6 @@ on the others enters at leaves. Families that are no ancestors of anything asked
 out (barren).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -16,18 +15,20 @@ from bayeswater.inference.exact.factors import Factors
 from bayeswater.kernels.clique_passes import TINY, Scaling
 from bayeswater.kernels.clique_tables import CliqueTables, Roles, fill_tables
 from bayeswater.kernels.clique_tree import CliqueTree, build_tree
-from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, eliminate_greedily
+from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, Elimination, eliminate_greedily
+from bayeswater.kernels.elimination_steps import Steps, steps_of
 from bayeswater.typing import Array
 
-ALL_RULES = (MIN_FILL, MIN_WEIGHT)
+MANY_CELLS = 100_000
+"""An elimination of a pattern with more cells than this is looked for by another rule, too."""
 
 LOG_TINY = float(np.log(TINY))
 
 ACCOUNT_FROM = LOG_TINY / 2
-"""A message whose least entry may be below exp of this is divided by its largest one."""
+"""A message that would let the products it goes into fall below exp of this is divided by its largest entry."""
 
 ACCOUNTED = LOG_TINY / 8
-"""What such a message is taken for in the messages above it: nothing is known before the rows come."""
+"""What such a message is taken for in the products above it: nothing is known before the rows come."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +58,27 @@ class Plan:
 
     def scaling_with(self, log_likelihood: Array) -> Scaling:
         """The same where the least likelihoods of soft evidence are these (n_variables,) logarithms."""
-        parent, n_cliques = self.tree.parent.tolist(), len(self.tree.parent)
+        n_cliques = len(self.tree.parent)
         least = self.least_products(log_likelihood)
-        scale = np.zeros(n_cliques, dtype=np.uint8)
         if least.sum() >= LOG_TINY:
-            return Scaling(np.ones(n_cliques), scale)
-        floor, through = least.copy(), least.copy()  # of the product of a clique; of the message it sends on
+            return Scaling(np.ones(n_cliques), np.zeros(n_cliques, dtype=np.uint8))
+        children: list[list[int]] = [[] for _ in range(n_cliques)]
+        for c, parent in enumerate(self.tree.parent.tolist()):
+            if parent >= 0:
+                children[parent].append(c)
+        scale = [0] * n_cliques
+        floor, through = least.tolist(), least.tolist()  # of the product of a clique; of the message it sends on
         for c in range(n_cliques - 1, -1, -1):
-            if through[c] < ACCOUNT_FROM:
-                scale[c] = 2
-                through[c] = ACCOUNTED
-            if parent[c] >= 0:
-                through[parent[c]] += through[c]
-                if scale[c]:
-                    scale[parent[c]] = max(scale[parent[c]], 1)
+            for child in sorted(children[c], key=through.__getitem__, reverse=True):
+                if through[c] + through[child] < ACCOUNT_FROM:
+                    scale[child] = 2
+                    through[child] = ACCOUNTED
+                through[c] += through[child]
+                if scale[child]:
+                    scale[c] = 1
                 else:
-                    floor[parent[c]] += floor[c]
-        return Scaling(np.exp(floor), scale)
+                    floor[c] += floor[child]
+        return Scaling(np.exp(floor), np.array(scale, dtype=np.uint8))
 
     def least_products(self, log_likelihood: Array) -> Array:
         """Logarithms of the least products of the tables and likelihoods of each clique alone."""
@@ -85,20 +90,32 @@ class Plan:
         return least
 
 
-def make_plan(factors: Factors, roles: Roles, *, use_loop: bool, rules: Sequence[int] = ALL_RULES) -> Plan:
+def make_plan(factors: Factors, roles: Roles, *, use_loop: bool) -> Plan:
     """Make the plan of fewest cells that the greedy rules find."""
-    families, cards = factors.families, factors.card_array
-    trees = (
-        build_tree(
-            eliminate_greedily(
-                families.start, families.variable, roles.relevant, roles.fixed, cards, rule, use_loop=use_loop
-            ),
-            cards,
-            use_loop=use_loop,
-        )
-        for rule in rules
-    )
+    cards = factors.card_array
+    eliminations = (_eliminate(factors, roles, rule, use_loop=use_loop) for rule in (MIN_FILL, MIN_WEIGHT))
+    trees = (build_tree(elimination, cards, use_loop=use_loop) for elimination in eliminations)
     return Plan(factors, roles, min(trees, key=lambda tree: tree.n_cells), use_loop)
+
+
+def make_steps(factors: Factors, roles: Roles) -> Steps:
+    """Lay out the elimination of a pattern, found by one rule; where that leaves many cells, by the better of two."""
+    steps = None
+    for rule in (MIN_FILL, MIN_WEIGHT):
+        elimination = _eliminate(factors, roles, rule, use_loop=True)
+        other = steps_of(elimination, factors.card_array, factors.families, roles)
+        steps = other if steps is None or other.n_cells < steps.n_cells else steps
+        if steps.n_cells <= MANY_CELLS:
+            break
+    assert steps is not None
+    return steps
+
+
+def _eliminate(factors: Factors, roles: Roles, rule: int, *, use_loop: bool) -> Elimination:
+    families, cards = factors.families, factors.card_array
+    return eliminate_greedily(
+        families.start, families.variable, roles.relevant, roles.fixed, cards, rule, use_loop=use_loop
+    )
 
 
 def roles_of(factors: Factors, fixed: Array, evidence: Array, wanted: Array) -> Roles:

@@ -73,22 +73,38 @@ def _checked_likelihood(likelihood: Array, v: int, n_rows: int, card: int) -> Ar
     return np.broadcast_to(each, (n_rows, card))
 
 
-def distinct(lines: Array) -> tuple[Array, Array]:
+def distinct(lines: Array, keys: Array | None = None) -> tuple[Array, Array]:
     """Find equal columns of `lines` (n_lines, n_rows): the first row of each kind, and the kind of every row.
 
-    Rows are told apart by a hash, which is checked; kinds are numbered in no particular order.
+    Rows are told apart by their `keys`, which are checked; kinds are numbered in no particular order.
 
     >>> first, kind = distinct(np.array([[1, 0, 1], [2, 2, 2]], dtype=np.uint8))
     >>> first[kind].tolist()
     [0, 1, 0]
     """
+    _, first, kind = np.unique(keys_of(lines) if keys is None else keys, return_index=True, return_inverse=True)
+    if not np.array_equal(lines[:, first[kind]], lines):
+        _, first, kind = np.unique(lines, axis=1, return_index=True, return_inverse=True)
+    return first, kind
+
+
+def keys_of(lines: Array) -> Array:
+    """A number for each column of `lines` (n_lines, n_rows): equal ones have equal keys, others nearly always not."""
     n_lines, n_rows = lines.shape
     factor: Array = np.asarray(np.random.default_rng(0).integers(1, 2**63, size=n_lines, dtype=np.uint64))
     key = np.zeros(n_rows, dtype=np.uint64)
     for line, weight in zip(lines, factor, strict=True):
-        key += line.astype(np.uint64, copy=False) * weight
+        key += np.multiply(line, weight, dtype=np.uint64, casting="unsafe")
     key ^= key >> np.uint64(29)  # a sum of small multiples is told apart by its high bits, too
-    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
-    if not np.array_equal(lines[:, first[kind]], lines):
-        _, first, kind = np.unique(lines, axis=1, return_index=True, return_inverse=True)
-    return first, kind
+    return key
+
+
+def sizes_of_kinds(keys: Array) -> Array:
+    """How many rows there are of each kind, in no particular order.
+
+    >>> sorted(sizes_of_kinds(np.array([7, 5, 7], dtype=np.uint64)).tolist())
+    [1, 2]
+    """
+    in_order = np.sort(keys)
+    ends = np.flatnonzero(np.append(in_order[1:] != in_order[:-1], True)) + 1
+    return np.diff(ends, prepend=0)

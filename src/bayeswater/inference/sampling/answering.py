@@ -13,8 +13,8 @@ import numpy as np
 
 from bayeswater import limits
 from bayeswater.errors import ParameterError, SamplingError
-from bayeswater.inference.exact.elimination import forecast_query
 from bayeswater.inference.exact.factors import Factors, Network
+from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.sampling.estimate import MOST_CELLS, Estimate, exactly
 from bayeswater.inference.sampling.gibbs import gibbs
 from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, LEAST_COVER, WeightedRows
@@ -33,9 +33,8 @@ STEPS_AHEAD = 4
 """Rows are multiplied by no more than this at a time: early weights tell little of later ones."""
 
 
-def exact_is_affordable(network: Network, targets: Sequence[int], observed: Sequence[int], time_limit: float) -> bool:
+def exact_is_affordable(forecast: Forecast, time_limit: float) -> bool:
     """Say whether an exact answer fits into memory and time, by its forecast."""
-    forecast = forecast_query(network, targets, observed)
     return forecast.bytes <= limits.TABLE_BYTES and forecast.seconds <= time_limit
 
 

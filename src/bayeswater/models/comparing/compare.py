@@ -52,8 +52,8 @@ def compare(
     y : labels of any type, of shape (n_rows,)
     models : list of names, or dict of names and classifiers, optional
         Which models; by default all of the ladder: naive Bayes, SPODE, TAN, AODE, A2DE (where its counts fit into
-        memory), KDB and SKDB, and Gaussian classes where all columns are numbers. A list may name some of these
-        ("naive-bayes", "aode"), a dict may bring any classifier.
+        memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list may name some of
+        these ("naive-bayes", "aode"), a dict may bring any classifier.
     folds : int, splitter or list of splits, default 5
         Number of folds, stratified by class and shuffled; or what scikit-learn takes as ``cv``.
     calibrate : bool, default True
@@ -158,7 +158,7 @@ class Race:
             fit_seconds=median(result.fit_seconds for result in results),
             predict_seconds=median(result.predict_seconds for result in results),
             n_parameters=getattr(last, "n_parameters", None),
-            n_bytes=None if sums is None else sums.nbytes,
+            n_bytes=getattr(last, "n_bytes_", None) if sums is None else sums.nbytes,
             warnings=tuple(told),
         )
 

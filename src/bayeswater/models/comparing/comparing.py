@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.variable import Variable
 from bayeswater.decision.softmax_maps import ShiftedTemperature, Temperature
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.explain.explanations import Verdicts
@@ -46,29 +47,7 @@ class ComparingClassifier(CalibratingClassifier):
 
     def _compared(self, decided: Decided, against: Any) -> Verdicts:
         """Find the class that each row is compared with."""
-        if len(self.classes_) < 2:
-            raise ParameterError(
-                f"the model knows one class, {self.classes_[0]!r}: there is none to compare it with; fit more"
-            )
-        others = decided.decisive.copy()
-        others[np.arange(len(others)), decided.chosen] = -np.inf
-        second = others.argmax(axis=1)
-        second = np.where(second == decided.chosen, 1, second)  # all others are impossible: any of them is the second
-        opposed = second if against is None else self._opposed(against, decided.chosen, second)
-        return Verdicts(decided.log_proba, decided.calibrated, decided.chosen, opposed)
-
-    def _opposed(self, against: Any, chosen: Array, second: Array) -> Array:
-        """Codes of the classes that a user wants the rows to be compared with."""
-        code_of = self.statistics_.classes.code_of
-        labels = _listed(against, code_of, len(chosen))
-        unknown = [label for label in labels if label not in code_of]
-        if unknown:
-            raise SchemaError(
-                f"against names class {unknown[0]!r}, which the model does not know; there are "
-                f"{self.classes_.tolist()[:10]}"
-            )
-        codes = np.array([code_of[label] for label in labels], dtype=np.intp)
-        return np.where(codes == chosen, second, codes)
+        return compared(decided, against, self.statistics_.classes)
 
     def _decision(self) -> Decision:
         none = np.zeros(len(self.classes_))
@@ -78,6 +57,34 @@ class ComparingClassifier(CalibratingClassifier):
         if isinstance(corrected_by, ShiftedTemperature):
             return Decision(float(corrected_by.slope[0]), corrected_by.shift)
         return Decision(1.0, none)
+
+
+def compared(decided: Decided, against: Any, classes: Variable) -> Verdicts:
+    """Find the class that each row is compared with: the runner-up, or what a user says."""
+    if classes.n_states < 2:
+        raise ParameterError(
+            f"the model knows one class, {classes.labels[0]!r}: there is none to compare it with; fit more"
+        )
+    others = decided.decisive.copy()
+    others[np.arange(len(others)), decided.chosen] = -np.inf
+    second = others.argmax(axis=1)
+    second = np.where(second == decided.chosen, 1, second)  # all others are impossible: any of them is the second
+    opposed = second if against is None else _opposed(against, classes, decided.chosen, second)
+    return Verdicts(decided.log_proba, decided.calibrated, decided.chosen, opposed)
+
+
+def _opposed(against: Any, classes: Variable, chosen: Array, second: Array) -> Array:
+    """Codes of the classes that a user wants the rows to be compared with."""
+    code_of = classes.code_of
+    labels = _listed(against, code_of, len(chosen))
+    unknown = [label for label in labels if label not in code_of]
+    if unknown:
+        raise SchemaError(
+            f"against names class {unknown[0]!r}, which the model does not know; there are "
+            f"{classes.labels.tolist()[:10]}"
+        )
+    codes = np.array([code_of[label] for label in labels], dtype=np.intp)
+    return np.where(codes == chosen, second, codes)
 
 
 def _listed(against: Any, code_of: Mapping[Any, int], n_rows: int) -> list[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.semi_naive.a2de import A2DE
@@ -19,11 +20,16 @@ from bayeswater.models.semi_naive.tan import TAN
 
 @dataclass(frozen=True)
 class Rung:
-    """A kind of model: its class, and what it is told beyond the defaults."""
+    """A kind of model: its class, and what it is told beyond the defaults.
+
+    Its name shows the `parameters`, and not what is `fixed`. A model that `calibrates_itself` is not told whether to.
+    """
 
     model: type[Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     needs_numbers: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    calibrates_itself: bool = False
 
     @property
     def name(self) -> str:
@@ -36,7 +42,8 @@ class Rung:
 
     def make(self, **parameters: Any) -> Any:
         """Make a model that has learned nothing yet."""
-        return self.model(**self.parameters, **parameters)
+        told = {k: value for k, value in parameters.items() if not (k == "calibrate" and self.calibrates_itself)}
+        return self.model(**self.parameters, **self.fixed, **told)
 
 
 def _gaussian(covariance: str) -> Rung:
@@ -54,5 +61,6 @@ LADDER = {
     "a2de": Rung(A2DE),
     "kdb": Rung(KDB),
     "skdb": Rung(SKDB),
+    "ensemble": Rung(BayesEnsemble, fixed={"random_state": 0}, calibrates_itself=True),
 }
 """All models that are compared, each named as on the command line."""

@@ -116,9 +116,9 @@ def sklearn_peers(random_state: Any) -> dict[str, OnMixedTable]:
     linear = LogisticRegression(max_iter=MOST_ITERATIONS)
     return {
         "scikit-learn naive Bayes": OnMixedTable(_naive_bayes),
-        "LogisticRegression": OnMixedTable(_OneHot(linear)),
-        "RandomForest": OnMixedTable(_OneHot(forest)),
-        "HistGradientBoosting": OnMixedTable(_Native(boosting)),
+        "LogisticRegression": OnMixedTable(OneHot(linear)),
+        "RandomForest": OnMixedTable(OneHot(forest)),
+        "HistGradientBoosting": OnMixedTable(Native(boosting)),
     }
 
 
@@ -132,24 +132,26 @@ def _naive_bayes(n_numbers: int, n_codes: list[int]) -> Any:
 
 
 @dataclass(frozen=True)
-class _OneHot:
+class OneHot:
     """Encode for a classifier that needs every cell as a number of its own scale."""
 
     classifier: Any
 
     def __call__(self, n_numbers: int, n_codes: list[int]) -> Any:
+        """Give a pipeline for so many numbers, and categories of so many codes."""
         numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
         categories = OneHotEncoder(handle_unknown="ignore")
         return make_pipeline(_columns(numbers, categories, n_numbers, n_codes), clone(self.classifier))
 
 
 @dataclass(frozen=True)
-class _Native:
+class Native:
     """Encode for a classifier that knows categories and missing cells."""
 
     classifier: Any
 
     def __call__(self, n_numbers: int, n_codes: list[int]) -> Any:
+        """Give a pipeline for so many numbers, and categories of so many codes."""
         categories = OrdinalEncoder(
             handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_CATEGORIES
         )

@@ -10,7 +10,8 @@ threads, nor on the order of the rows.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -85,9 +86,13 @@ class Family(ABC):
     def n_bytes(self) -> int:
         """Bytes of what was learned."""
 
-    def describe(self) -> dict[str, Any]:
-        """Tell what a report may say of this family beyond its members."""
-        return {}
+    def of_members(self, n_members: int) -> Self:
+        """Give a family of the same settings that will learn so many members."""
+        return replace(self, n_members=n_members)  # type: ignore[type-var]
+
+    def members_for(self, table: EnsembleTable) -> int:
+        """Say how many members `learn` will make for a table."""
+        return self.n_members
 
 
 def in_structure(hashes: Array, seed: int, member: int, phi: float) -> Array:

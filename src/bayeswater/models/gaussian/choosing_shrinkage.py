@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import held
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseTable
-from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.estimate.covariance import Reading
 from bayeswater.estimate.densities import read_densities
 from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
@@ -25,6 +23,7 @@ from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.models.gaussian.leaving_out import likelihood_without
+from bayeswater.models.streaming.examples import Piece
 from bayeswater.typing import Array
 
 Judge = Callable[[slice, bool], Array]
@@ -33,26 +32,46 @@ SAME_LOSS = 1e-12
 """Losses that differ by no more than this share of their size are equal."""
 
 
-def best_shrinkage(model: Any, X: Any, y: Any, sample_weight: Any) -> Friedman:
-    """Find the candidate of least leave-one-out log-loss over rows that the model has just counted.
+@dataclass(frozen=True)
+class Losses:
+    """A function of a piece of rows that a model has counted: the leave-one-out log-loss of each candidate.
 
-    Candidates under which a class has no density are passed over, and so are rows alone in their class. Of candidates
-    whose losses are equal within rounding the first one is taken.
+    Candidates under which a class has no density are passed over, and so are rows alone in their class.
     """
-    sums = model.statistics_
-    flat = model._checked_labels(y)
-    X, flat, weight = without_zero_rows(held(X), flat, checked_weight(sample_weight, len(flat)))
-    table = model._encode(X, sums, learning=True)
-    codes = encode_labels(flat, sums.classes, counted=True).codes
-    rows = Judged(model, table, codes, removed_weight(weight, len(codes)), weight)
-    candidates = {c: judge for c in CANDIDATES if (judge := rows.judge(c)) is not None}
-    with one_blas_thread(len(codes) * table.shape[1] ** 2 * len(CANDIDATES)):
-        blocks = ordered_map(lambda block: rows.losses(block, candidates), row_blocks(len(codes), SCORING_ROWS))
-        loss = sum(blocks, np.zeros(len(candidates)))
-    if not rows.is_judged.any():
-        return Friedman()
-    best = np.flatnonzero(loss <= loss.min(initial=np.inf) * (1 + SAME_LOSS))
-    return list(candidates)[int(best[0])] if len(best) else CANDIDATES[-1]
+
+    model: Any
+
+    def __call__(self, piece: Piece) -> "LossSums":
+        """Sum the losses of some rows."""
+        model, sums = self.model, self.model.statistics_
+        X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+        table = model._encode(X, sums, learning=True)
+        codes = encode_labels(flat, sums.classes, counted=True).codes
+        rows = Judged(model, table, codes, removed_weight(weight, len(codes)), weight)
+        candidates = {c: judge for c in CANDIDATES if (judge := rows.judge(c)) is not None}
+        with one_blas_thread(len(codes) * table.shape[1] ** 2 * len(CANDIDATES)):
+            blocks = ordered_map(lambda block: rows.losses(block, candidates), row_blocks(len(codes), SCORING_ROWS))
+            loss = sum(blocks, np.zeros(len(candidates)))
+        return LossSums(tuple(candidates), loss, bool(rows.is_judged.any()))
+
+
+@dataclass(frozen=True)
+class LossSums:
+    """Losses of candidates over some rows, and whether any row could judge."""
+
+    candidates: tuple[Friedman, ...]
+    loss: Array
+    is_judged: bool
+
+    def __add__(self, other: "LossSums") -> "LossSums":
+        return LossSums(self.candidates, self.loss + other.loss, self.is_judged or other.is_judged)
+
+    def best(self) -> Friedman:
+        """Find the candidate of least loss; of those whose losses are equal within rounding, the first one."""
+        if not self.is_judged:
+            return Friedman()
+        best = np.flatnonzero(self.loss <= self.loss.min(initial=np.inf) * (1 + SAME_LOSS))
+        return self.candidates[int(best[0])] if len(best) else CANDIDATES[-1]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from bayeswater.data.frames import held, is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes
@@ -20,6 +21,7 @@ from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.models.comparing.comparing import ComparingClassifier
+from bayeswater.models.gaussian.choosing_shrinkage import Losses
 from bayeswater.models.gaussian.discriminating import DiscriminantAxes
 from bayeswater.models.gaussian.leaving_out import likelihood_without
 from bayeswater.models.gaussian.reading import (
@@ -34,6 +36,11 @@ from bayeswater.models.gaussian.reading import (
 from bayeswater.models.linear_form import QuadraticForm
 from bayeswater.models.linear_reading import quadratic_form
 from bayeswater.models.settings import require_missing_rule
+from bayeswater.models.streaming.counting import Counting
+from bayeswater.models.streaming.examples import Batches, Examples
+from bayeswater.models.streaming.fitting import fit_source
+from bayeswater.models.streaming.reviewing import reviewed
+from bayeswater.models.streaming.walking import Pass, Walk, walked
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
@@ -141,27 +148,55 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Self:
         """Learn from rows, forgetting what was learned before.
+
+        A source is read once, a second time for ``shrinkage="auto"``, and once more for ``calibrate=True``; with
+        ``missing="em"`` rows have to fit into memory.
 
         Parameters
         ----------
         X : array or data frame of numbers, of shape (n_rows, n_columns)
+            With `target`, also a source of rows that may not fit into memory; see `CountingClassifier.fit`.
         y : labels of any type, of shape (n_rows,)
         sample_weight : weights of shape (n_rows,), optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target, checkpoint, progress : as in `CountingClassifier.fit`
         """
+        if target is not None:
+            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
+        examples = Batches([(held(X), y, sample_weight)], self._rows_that_count)
+        return walked(self._walk(examples), examples)
+
+    def _walk(self, examples: Examples) -> Walk[Self]:
         self._reading_of(None)  # refuse what cannot be read before anything is summed
-        if self.shrinkage == "auto":
+        is_auto = isinstance(self.shrinkage, str) and self.shrinkage == "auto"
+        if is_auto:
             self._refuse_em("shrinkage='auto' cannot leave rows out of them to choose; give a number or Friedman(...)")
-        X = held(X)
-        sums = self._sums_of(X, y, sample_weight)
-        self._keep(sums, X, first=True)
-        if self.shrinkage == "auto":
-            self.shrinkage_ = self._best_shrinkage(X, y, sample_weight)
+        if self.missing == "em" and not isinstance(examples, Batches):
+            raise ParameterError(
+                f"missing='em' looks at all rows again and again, and {examples.name} is read in pieces; fit rows that "
+                "are in memory, or take missing='ignore'"
+            )
+        again = "shrinkage='auto' reads the rows twice" if is_auto else ""
+        again = "calibrate=True reads the rows twice" if self.calibrate else again
+        sums = yield Pass(Counting(clone(self)), then=again)
+        self._keep(sums, examples.head.X, first=True)
+        if is_auto:
+            losses = yield Pass(Losses(self), "choosing the shrinkage", then=again if self.calibrate else "")
+            self.shrinkage_ = losses.best()
             self._memo = {}
         warn_of_lifted(self._densities, sums.class_count)
-        return self.calibrate_with(self.leave_one_out([(X, y, sample_weight)])) if self.calibrate else self
+        return self.calibrate_with((yield from reviewed(self, examples))) if self.calibrate else self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes.
@@ -275,11 +310,6 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
     def _refuse_em(self, why: str) -> None:
         if self.missing == "em":
             raise StatisticsError(EM_REFUSAL.format(why))
-
-    def _best_shrinkage(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        from bayeswater.models.gaussian.choosing_shrinkage import best_shrinkage
-
-        return best_shrinkage(self, X, y, sample_weight)
 
     # ------------------------------------------------------------------ the road
 

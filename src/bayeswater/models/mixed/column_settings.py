@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, FAMILIES, IGNORED, TEXT, ColumnPlan
+from bayeswater.data.column_plan import AUTO, FAMILIES, IGNORED, NUMBER, TEXT, ColumnPlan
 from bayeswater.data.matrix import column_name
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import ParameterError
@@ -52,7 +52,7 @@ def column_settings(columns: Any) -> dict[str, ColumnSettings]:
     if isinstance(columns, ColumnPlan):
         return {
             column.name: ColumnSettings(
-                family=column.family,
+                family=AUTO if column.family == NUMBER else column.family,
                 cuts=column.cuts,
                 analyser=column.analyser,
                 dtype=column.dtype if column.part == "days" else None,

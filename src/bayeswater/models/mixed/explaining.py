@@ -23,6 +23,7 @@ from bayeswater.inference.mixed import MixedJoint
 from bayeswater.inference.scoring import score
 from bayeswater.models.comparing.comparing import ComparingClassifier
 from bayeswater.models.mixed.parts.grouping import parts_of
+from bayeswater.models.streaming.answering import over_rows
 from bayeswater.typing import Array, is_number
 
 
@@ -128,6 +129,7 @@ class ExplainingClassifier(ComparingClassifier):
         raw = read_raw(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
         return row_novelty(joint, with_new_bins(table, raw.with_dates(table.plan), groups), groups, draws, seed)
 
+    @over_rows
     def log_evidence(self, X: Any) -> Array:
         """Logarithm of P(row), the sum over all classes: (n_rows,).
 

@@ -5,7 +5,8 @@ calibration they are chosen anew by a share of the rows, all rows are counted in
 scored. The counts are read off the histogram of all rows: rows that come in batches are read no more often for it.
 
 Row i chooses if the fraction of (i + 3) / golden ratio is below the share: spread evenly, in step with no period of the
-table, and the same rows however the table is cut into batches. The first row is held out, and the second chooses.
+table, and the same rows however the table is cut into batches. The first row is held out, and the second chooses. Where
+pieces have no order, a hash of its cells decides in the place of its number.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.labels import CheckedLabels, Labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.weights import take_rows
 from bayeswater.estimate.class_bins import between_buckets, class_cuts
 from bayeswater.estimate.number_family import FamilyChoice
@@ -26,6 +28,7 @@ from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.settling import in_order, sums_of_choice
 from bayeswater.models.semi_naive.held_out import some_labels
+from bayeswater.models.streaming.raw_words import raw_words, share_of
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
@@ -60,36 +63,50 @@ def rows_held_out(batches: Iterable[Rows]) -> Iterator[Rows]:
             yield take_rows(X, rest), labels[rest], None if weight is None else weight[rest]
 
 
+def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:
+    """Name the columns of which it was said that the labels choose their bins."""
+    return tuple(name for name, said in settings.given.items() if said.bins == MDL)
+
+
+def choosing(raw: RawTable, first: int | None) -> Array:
+    """Mark the rows that choose the cuts: by their number, or by their cells where they have none."""
+    if first is not None:
+        return rows_that_choose(first, raw.n_rows)
+    return share_of(raw_words(raw)) < CHOOSING_SHARE
+
+
 @dataclass(frozen=True)
-class Choosing:
-    """Sums of the columns with bins that the labels choose, over the rows that choose among `n_rows`."""
+class HeldOut:
+    """A function of a table: the rows of it that had no say in the cuts, where their cells decide that."""
 
-    names: tuple[str, ...]
-    profile: NumberProfile | None = None
-    n_rows: int = 0
+    model: str
+    plan: ColumnPlan
 
-    @classmethod
-    def of(cls, settings: Settings) -> "Choosing":
-        """Begin with no rows; there may be no such columns."""
-        return cls(tuple(name for name, said in settings.given.items() if said.bins == MDL))
+    def __call__(self, X: Any) -> Array:
+        """Mark the rows (n_rows,)."""
+        raw = read_raw(X, self.model).require_columns(self.plan.sources, self.model)
+        return ~choosing(raw, None)
 
-    def with_rows(self, raw: RawTable, labels: Labels, weight: Array | None) -> "Choosing":
-        """Go on with further rows, dates as the plan has them."""
-        part, n_rows = rows_that_choose(self.n_rows, raw.n_rows), self.n_rows + raw.n_rows
-        if not (self.names and part.any()):
-            return replace(self, n_rows=n_rows)
-        matrix = ColumnMatrix(tuple(raw.numbers(name)[part] for name in self.names), self.names)
-        new = NumberProfile.of(matrix, some_labels(labels, part), None if weight is None else weight[part])
-        return replace(self, profile=new if self.profile is None else self.profile + new, n_rows=n_rows)
 
-    def cuts(self, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:
-        """Choose the cuts of each column, such that the rows of all can be counted by them."""
-        assert self.profile is not None and of_all.names is not None
-        chosen = {}
-        for j, name in enumerate(self.names):
-            histogram = of_all.keys.of_column(of_all.names.index(name))
-            chosen[name] = between_buckets(class_cuts(self.profile.keys.of_column(j)), histogram)
-        return chosen
+def profile_of_choosing(
+    names: tuple[str, ...], raw: RawTable, dated: RawTable, labels: Labels, weight: Array | None, first: int | None
+) -> NumberProfile | None:
+    """Sum the named columns over those of some rows that choose their cuts; `dated` has dates as the plan has them."""
+    part = choosing(raw, first)
+    if not part.any():
+        return None
+    matrix = ColumnMatrix(tuple(dated.numbers(name)[part] for name in names), names)
+    return NumberProfile.of(matrix, some_labels(labels, part), None if weight is None else weight[part])
+
+
+def chosen_cuts(chosen_by: NumberProfile, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:
+    """Choose the cuts of each column by some rows, such that all rows can be counted by them."""
+    assert chosen_by.names is not None and of_all.names is not None
+    cuts = {}
+    for j, name in enumerate(chosen_by.names):
+        histogram = of_all.keys.of_column(of_all.names.index(name))
+        cuts[name] = between_buckets(class_cuts(chosen_by.keys.of_column(j)), histogram)
+    return cuts
 
 
 def with_cuts(

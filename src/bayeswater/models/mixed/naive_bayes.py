@@ -10,38 +10,52 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, Column, ColumnPlan
 from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import held, is_frame, sparse_columns, write_frame
-from bayeswater.data.labels import declared_classes, encode_labels
+from bayeswater.data.labels import CheckedLabels, declared_classes, encode_labels
 from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import COUNTS, read_raw
+from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import evenly_spaced, take_rows
-from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
+from bayeswater.data.weights import evenly_spaced, inconsistent_lengths, take_rows
+from bayeswater.decision.scores import Scores
+from bayeswater.errors import BayesWarning, ParameterError, warn_user
+from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.mixed import ColumnTerms, MixedJoint
 from bayeswater.models.asking import AskingClassifier, Facts
-from bayeswater.models.batches import Batch, as_triple, require_second_reading
+from bayeswater.models.batches import Batch, as_triple
 from bayeswater.models.calibrating import LeaveOneOut
+from bayeswater.models.mixed import counting
 from bayeswater.models.mixed.column_settings import column_settings, is_smoothing
+from bayeswater.models.mixed.counting import NOT_AGREED, MixedCounting, MixedTotal
 from bayeswater.models.mixed.explaining import ExplainingClassifier
 from bayeswater.models.mixed.facts import mixed_facts
-from bayeswater.models.mixed.held_out_cuts import Choosing, rows_held_out, with_cuts
+from bayeswater.models.mixed.held_out_cuts import (
+    HeldOut,
+    chosen_cuts,
+    columns_cut_by_labels,
+    rows_held_out,
+    with_cuts,
+)
 from bayeswater.models.mixed.late_columns import with_late_columns
+from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.planning import plan_columns, replan_open
 from bayeswater.models.mixed.settling import settle_numbers, settle_text
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.settings import require_missing_rule
+from bayeswater.models.streaming.examples import Batches, Examples, Piece
+from bayeswater.models.streaming.fitting import fit_source
+from bayeswater.models.streaming.reviewing import reviewed
+from bayeswater.models.streaming.walking import Pass, Walk, walked
+from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
-
-COMPARED_ROWS = 20_000
-"""Rows of the first batch on which the ways to read a text are compared: evenly spaced, as rows may be sorted."""
 
 
 class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
@@ -134,17 +148,33 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Self:
         """Learn from rows, forgetting what was learned before.
+
+        A source is read once; with ``calibrate=True`` it is read a second time. Families of numbers are chosen by all
+        rows; kinds of columns, and how a text is read, by the first ones (100,000 of them, or fewer of a wide table).
 
         Parameters
         ----------
         X : data frame (pandas, polars, pyarrow), array or sparse matrix of shape (n_rows, n_columns)
+            With `target`, also a source of rows that may not fit into memory; see `CountingClassifier.fit`.
         y : labels of any type, of shape (n_rows,)
         sample_weight : weights of shape (n_rows,), optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target, checkpoint, progress : as in `CountingClassifier.fit`
         """
-        return self._fit_batches([(held(X), y, sample_weight)])
+        if target is not None:
+            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
+        return self._learned_from([(held(X), y, sample_weight)])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
         """Learn from a table that comes in pieces, each read once and then let go.
@@ -156,62 +186,67 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
         """
-        return self._fit_batches(batches)
+        return self._learned_from(batches)
 
-    def _fit_batches(self, batches: Iterable[Batch], classes: Variable | None = None) -> Self:
-        if self.calibrate:
-            require_second_reading(batches)
-        sums, first = None, None
-        choosing = Choosing.of(self._settings)
-        late: dict[str, Batch] = {}  # columns that have no value in the first batch, and the one in which they have
-        for batch in batches:
-            X, y, weight = as_triple(batch)
-            X = held(X)
-            if first is not None:
-                _require_same_block(first[0], X)
-            if sums is not None and sums.columns.plan.open:
-                sums, arrived = self._with_arrived(sums, X, y, weight)
-                late |= {column.name: (X, y, weight) for column in arrived if column.family == TEXT}
-            new = self._sums_of(X, y, weight, None, sums)
-            sums = new if sums is None else sums + new
-            if self.calibrate and choosing.names:
-                choosing = self._also_choosing(choosing, sums.columns.plan, X, y, weight)
-            first = first or (X, y, weight)
-        if sums is None or first is None:
-            raise DataError("there are no rows to learn from: the batches are empty")
+    def _learned_from(self, batches: Iterable[Batch], classes: Variable | None = None) -> Self:
+        examples = Batches(batches, self._rows_that_count)
+        return walked(self._walk(examples, classes), examples)
+
+    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+        head = examples.head
+        cut_by_labels = columns_cut_by_labels(self._settings) if self.calibrate else ()
+        plan, raw = self._planned(head)
+        read = (head.X, raw) if examples.in_order is not None else None  # elsewhere the first rows come again
+        total: MixedTotal = yield Pass(
+            MixedCounting(clone(self), plan, tuple(sparse_columns(head.X)), cut_by_labels, read),
+            then="calibrate=True reads the rows twice" if self.calibrate else "",
+        )
+        sums = total.sums
         if classes is not None:
             sums = _with_classes(sums, classes)
         super()._require_parameters(sums)
-        for name, shown in late.items():
-            sums = self._with_text_settled(sums, [name], *shown)
-        self._keep(self._settled(sums, *first), first[0], first=True)
-        for column in self.columns_.open:
-            warn_user(
-                f"column {column.name!r} is left out: {column.why}; it is read once later rows have one, or at once if "
-                f"you say how, for example columns={{{column.name!r}: 'categorical'}}",
-                BayesWarning,
-            )
+        for name, shown in total.shown.items():
+            if sums.columns.plan[name].family == TEXT:
+                sums = self._with_text_settled(sums, [name], *shown)
+        self._keep(self._settled(sums, *head[:3]), head.X, first=True)
+        self._warn_of_left_out()
         if not self.calibrate:
             return self
         profile = sums.columns.groups.get("undecided")
-        return self.calibrate_with(
-            self._review_of_rest(batches, choosing, profile)
-            if isinstance(profile, NumberProfile) and choosing.profile is not None
-            else self.leave_one_out(batches)
-        )
+        if isinstance(profile, NumberProfile) and total.choosing is not None:
+            return self.calibrate_with((yield from self._review_of_rest(examples, total.choosing, profile)))
+        return self.calibrate_with((yield from reviewed(self, examples)))
 
-    def _also_choosing(self, choosing: Choosing, plan: ColumnPlan, X: Any, y: Any, weight: Any) -> Choosing:
-        """Let some of these rows choose the cuts that those are scored by which do not."""
-        X, flat, weight = self._rows_that_count(X, y, weight)
-        name = type(self).__name__
-        raw = read_raw(X, name).require_columns(plan.sources, name).with_dates(plan)
-        return choosing.with_rows(raw, encode_labels(flat), weight)
+    def _planned(self, head: Piece) -> tuple[ColumnPlan, RawTable]:
+        """Plan the columns by the first rows."""
+        self._require_reading_parameters()
+        raw = read_raw(head.X, type(self).__name__)
+        if raw.n_rows != len(head.y):
+            raise inconsistent_lengths(raw.n_rows, len(head.y))
+        return plan_columns(raw, self._settings.given, self.family), raw
 
-    def _review_of_rest(self, batches: Iterable[Batch], choosing: Choosing, profile: NumberProfile) -> LeaveOneOut:
+    def _warn_of_left_out(self) -> None:
+        """Name the columns of which no value was found, or none that could be read."""
+        for column in self.columns_:
+            if column in self.columns_.open or column.why == NOT_AGREED:
+                later = "it is read once later rows have one, or at once if you say how"
+                warn_user(
+                    f"column {column.name!r} is left out: {column.why}; "
+                    f"{'say how it is read' if column.why == NOT_AGREED else later}, for example "
+                    f"columns={{{column.name!r}: 'categorical'}}",
+                    BayesWarning,
+                )
+
+    def _review_of_rest(
+        self, examples: Examples, chosen_by: NumberProfile, profile: NumberProfile
+    ) -> Walk[LeaveOneOut]:
         """Score the rows that had no say in cuts, by those that the other rows chose (`models.mixed.held_out_cuts`)."""
-        sums = with_cuts(self.statistics_, profile, choosing.cuts(profile), self._settings)
-        rows = (self._rows_that_count(*as_triple(batch)) for batch in batches)
-        return copy(self)._adopt(sums).leave_one_out(rows_held_out(rows))
+        sums = with_cuts(self.statistics_, profile, chosen_cuts(chosen_by, profile), self._settings)
+        judge = copy(self)._adopt(sums)
+        if examples.in_order is not None:
+            rows = (self._rows_that_count(*as_triple(batch)) for batch in examples.in_order)
+            return judge.leave_one_out(rows_held_out(rows))
+        return (yield from reviewed(judge, examples, HeldOut(type(self).__name__, self.columns_)))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes, categories and words.
@@ -227,7 +262,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         """
         declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "statistics_"):
-            return self._fit_batches([(held(X), y, sample_weight)], declared)
+            return self._learned_from([(held(X), y, sample_weight)], declared)
         X, sums = held(X), self.statistics_
         if self.columns_.open:
             self._require_names(X)
@@ -264,7 +299,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         if not names:
             return sums
         X, flat, weight = self._rows_that_count(X, y, weight)
-        compared = evenly_spaced(len(flat), COMPARED_ROWS)
+        compared = evenly_spaced(len(flat), counting.COMPARED_ROWS)
         labels = encode_labels(flat[compared], sums.classes, counted=True)
         rows = take_rows(X, compared), labels, None if weight is None else weight[compared]
         return settle_text(sums, self._settings, *rows, self.class_alpha, names)
@@ -290,23 +325,32 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
             self.missing,
             self.unseen,
             column_settings(self.columns),
+            as_found=True,
         )
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
+        assert known is not None  # the first rows are read by a plan that was made of them
+        raw = read_raw(X, type(self).__name__)
+        return self._encoded(raw, known.columns.plan, known.columns.groups, learning=learning)
+
+    def _encoded(self, raw: RawTable, plan: ColumnPlan, known: Mapping[str, Any], *, learning: bool) -> MixedTable:
+        """Read the columns of a plan, in the domains of the sums that are known."""
         self._require_reading_parameters()
         settings = self._settings
-        raw = read_raw(X, settings.model)
-        if known is None:
-            plan = plan_columns(raw, settings.given, self.family)
-        else:
-            plan = known.columns.plan
-            raw = raw.require_columns(plan.sources, settings.model)
-        raw = raw.with_dates(plan)
+        raw = raw.require_columns(plan.sources, settings.model).with_dates(plan)
         groups = {
-            key: part.encode(raw, None if known is None else known.columns.groups[key], settings, learning=learning)
-            for key, part in parts_of(plan).items()
+            key: part.encode(raw, known.get(key), settings, learning=learning) for key, part in parts_of(plan).items()
         }
         return MixedTable(plan, groups, raw.n_rows)
+
+    def _sums_by_plan(
+        self, raw: RawTable, flat: CheckedLabels, weight: Array | None, plan: ColumnPlan
+    ) -> Sums[ColumnGroups]:
+        """Sum rows that count, by a plan of which nothing is counted yet."""
+        if raw.n_rows != len(flat):
+            raise inconsistent_lengths(raw.n_rows, len(flat))
+        labels, table = encode_labels(flat), self._encoded(raw, plan, {}, learning=True)
+        return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
 
     def _count(self, table: MixedTable, labels: Any, weight: Array | None) -> ColumnGroups:
         parts = parts_of(table.plan)
@@ -336,6 +380,22 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         joint = self._joint()
         assert isinstance(joint, MixedJoint)
         return joint.without(table, labels, removed)
+
+    def _scores_of(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Scores, int]:
+        """Score counted rows, each taken out of the sums and of the choice of smoothing."""
+        return super(NaiveBayes, self._judge())._scores_of(X, y, sample_weight)
+
+    def _judge(self) -> Self:
+        """Make a copy of the model that misses each row it leaves out in the choice of its smoothing, too."""
+        sums, settings = self.statistics_, self._settings
+        terms = dict(self._terms(sums))
+        for key, part in parts_of(sums.columns.plan).items():
+            read = terms[key]
+            if isinstance(part, StatePart) and isinstance(read, CategoryColumns):
+                terms[key] = part.without_smoothing(read, settings)
+        judge = copy(self)._adopt(sums)
+        judge._memo["terms"] = sums, settings, terms
+        return judge
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -434,15 +494,6 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         """Number of free parameters: K - 1 for the classes, and those of each column."""
         groups = self.statistics_.columns.groups
         return len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in parts_of(self.columns_).items())
-
-
-def _require_same_block(first: Any, X: Any) -> None:
-    """Refuse a batch whose sparse columns, which are counted by their place, are others than in the first."""
-    if sparse_columns(first) != sparse_columns(X):
-        raise SchemaError(
-            f"the sparse columns of a batch are {sparse_columns(X)[:10]}, and those of the first "
-            f"{sparse_columns(first)[:10]}; give every batch the same ones, in the same order"
-        )
 
 
 def _least_weight(sums: Sums[ColumnGroups]) -> float:

@@ -6,6 +6,7 @@ The structure is searched for (`models.structures.class_network`), the tables ar
 class is exact for any pattern of missing cells.
 """
 
+from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +17,12 @@ from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.discretising.finding import METHODS as CUTTING
 from bayeswater.data.frames import held, is_frame, library_of
 from bayeswater.data.labels import Labels, checked_labels, encode_labels
+from bayeswater.data.schema import Schema
+from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.inference.class_joint import ClassJoint
+from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.models.mixed.column_settings import column_settings
 from bayeswater.models.mixed.parts.part import Settings
@@ -31,16 +35,24 @@ from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_o
 from bayeswater.models.semi_naive.family_frames import NetworkTables
 from bayeswater.models.settings import checked_alpha, require_missing_rule
 from bayeswater.models.structures.class_network import SHAPES, ClassNetworks
-from bayeswater.models.structures.state_table import codes_of, variables_of
+from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
-from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.scores import as_score
 from bayeswater.structure.search import METHODS
 from bayeswater.typing import Array
 
 SELECTIONS = ("score", "cross-validated")
+
+
+def class_name(columns: Collection[str]) -> str:
+    """Name of the class among the variables.
+
+    >>> class_name(["age"]), class_name(["age", "class"])
+    ('class', '(class)')
+    """
+    return "(class)" if "class" in columns else "class"
 
 
 class NetworkClassifier(AsNetwork, ScoringClassifier):
@@ -149,17 +161,31 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
         factors = networks.learned(chosen)
         validate_data(self, X, skip_check_array=True)
         self._library = library_of(X)
-        self._counts = CategoryCounts.of(table.coded, labels, weight)
-        self._factors = factors
+        self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses)
+        return self
+
+    def _adopt(
+        self,
+        plan: ColumnPlan,
+        schema: Schema,
+        classes: Variable,
+        factors: Factors,
+        structure: str,
+        losses: dict[str, float],
+    ) -> None:
+        """Take what was learned: how columns are read, their domains and the classes, and the network."""
+        own = declared_variable(class_name(schema.names), tuple(classes.labels.tolist()))
+        variables, tables = [own, *variables_of(schema, plan)], [Table(values) for values in factors.tables]
+        dag = Dag(tuple(variable.name for variable in variables), factors.parents)
+        self.network_ = BayesianNetwork._of(Network.of(variables, dag, tables))
+        self._schema, self._classes, self._factors = schema, classes, factors
         self._ready = ClassJoint(compile_tree(factors))
-        self.columns_: ColumnPlan = table.plan
-        self.classes_ = labels.variable.labels
-        self.network_ = self._network(table, labels, networks.names)
-        self.structure_ = chosen
+        self.columns_: ColumnPlan = plan
+        self.classes_ = classes.labels
+        self.structure_ = structure
         self.__dict__.pop("cv_log_loss_", None)
         if losses:
             self.cv_log_loss_ = losses
-        return self
 
     def _planned_table(self, X: Any, labels: Labels, weight: Array | None) -> DiscreteTable:
         settings = self._settings
@@ -168,7 +194,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
             raise inconsistent_lengths(raw.n_rows, len(labels.codes))
         plan = plan_discrete(raw, labels, weight, settings, self.discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
-        warn_of_names_of_rows(table)
+        warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
         return table
 
     def _networks(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ClassNetworks:
@@ -176,7 +202,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
         columns = codes_of(table)
         kind = np.result_type(columns.dtype, np.min_scalar_type(labels.n_classes))
         return ClassNetworks(
-            ("(class)" if "class" in names else "class", *names),
+            (class_name(names), *names),
             np.vstack([labels.codes[None].astype(kind), columns.astype(kind)]),
             np.array([labels.n_classes, *table.coded.schema.n_states]),
             weight,
@@ -186,11 +212,6 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
             float(self.alpha),
             self.seed,
         )
-
-    def _network(self, table: DiscreteTable, labels: Labels, names: tuple[str, ...]) -> BayesianNetwork:
-        own = declared_variable(names[0], tuple(labels.variable.labels.tolist()))
-        tables = [Table(values) for values in self._factors.tables]
-        return BayesianNetwork._of(Network.of([own, *variables_of(table)], Dag(names, self._factors.parents), tables))
 
     # ------------------------------------------------------------------ predicting
 
@@ -209,7 +230,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
             self._require_names(X)
         settings = self._settings
         raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
-        return code_columns(raw, self.columns_, self._counts, settings, learning=False)
+        return code_columns(raw, self.columns_, domains_of(self._schema), settings, learning=False)
 
     def network_tables(self) -> NetworkTables:
         """Give the model as a Bayesian network: the class, and every column with its parents."""

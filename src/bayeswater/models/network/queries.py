@@ -9,7 +9,6 @@ import numpy as np
 
 from bayeswater.data.frames import library_of
 from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
-from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.exact.junction_tree import JunctionTree, compile
@@ -105,8 +104,9 @@ class Queries(ABC):
         observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
         factors = self._tree.factors
         try:
-            if sampling.is_exact(factors, nodes, list(observed)):
-                return Distribution(variables, query(factors, nodes, observed, soft))
+            answer = sampling.try_exactly(factors, nodes, observed, soft)
+            if answer is not None:
+                return Distribution(variables, answer)
             found = sampling.estimate(factors, nodes, observed, soft, core.names)
         except ImpossibleEvidence:
             raise impossible_evidence(evidence, soft_evidence) from None

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bayeswater.errors import ParameterError
+from bayeswater.inference.exact.elimination import prepare
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.sampling.answering import approximate_query, exact_is_affordable
 from bayeswater.inference.sampling.estimate import Estimate
@@ -25,11 +26,16 @@ class Sampling:
         if self.method not in METHODS:
             raise ParameterError(f"method is {self.method!r}; it can be one of {list(METHODS)}")
 
-    def is_exact(self, factors: Factors, targets: Sequence[int], observed: Sequence[int]) -> bool:
-        """Say whether the answer is exact; "auto" asks the forecast."""
-        if self.method == "auto":
-            return exact_is_affordable(factors, targets, observed, self.time_limit)
-        return self.method == "exact"
+    def try_exactly(
+        self, factors: Factors, targets: Sequence[int], evidence: Mapping[int, int], soft: Mapping[int, Array]
+    ) -> Array | None:
+        """Answer exactly, if that is the method; "auto" asks the forecast first."""
+        if self.method not in ("auto", "exact"):
+            return None
+        question = prepare(factors, targets, evidence, soft)
+        if self.method == "auto" and not exact_is_affordable(question.forecast, self.time_limit):
+            return None
+        return question.answer()
 
     def estimate(
         self,

@@ -124,23 +124,35 @@ class AODE(DiscreteClassifier):
         self.calibrate = calibrate
 
     def _chosen(
-        self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
+        self,
+        sums: Sums[ColumnGroups],
+        table: DiscreteTable,
+        labels: Labels,
+        weight: Array | None,
+        removed: Array | None = None,
     ) -> Chosen | None:
         if not self.select:
             return None
         joint = self._read_with(sums, None)
-        removed = removed_weight(weight, len(labels.codes))
+        removed = removed_weight(weight, len(labels.codes)) if removed is None else removed
         judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
         estimate = joint.estimate
-        most = max(LEAST_CHOOSING_ROWS, CHOOSING_TERMS // (estimate.n_columns**2 * estimate.n_classes))
         times = np.ones(len(judged)) if weight is None else weight
-        rows, times = judging_rows(table, labels.codes, removed, times * judged, most)
+        rows, times = judging_rows(table, labels.codes, removed, times * judged, self._most_judges(sums))
         order = descending_order(mutual_information(estimate.states))
         block = table.take(rows).block(slice(None))
         losses = nested_losses(joint, order, block, labels.codes[rows], removed[rows], times)
         n_parents, n_children = best_of_nested(losses)
         names = [estimate.counts.schema.names[j] for j in order.tolist()]
         return tuple(names[:n_parents]), tuple(names[:n_children])
+
+    @property
+    def _chooses_by_rows(self) -> bool:
+        return bool(self.select)
+
+    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
+        terms = len(self._pairs(sums).schema) ** 2 * sums.classes.n_states
+        return max(LEAST_CHOOSING_ROWS, CHOOSING_TERMS // terms)
 
     def _structure(self, sums: Sums[ColumnGroups]) -> Chosen | None:
         if not self.select:

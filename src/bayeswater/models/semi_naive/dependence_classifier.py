@@ -7,10 +7,13 @@ are counted with them, and counts of other parents are refused.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
@@ -21,6 +24,8 @@ from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.semi_naive.dependence_frames import dependence_network, dependence_parameters, dependence_tables
 from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier, column_place
 from bayeswater.models.semi_naive.family_frames import NetworkTables
+from bayeswater.models.semi_naive.walking import CodedPiece, counted
+from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
@@ -72,6 +77,29 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         """Statistics of further rows, with the parents that are known."""
         columns = self._sums_with(table, labels, weight, self._families(self.statistics_).parents).columns
         return dict(columns.groups)
+
+    def _counting_walk(self, plan: ColumnPlan, part: str | None) -> Walk[tuple[Any, Any]]:
+        """Count pairs, choose parents by them, and count every column with its parents."""
+        if self.parents is not None:
+            return (yield from super()._counting_walk(plan, part))
+        then = "parents are chosen by all rows and then counted, so that rows are read twice unless parents= names them"
+        (pairs, of_part) = (yield from counted(self, plan, self._pair_sums, part, then)).parts
+        if of_part is None:
+            return pairs, None
+        parents = self._parents_by(self._pairs(of_part))
+        of = partial(_families_of, parents=parents)
+        # the domains are those of the pairs: they do not grow any more
+        functions = [CodedPiece(self, plan, of, None, self._pairs(pairs).singles, pairs.classes)]
+        if part:
+            functions.append(CodedPiece(self, plan, of, part, self._pairs(of_part).singles, of_part.classes))
+        again = "calibrate=True reads the rows again" if self.calibrate else ""
+        found = yield Pass(SideBySide(tuple(functions)), "counting with parents", None, again)
+        return _beside(pairs, found.parts[0]), _beside(of_part, found.parts[-1])
+
+    def _pair_sums(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:
+        """Count rows without parents."""
+        pairs = PairCounts.of(table.coded, labels, weight)
+        return Sums(ClassCounts.of(labels, weight), ColumnGroups(labels.variable, table.plan, {PAIRS: pairs}))
 
     def _parents_by(self, pairs: PairCounts) -> Parents:
         """Parents of each column: as given, or by what the columns tell of each other."""
@@ -166,6 +194,16 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 of the class, and K v_1 ... v_l (v_j - 1) of column j with l parents."""
         return dependence_parameters(self._joint())
+
+
+def _families_of(table: DiscreteTable, labels: Labels, weight: Array | None, parents: Parents) -> FamilyCounts:
+    """Count every column of some rows with its parents."""
+    return FamilyCounts.of(table.coded, labels, weight, parents)
+
+
+def _beside(pairs: Sums[ColumnGroups], families: FamilyCounts) -> Sums[ColumnGroups]:
+    """Put counts with parents beside those of pairs of the same rows."""
+    return Sums(pairs.class_count, replace(pairs.columns, groups={**pairs.columns.groups, FAMILIES: families}))
 
 
 def require_number_of_parents(number: Any, parameter: str) -> None:

@@ -13,11 +13,9 @@ unless choosing it took a look at the rows: then `fit` decides, and `structure_`
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
@@ -30,15 +28,15 @@ from bayeswater.data.number_table import bin_labels
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import ParameterError
 from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.models.batches import Batch, as_triple, require_second_reading
-from bayeswater.models.calibrating import REVIEWED_ROWS, LeaveOneOut
+from bayeswater.models.batches import Batch
+from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.comparing.comparing import ComparingClassifier
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.mixed.column_settings import column_settings
@@ -48,7 +46,11 @@ from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
 from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, recut, warn_of_names_of_rows
 from bayeswater.models.semi_naive.held_out import Dealt, dealt, joined, review, row_hashes, some_labels
+from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
 from bayeswater.models.settings import require_missing_rule
+from bayeswater.models.streaming.examples import Batches, Examples
+from bayeswater.models.streaming.fitting import fit_source
+from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -76,8 +78,18 @@ class DiscreteClassifier(ComparingClassifier):
         """Statistics: the groups of sums over the rows of a table."""
         return {PAIRS: PairCounts.of(table.coded, labels, weight)}
 
-    def _chosen(self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None) -> Any:
-        """Structure that only a look at the rows can choose; None where it is read from the sums."""
+    def _chosen(
+        self,
+        sums: Sums[ColumnGroups],
+        table: DiscreteTable,
+        labels: Labels,
+        weight: Array | None,
+        removed: Array | None = None,
+    ) -> Any:
+        """Structure that only a look at the rows can choose; None where it is read from the sums.
+
+        `removed` is what leaving a row out takes away, where rows stand for several equal ones.
+        """
         return None
 
     def _structure(self, sums: Sums[ColumnGroups]) -> Any:
@@ -94,57 +106,75 @@ class DiscreteClassifier(ComparingClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Self:
         """Learn from rows, forgetting what was learned before.
+
+        A source is read once to see where its numbers are cut, unless `columns` says it, once to count, once more for
+        each choice that rows have to make (`AODE` with ``select=True``, `SPODE` without a super-parent, parents of
+        `KDB` and `SKDB` and the columns of `SKDB`), and once more for ``calibrate=True``.
 
         Parameters
         ----------
         X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+            With `target`, also a source of rows that may not fit into memory; see `CountingClassifier.fit`.
         y : labels of any type, of shape (n_rows,)
         sample_weight : weights of shape (n_rows,), optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target, checkpoint, progress : as in `CountingClassifier.fit`
         """
+        if target is not None:
+            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
         return self._fit(X, y, sample_weight, None)
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
-        """Learn from a table that comes in pieces, each read once and then let go.
-
-        The first piece decides how columns are read, and whatever structure takes a look at the rows. With
-        ``calibrate=True`` the pieces are read a second time: those after the first, which had no say in it, are scored.
+        """Learn from a table that comes in pieces, each read and then let go, as often as `fit` reads a source.
 
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
         """
-        if self.calibrate:
-            require_second_reading(batches)
-        learner, first, structure, n_batches = clone(self).set_params(calibrate=False), None, None, 0
-        for batch in batches:
-            n_batches += 1
-            X, y, weight = as_triple(batch)
-            if first is None:
-                first = (held(X), y, weight)
-                structure = learner.fit(*first)._structure(learner.statistics_)
-            else:
-                learner.partial_fit(X, y, sample_weight=weight)
-        if first is None:
-            raise DataError("there are no rows to learn from: the batches are empty")
-        if self.calibrate and n_batches == 1:
-            return self.fit(*first)
-        self._keep_chosen(learner.statistics_, vars(learner).get("structure_"), first[0])
-        return self.calibrate_with(self._review_of_later(batches, structure)) if self.calibrate else self
+        examples = Batches(batches, self._rows_that_count)
+        if isinstance(batches, Sequence) and len(batches) == 1:
+            return self.fit(*batches[0])
+        return walked(self._walk(examples), examples)
 
-    def _review_of_later(self, batches: Iterable[Batch], structure: Any) -> LeaveOneOut:
-        """Score rows of all batches but the first, by the structure that the first chose; not more than needed."""
-        joint, count = self._read_with(self.statistics_, structure), self.class_count_
-        reviews: list[LeaveOneOut] = []
-        for batch in islice(batches, 1, None):
-            X, flat, weight = self._rows_that_count(*as_triple(batch))
-            labels = encode_labels(flat, self.statistics_.classes, counted=True)
-            reviews.append(review(joint, count, self._table(X), labels, weight))
-            if sum(one.n_rows for one in reviews) >= REVIEWED_ROWS:
-                break
-        return joined(reviews)
+    def _walk(self, examples: Examples) -> Walk[Self]:
+        return walk_over_states(self, examples)
+
+    def _counting_walk(self, plan: ColumnPlan, part: str | None) -> Walk[tuple[Any, Any]]:
+        """Count all rows, and those that choose the structure."""
+        then = "calibrate=True reads the rows twice" if self.calibrate else ""
+        if self._chooses_by_rows:
+            then = "the structure is chosen by leaving rows out, so that rows are read twice"
+        found = yield from counted(self, plan, self._sums_of_table, part, then)
+        return found.parts
+
+    @property
+    def _chooses_by_rows(self) -> bool:
+        """Whether only a look at the rows can choose the structure."""
+        return False
+
+    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: str | None) -> Walk[Any]:
+        """Choose the structure that only a look at the rows can choose, by rows that are gathered."""
+        if not self._chooses_by_rows:
+            return None
+        kinds = yield from gathered(self, sums, part, self._most_judges(sums))
+        assert kinds is not None  # they have been counted
+        table, labels = kinds.table(plan, self._pairs(sums).schema), kinds.labels(sums.classes)
+        return self._chosen(sums, table, labels, kinds.weight, kinds.removed)
+
+    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
+        """How many kinds of rows choose the structure, at most."""
+        raise AssertionError("no rows choose the structure")
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes and categories.
@@ -233,7 +263,7 @@ class DiscreteClassifier(ComparingClassifier):
             raise inconsistent_lengths(raw.n_rows, len(labels.codes))
         plan = plan_discrete(raw, labels, weight, settings, self.discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
-        warn_of_names_of_rows(table)
+        warn_of_names_of_rows(table.coded.schema, table.plan, raw.n_rows)
         return table
 
     def _sums_of_table(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:

@@ -12,11 +12,11 @@ import numpy as np
 
 from bayeswater.data.column_kinds import IDENTIFIED
 from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
-from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.discretising.cuts import closed_left
 from bayeswater.data.discretising.finding import Method
 from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import COUNTS, RawTable
+from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.models.mixed.column_settings import ColumnSettings
 from bayeswater.models.mixed.parts.part import Settings
@@ -37,7 +37,7 @@ def plan_discrete(
     raw: RawTable, labels: Labels, weight: Array | None, settings: Settings, discretize: str
 ) -> ColumnPlan:
     """Plan the columns of a table by its rows, their labels and weights."""
-    _require_states(settings.given, settings.model)
+    require_states(settings.given, settings.model)
     if COUNTS in raw.columns:
         raise DataError(
             f"X is sparse, and {settings.model} looks at pairs of cells, zeros too; give a dense table, for example "
@@ -49,7 +49,7 @@ def plan_discrete(
     for column in plan:
         said = settings.of(column)
         if column.family in (TEXT, *OF_TEXT):
-            changed[column.name] = _left_out(column, settings.model)
+            changed[column.name] = left_out_text(column, settings.model, "columns of states")
         elif column.family == IGNORED and column in plan.open and said.family is None:
             warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
         elif column.family == BITS:
@@ -62,10 +62,9 @@ def plan_discrete(
     return plan
 
 
-def warn_of_names_of_rows(table: DiscreteTable) -> None:
+def warn_of_names_of_rows(schema: Schema, plan: ColumnPlan, n_rows: int) -> None:
     """Warn of categories of which almost every row has another: what is counted of them holds for no other row."""
-    n_rows = table.shape[0]
-    for variable, column in zip(table.coded.schema, table.plan.used, strict=True):
+    for variable, column in zip(schema, plan.used, strict=True):
         if column.family == "categorical" and n_rows >= IDENTIFIED and variable.n_states >= n_rows:
             warn_user(
                 f"column {column.name!r} has as many values as rows, {variable.n_states}, so it names the rows and "
@@ -88,7 +87,7 @@ def recut(
     changed = {
         column.name: replace(
             column,
-            cuts=_cut(dated.numbers(column.name)[rows], labels, weight, _method(settings.of(column), discretize)),
+            cuts=_cut(dated.numbers(column.name)[rows], labels, weight, method_of(settings.of(column), discretize)),
             spans=None,
         )
         for column in cut_by_labels(plan, settings, discretize)
@@ -102,11 +101,11 @@ def cut_by_labels(plan: ColumnPlan, settings: Settings, discretize: str) -> tupl
     return tuple(
         column
         for column, said in zip(plan.used, told, strict=True)
-        if column.family == "binned" and said.cuts is None and _method(said, discretize).needs_labels
+        if column.family == "binned" and said.cuts is None and method_of(said, discretize).needs_labels
     )
 
 
-def _require_states(given: Mapping[str, ColumnSettings], model: str) -> None:
+def require_states(given: Mapping[str, ColumnSettings], model: str) -> None:
     """Refuse what a user says about columns that only holds for columns without states."""
     for name, said in given.items():
         if said.family not in (None, AUTO, IGNORED, *OF_STATES):
@@ -121,9 +120,10 @@ def _require_states(given: Mapping[str, ColumnSettings], model: str) -> None:
             )
 
 
-def _left_out(column: Column, model: str) -> Column:
+def left_out_text(column: Column, model: str, reads: str) -> Column:
+    """Leave a column of text out of a model that reads other things, with a warning."""
     warn_user(
-        f"column {column.name!r} is left out: it is text ({column.why}), and {model} reads columns of states; to keep "
+        f"column {column.name!r} is left out: it is text ({column.why}), and {model} reads {reads}; to keep "
         f"it, say columns={{{column.name!r}: 'categorical'}}, or use NaiveBayes",
         BayesWarning,
     )
@@ -138,13 +138,13 @@ def _settled(
         n_few = _n_few_whole(values)
         if n_few is not None:
             return replace(column, family="categorical", why=f"{column.why}; {n_few} different")
-    method = _method(said, discretize)
+    method = method_of(said, discretize)
     cuts = _cut(values, labels, weight, method)
     why = f"{column.why}; {len(cuts) + 1} bins by {method.method}"
     return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(values, cuts))
 
 
-def _method(said: ColumnSettings, discretize: str) -> Method:
+def method_of(said: ColumnSettings, discretize: str) -> Method:
     """How a column of numbers is cut: as is said of it, or else as all are."""
     if isinstance(said.bins, int):
         return Method("equal_frequency", n_bins=said.bins)

@@ -12,16 +12,14 @@ not matter, every class is spread over the parts, and a row of weight w gives ea
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
-from bayeswater.data.mixing import mixed
+from bayeswater.data.mixing import number_words, row_words, state_words
 from bayeswater.data.raw_table import RawTable
-from bayeswater.data.variable import Variable
 from bayeswater.data.weights import evenly_spaced
 from bayeswater.decision.calibration_report import Quality
 from bayeswater.decision.scorecard import Scorecard
@@ -42,15 +40,13 @@ CROSS_FITTED_ROWS = 5000
 def row_hashes(table: DiscreteTable, raw: RawTable) -> Array:
     """Hash the cells of each row: categories by their label, numbers by their value before they were cut: (n_rows,)."""
     dated = raw.with_dates(table.plan)
-    found = np.zeros(table.shape[0], dtype=np.uint64)
-    for column, variable, codes in zip(table.plan.used, table.coded.schema, table.columns, strict=True):
-        if column.family == "binned":
-            number = dated.numbers(column.name).astype(np.float64) + 0.0  # -0.0 is 0.0
-            value = np.where(np.isnan(number), np.nan, number).view(np.uint64)  # there are many NaN, too
-        else:
-            value = _label_hashes(variable)[codes]
-        found = mixed(found + mixed(value))
-    return found
+    return row_words(
+        (
+            number_words(dated.numbers(column.name)) if column.family == "binned" else state_words(variable)[codes]
+            for column, variable, codes in zip(table.plan.used, table.coded.schema, table.columns, strict=True)
+        ),
+        table.shape[0],
+    )
 
 
 @dataclass(frozen=True)
@@ -86,16 +82,6 @@ def dealt(hashes: Array, codes: Array, weight: Array | None) -> Dealt:
     return Dealt(row, part, times[row, part] * (weight / n_equal)[row], float(n_equal.sum()))
 
 
-def _label_hashes(variable: Variable) -> Array:
-    """Hashes by code; equal labels have the same, whichever code they have, and so has what is missing."""
-    if variable.is_coded:
-        of_states = np.arange(variable.n_states, dtype=np.uint64)
-    else:
-        digests = [blake2b(repr(state).encode(), digest_size=8).digest() for state in variable.states]
-        of_states = np.frombuffer(b"".join(digests), dtype=np.uint64)
-    return np.append(of_states, np.uint64(2**64 - 1))
-
-
 def some_labels(labels: Labels, rows: Array) -> Labels:
     """Labels of some rows, marked or numbered, among the same classes."""
     codes = labels.codes[rows]
@@ -107,15 +93,25 @@ def joined(reviews: Sequence[LeaveOneOut]) -> LeaveOneOut:
     return _judged(joined_scores([one.scores for one in reviews]), sum(one.n_left_out for one in reviews))
 
 
-def review(joint: Any, class_count: Array, table: DiscreteTable, labels: Labels, weight: Array | None) -> LeaveOneOut:
-    """Score rows that were counted, each against the sums without it; of very many rows, some."""
+def review(
+    joint: Any,
+    class_count: Array,
+    table: DiscreteTable,
+    labels: Labels,
+    weight: Array | None,
+    removed: Array | None = None,
+) -> LeaveOneOut:
+    """Score rows that were counted, each against the sums without it; of very many rows, some.
+
+    `removed` is what leaving a row out takes away, where rows stand for several equal ones.
+    """
     kept = evenly_spaced(len(labels.codes), REVIEWED_ROWS) if len(labels.codes) else np.zeros(0, dtype=bool)
     table, labels = table.take(kept), some_labels(labels, kept)
     weight = None if weight is None else weight[kept]
     n_rows = len(labels.codes)
     if not n_rows:
         return _judged(Scores.of(np.zeros((0, len(class_count))), labels.codes, weight), 0)
-    removed = removed_weight(weight, n_rows)
+    removed = removed_weight(weight, n_rows) if removed is None else removed[kept]
     alone = class_count[labels.codes] <= removed
     log_proba = score_blocks(joint.without(table, labels, removed), table, log_posterior)
     return _judged(Scores.of(log_proba, labels.codes, weight).take(~alone), int(alone.sum()))

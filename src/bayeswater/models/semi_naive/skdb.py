@@ -102,11 +102,25 @@ class SKDB(DependenceClassifier):
     def _most_parents(self) -> int:
         return int(self.max_k)
 
-    def _chosen(self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None) -> Chosen:
+    @property
+    def _chooses_by_rows(self) -> bool:
+        return True
+
+    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
+        return CHOOSING_ROWS
+
+    def _chosen(
+        self,
+        sums: Sums[ColumnGroups],
+        table: DiscreteTable,
+        labels: Labels,
+        weight: Array | None,
+        removed: Array | None = None,
+    ) -> Chosen:
         names = self._pairs(sums).schema.names
         order = self._order(sums)
         joint = self._dependence(sums, max(map(len, self._families(sums).parents)), tuple(order))
-        removed = removed_weight(weight, len(labels.codes))
+        removed = removed_weight(weight, len(labels.codes)) if removed is None else removed
         judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
         times = np.where(judged, 1.0 if weight is None else weight, 0.0)
         judges = judging_rows(table, labels.codes, removed, times, CHOOSING_ROWS)

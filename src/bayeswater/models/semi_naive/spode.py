@@ -1,10 +1,12 @@
 """`SPODE`: one column, the super-parent, is the parent of all the others."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
@@ -16,12 +18,17 @@ from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier, column_place
 from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
+from bayeswater.models.semi_naive.walking import CodedPiece
+from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 BEST = "best"
 """Word for the super-parent of least leave-one-out log-loss."""
+
+SAME_LOSS = 1e-12
+"""Losses that differ by no more than this share of their size are equal: the order of rows moves their last digits."""
 
 
 class SPODE(AsNetwork, DiscreteClassifier):
@@ -77,12 +84,31 @@ class SPODE(AsNetwork, DiscreteClassifier):
         self.calibrate = calibrate
 
     def _chosen(
-        self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
+        self,
+        sums: Sums[ColumnGroups],
+        table: DiscreteTable,
+        labels: Labels,
+        weight: Array | None,
+        removed: Array | None = None,
     ) -> str | None:
-        return None if self._is_given else self._best(sums, table, labels, weight)
+        if self._is_given:
+            return None
+        return self._of_least_loss(sums, self._losses(table, labels, weight, sums))
 
-    def _best(self, sums: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None) -> str:
-        """Super-parent of least leave-one-out log-loss; the first one among equals."""
+    @property
+    def _chooses_by_rows(self) -> bool:
+        return not self._is_given
+
+    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: str | None) -> Walk[str | None]:
+        if self._is_given:
+            return None
+        of, singles = partial(self._losses, sums=sums), self._pairs(sums).singles
+        coded = CodedPiece(self, plan, of, part, singles, sums.classes)
+        found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
+        return self._of_least_loss(sums, found.parts[0])
+
+    def _losses(self, table: DiscreteTable, labels: Labels, weight: Array | None, sums: Sums[ColumnGroups]) -> Array:
+        """Sum the leave-one-out log-losses of some rows for every super-parent: (n_columns,)."""
         removed = removed_weight(weight, len(labels.codes))
         judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
         times = np.ones(len(labels.codes)) if weight is None else weight
@@ -94,7 +120,12 @@ class SPODE(AsNetwork, DiscreteClassifier):
                 joint = self._read_with(sums, column.name).without(table, labels, removed)
                 log_proba = score_blocks(joint, table, log_posterior)
                 losses.append(-(log_proba[row, labels.codes] * times)[judged].sum())
-        return table.plan.used[int(np.argmin(losses))].name
+        return np.array(losses)
+
+    def _of_least_loss(self, sums: Sums[ColumnGroups], losses: Array) -> str:
+        """Name the super-parent of least loss; the first one among those that are equal but for rounding."""
+        best = np.flatnonzero(losses <= losses.min() * (1 + SAME_LOSS))
+        return self._pairs(sums).schema.names[int(best[0])]
 
     def _structure(self, sums: Sums[ColumnGroups]) -> str:
         names = self._pairs(sums).schema.names

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column, ColumnPlan
+from bayeswater.data.column_plan import FAMILIES, Column, ColumnPlan
 from bayeswater.data.number_table import bin_schema
 from bayeswater.data.plan_rules import is_block, require_sound_plan
 from bayeswater.data.schema import Schema
@@ -104,13 +104,13 @@ def require_source_names(names: Sequence[str], plan: ColumnPlan) -> None:
     )
 
 
-def read_plan(written: Any) -> ColumnPlan:
-    """Read how the columns of a table are read."""
+def read_plan(written: Any, families: tuple[str, ...] = FAMILIES) -> ColumnPlan:
+    """Read how the columns of a table are read, each in one of some families."""
     columns = CODEC.decode(written, "a column")
     are_columns = isinstance(columns, list) and all(isinstance(column, Column) for column in columns)
     require(are_columns, "its columns are no plan")
     plan = ColumnPlan(tuple(columns))
-    require_sound_plan(plan)
+    require_sound_plan(plan, families)
     return plan
 
 

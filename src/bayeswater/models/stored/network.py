@@ -70,7 +70,7 @@ def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNe
         found = arrays[name]
         require(found.ndim == 1 and found.dtype == none.dtype, f"its {name} are {found.dtype} of shape {found.shape}")
     variables = tuple(read_states(document["variables"]))
-    dag = Dag(tuple(v.name for v in variables), _read_parents(document["parents"]))
+    dag = Dag(tuple(v.name for v in variables), read_parents(document["parents"]))
     written = document["conditionals"]
     require(isinstance(written, list) and len(written) == len(variables), f"its tables are {shortened(written)}")
     taken = dict.fromkeys(arrays, 0)
@@ -84,7 +84,8 @@ def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNe
     return BayesianNetwork._of(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
 
 
-def _read_parents(written: Any) -> tuple[tuple[int, ...], ...]:
+def read_parents(written: Any) -> tuple[tuple[int, ...], ...]:
+    """Read the parents of every variable, by their numbers."""
     are_lists = isinstance(written, list) and all(isinstance(own, list) for own in written)
     require(are_lists and all(type(parent) is int for own in written for parent in own), "its parents are no numbers")
     return tuple(tuple(own) for own in written)

@@ -63,8 +63,8 @@ class StateTable:
         settings = Settings("learn_structure", given=column_settings(columns))
         plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
-        warn_of_names_of_rows(table)
-        return cls(plan, variables_of(table), codes_of(table), weight, library_of(data))
+        warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
+        return cls(plan, variables_of(table.coded.schema, plan), codes_of(table), weight, library_of(data))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,9 +99,8 @@ class StateTable:
         if not names:
             raise SchemaError(f"no column of the frame is a variable; the variables are {list(self.names)[:10]}")
         variables = tuple(variable for variable in self.variables if variable.name in names)
-        schema = Schema(variables)
-        domains = CategoryCounts(Variable("", ()), schema, np.zeros((int((schema.n_states + 1).sum()), 0)))
-        table = code_columns(raw, plan, domains, Settings("learn_structure", unseen=unseen), learning=False)
+        settings = Settings("learn_structure", unseen=unseen)
+        table = code_columns(raw, plan, domains_of(Schema(variables)), settings, learning=False)
         return rows_as_frame(codes_of(table), variables, library_of(data))
 
     def to_frame(self) -> Any:
@@ -120,12 +119,17 @@ def _named(data: Any) -> Any:
     return data
 
 
-def variables_of(table: DiscreteTable) -> tuple[Variable, ...]:
+def variables_of(schema: Schema, plan: ColumnPlan) -> tuple[Variable, ...]:
     """Variables of the columns; the states of numbers are the names of their bins."""
     return tuple(
         Variable(variable.name, tuple(bin_labels(column))) if column.family == "binned" else variable
-        for variable, column in zip(table.coded.schema, table.plan.used, strict=True)
+        for variable, column in zip(schema, plan.used, strict=True)
     )
+
+
+def domains_of(schema: Schema) -> CategoryCounts:
+    """Domains of columns as those who code rows want to have them: counts of no class."""
+    return CategoryCounts(Variable("", ()), schema, np.zeros((int((schema.n_states + 1).sum()), 0)))
 
 
 def codes_of(table: DiscreteTable) -> Array:

@@ -2,22 +2,24 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.coded_table import CodedTable, Rules, encode_frame
-from bayeswater.data.column_plan import Column
+from bayeswater.data.column_plan import AUTO, Column
 from bayeswater.data.labels import Labels
 from bayeswater.data.number_table import bin_labels, binned
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
 from bayeswater.estimate.smoothing import best_alphas
 from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.inference.smoothing_without import SmoothingWithout
 from bayeswater.models.mixed.parts.number_part import NumberPart
 from bayeswater.models.mixed.parts.part import Part, Settings
 from bayeswater.models.settings import report_unseen
@@ -33,12 +35,14 @@ class StatePart(Part):
         return self.declaring(CategoryCounts.of(table, labels, weight), settings)
 
     def declaring(self, counts: CategoryCounts, settings: Settings) -> CategoryCounts:
-        """Join the states that priors name to the domains."""
+        """Join the states that priors name to the domains; states that were found are sorted by label."""
         declared = [self._declared(v, c, settings) for v, c in zip(counts.schema, self.columns, strict=True)]
         return counts.declaring(Schema(tuple(declared)))
 
     def _declared(self, variable: Variable, column: Column, settings: Settings) -> Variable:
         prior = self._prior(column, settings)
+        if not (variable.is_coded or variable.declared):
+            variable = replace(variable, states=sorted_labels(variable.states))
         if prior is None or not prior.labels or variable.is_coded:
             return variable
         return Variable(variable.name, tuple(prior.labels), frozenset(prior.labels)).union(variable)
@@ -53,6 +57,14 @@ class StatePart(Part):
         found = {j: self._prior(column, settings) for j, column in enumerate(self.columns)}
         priors = {j: prior for j, prior in found.items() if prior is not None}
         return CategoryColumns(sums, concentration_table(sums, alpha, priors), missing_is_state)
+
+    def without_smoothing(self, columns: CategoryColumns, settings: Settings) -> SmoothingWithout:
+        """Let automatic smoothing be chosen again without each row that is left out."""
+        automatic = [
+            settings.alpha_of(column) == AUTO and self._prior(column, settings) is None for column in self.columns
+        ]
+        read = columns.counts, columns.concentration, columns.missing_is_state
+        return SmoothingWithout(*read, tuple(automatic))
 
     def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
         prior = settings.of(column).prior
@@ -113,7 +125,10 @@ class CategoryPart(StatePart):
         flags = [column.name for column in self.columns if column.family == "bernoulli"]
         frame = raw.labels(self.names, flags=flags, learning=learning)
         schema = None if known is None else known.schema
-        coded = encode_frame(frame, Rules(settings.model, settings.missing == "error", schema, grow=learning))
+        rules = Rules(
+            settings.model, settings.missing == "error", schema, grow=learning, as_found=learning and settings.as_found
+        )
+        coded = encode_frame(frame, rules)
         if coded.unseen:
             report_unseen(coded.unseen, coded.shape[0], settings.unseen)
         return coded

@@ -18,7 +18,11 @@ from bayeswater.typing import Array
 
 @dataclass(frozen=True)
 class Settings:
-    """Parameters of the model that its parts need; `given` is what the user says about columns."""
+    """Parameters of the model that its parts need; `given` is what the user says about columns.
+
+    `as_found` says that categories may be coded in the order of their dictionary: `count` sorts them. Who hands the
+    codes to sums of another kind needs them sorted.
+    """
 
     model: str
     alpha: Any = "auto"
@@ -26,6 +30,7 @@ class Settings:
     missing: str = "ignore"
     unseen: str = "ignore"
     given: Mapping[str, ColumnSettings] = field(default_factory=dict)
+    as_found: bool = False
 
     def of(self, column: Column) -> ColumnSettings:
         """What is said about one column."""

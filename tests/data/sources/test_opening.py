@@ -14,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from bayeswater.data.sources import arff, columnar, delimited, json_lines
+from bayeswater.data.sources import arff, delimited, json_lines, source
 from bayeswater.data.sources.column_types import as_types, type_named
 from bayeswater.data.sources.opening import open_source
 from bayeswater.errors import DataError, ParameterError
@@ -202,9 +202,8 @@ def small_batches(monkeypatch: Any) -> None:
     """Cut batches short, so that a small file has many."""
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**12)
     monkeypatch.setattr(json_lines, "BLOCK_BYTES", 2**12)
-    monkeypatch.setattr(columnar, "BATCH_ROWS", 100)
-    monkeypatch.setattr(columnar, "BATCH_CELLS", 100)
-    monkeypatch.setattr(columnar, "BATCH_CELLS", 400)
+    monkeypatch.setattr(source, "BATCH_ROWS", 100)
+    monkeypatch.setattr(source, "BATCH_CELLS", 400)
     monkeypatch.setattr(arff, "ROWS", 100)
 
 

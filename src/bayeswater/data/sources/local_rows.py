@@ -1,0 +1,254 @@
+"""`LocalRows`: rows of files and streams on this machine, read once for each question in bounded memory.
+
+Rows are decoded in the thread that asks, while a thread of our own works on the batch before. Batches are cut by a rule
+of the rows alone (`cutting`) and their results are added in order, so that a sum of floats has the same bits whatever
+the files, the pieces and the number of threads are, and also where it was stopped and taken up again.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+from bayeswater.data.sources.beside import worked_beside
+from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
+from bayeswater.data.sources.parts import Part, agreed_schema, chosen_fields, conformed
+from bayeswater.data.sources.places import BEGINNING, START, Piece, Place, Progress
+from bayeswater.data.sources.row_names import rows_named
+from bayeswater.data.sources.rows import HEAD_ROWS, Rows, S
+from bayeswater.data.sources.source import TypesWidened, batch_rows
+from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+IDENTIFYING_ROWS = 100
+"""Rows by which a stream is known again."""
+
+
+class LocalRows(Rows):
+    """Rows of one or several parts that are one table.
+
+    Parameters
+    ----------
+    parts : files and streams; `local_rows` opens them
+    name : what errors call all of them
+    columns : those to read, by default all; the parts may have others that differ
+    progress : told after each batch how far reading has come
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        name: str,
+        *,
+        columns: Sequence[str] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.parts, self.name, self.progress = list(parts), name, progress
+        self._columns = columns
+        self._kept: list[PartPiece] = []  # the first rows of what can be read but once, and the rest of it
+        self._rest: Iterator[PartPiece] | None = None
+        self._is_used_up = False
+        self._seen: dict[tuple[str, ...], list[object]] = {}
+
+    # ------------------------------------------------------------------ what is known before any row is read
+
+    @cached_property
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns; where a cell far down does not fit its type, `sum` and `map` say so."""
+        return agreed_schema(self.parts, self._columns)
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where all parts tell it."""
+        return _total(part.n_rows for part in self.parts)
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Size of all files, where it is known."""
+        return _total(part.n_bytes for part in self.parts)
+
+    @property
+    def can_be_reread(self) -> bool:
+        """Whether the rows can be read more than once."""
+        return all(part.can_be_reread for part in self.parts)
+
+    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
+        """Fix the types of columns; those that were given before stay as they are."""
+        for part in self.parts:
+            part.declare(types)
+        self.__dict__.pop("schema", None)
+
+    def fingerprint(self, columns: Sequence[str]) -> str:
+        """Give a word that changes with the files, their sizes and times, the columns and how batches are cut.
+
+        Rows that are in no files are known by the first of them.
+
+        Raises
+        ------
+        DataError
+            Where the rows may come in another order each time.
+        """
+        rule = (batch_rows(len(columns)), BATCH_BYTES, GRID_ROWS)
+        kinds = [(name, str(self.schema.field(name).type)) for name in columns]
+        identities = [part.identity for part in self.parts]
+        first = [] if all(identities) else self._first_rows(tuple(columns))
+        said = repr((rule, kinds, identities, first))
+        return sha256(said.encode()).hexdigest()
+
+    def _first_rows(self, columns: tuple[str, ...]) -> list[object]:
+        """Give the first rows; where they can be read but once, they are remembered."""
+        if columns not in self._seen or self.can_be_reread:
+            self._seen[columns] = self.head(columns, IDENTIFYING_ROWS).to_pylist()
+        return self._seen[columns]
+
+    # ------------------------------------------------------------------ the rows
+
+    def head(self, columns: Sequence[str], n_rows: int = HEAD_ROWS) -> "pa.Table":
+        """Give the first rows, however they are divided into pieces; a later `sum` or `map` has them again."""
+        self.require_columns(columns)
+        if self.can_be_reread:
+            with closing(self._read(columns, START)) as pieces:
+                found = _first(pieces, n_rows)
+        else:
+            self._require_unread()
+            if self._rest is None:
+                self._rest = self._read(self.schema.names, START)
+            missing = n_rows - sum(part.piece.table.num_rows for part in self._kept)
+            self._kept += _first(self._rest, missing)
+            found = self._kept
+        if not found:
+            return self.schema.empty_table().select(columns)
+        return one_table([part.piece.table.select(columns) for part in found]).slice(0, n_rows)
+
+    def sum(
+        self,
+        of: "Callable[[pa.Table], S]",
+        columns: Sequence[str],
+        *,
+        start: tuple[Place, S] | None = None,
+        after: Callable[[Place, S], None] | None = None,
+    ) -> S:
+        """Add up what the function gives for every batch, in their order.
+
+        Parameters
+        ----------
+        of : from an Arrow table to what is added; called in a thread of its own, one batch after the other
+        columns : that the tables have
+        start : a place that `after` was told, and the sum of all before it
+        after : told after each batch where reading stands, and the sum so far
+
+        Raises
+        ------
+        DataError
+            Where there are no rows, where a part cannot be read, and where rows that can be read only once were read.
+        TypesWidened
+            Where a cell did not fit the type of its column: `schema` has a wider one now; begin again, from `head` on.
+        """
+        place, total = start or (START, None)
+        with closing(self._worked_on(of, columns, place)) as results:
+            for batch, part in results:
+                total = part if total is None else total + part
+                place = batch.place
+                del batch, part
+                if after is not None:
+                    after(place, total)
+        if total is None:
+            raise DataError(f"{self.name} has no rows; give a file with rows")
+        return total
+
+    def map(
+        self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]
+    ) -> "Iterator[pa.Table]":
+        """Give what the function makes of each batch, when it is asked for; a batch is read while one is written."""
+        with closing(self._worked_on(of, columns, START)) as results:
+            for batch, table in results:
+                del batch
+                yield table if table.schema.equals(schema) else table.select(schema.names).cast(schema)
+                del table
+
+    # ------------------------------------------------------------------ how they are read
+
+    def _worked_on(self, of: "Callable[[pa.Table], T]", columns: Sequence[str], start: Place) -> "_Results[T]":
+        self.require_columns(columns)
+        n_rows = start.n_rows
+
+        def work(batch: Batch) -> T:
+            with rows_named(batch.stretches):
+                return of(batch.table)
+
+        with closing(self._begun(columns, start)) as pieces:
+            batches = cut_batches(pieces, batch_rows(len(columns)), start)
+            with closing(worked_beside(work, batches)) as results:
+                for batch, result in results:
+                    n_rows += batch.table.num_rows
+                    yield batch, result
+                    del result
+                    if self.progress is not None:
+                        self.progress(self._progress(n_rows, batch.place.part))
+                    del batch
+
+    def _progress(self, n_rows: int, part: int) -> Progress:
+        n_bytes = sum(part.n_bytes or 0 for part in self.parts[:part]) + self.parts[part].bytes_read
+        return Progress(n_rows, self.n_rows, n_bytes, self.n_bytes)
+
+    def _begun(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
+        """Begin to read the columns; what can be read but once is given from its first row on, which may be kept."""
+        if self.can_be_reread:
+            yield from self._read(columns, start)
+            return
+        self._require_unread()
+        self._is_used_up = True
+        if self._rest is None:
+            yield from self._read(columns, start)
+            return
+        kept, self._kept = self._kept, []
+        kept.reverse()  # taken from the end, so that none is held longer than it is needed
+        for part, name, piece in chain(iter(lambda: kept.pop() if kept else None, None), self._rest):
+            yield PartPiece(part, name, piece._replace(table=piece.table.select(columns)))
+            del piece
+
+    def _read(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
+        """Read the parts one after the other, in the types that all agree on."""
+        schema = chosen_fields(self.schema, columns)
+        for number in range(start.part, len(self.parts)):
+            part = self.parts[number]
+            try:
+                for table, mark in part.pieces(columns, start.mark if number == start.part else BEGINNING):
+                    table = conformed(table, schema, part.name, mark.row)
+                    yield PartPiece(number, part.name, Piece(table, mark))
+                    del table
+            except TypesWidened:
+                self.__dict__.pop("schema", None)
+                _ = self.schema  # in the wider type, if the other parts agree
+                raise
+
+    def _require_unread(self) -> None:
+        if self._is_used_up:
+            raise DataError(
+                f"{self.name} can be read only once, and was read before; give what can be read again (a file, a list, "
+                "a function that begins anew), declare the schema so that one pass is enough, or lay the rows down in "
+                "a temporary file: with spooled(rows) as rows"
+            )
+
+
+_Results = Generator[tuple[Batch, T], None, None]
+
+
+def _first(pieces: Iterator[PartPiece], n_rows: int) -> list[PartPiece]:
+    """Take pieces until they have so many rows."""
+    found: list[PartPiece] = []
+    while n_rows > 0 and (piece := next(pieces, None)) is not None:
+        found.append(piece)
+        n_rows -= piece.piece.table.num_rows
+    return found
+
+
+def _total(numbers: Iterable[int | None]) -> int | None:
+    known = list(numbers)
+    return None if None in known else sum(known)  # type: ignore[arg-type]

@@ -1,0 +1,120 @@
+"""`Part`: what `LocalRows` is made of, a file or a stream; and the one schema that several of them agree on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from bayeswater.data.frames import STORED
+from bayeswater.data.sources.column_types import cast_columns, wider_type
+from bayeswater.data.sources.places import BEGINNING, Mark, Piece
+from bayeswater.data.sources.source import nearest_names
+from bayeswater.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Part(Protocol):
+    """Rows that are read one piece after the other: a `Source`, or a stream of Arrow tables."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns; types may grow wider while rows are read."""
+
+    @property
+    def can_be_reread(self) -> bool:
+        """Whether `pieces` may be called again."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known without reading them."""
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Size, where it is known."""
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes have been read of it."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What is different where the rows may be different; nothing where only the rows themselves tell."""
+
+    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
+        """Fix the types of columns."""
+
+    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
+        """Give the rows from a place on, or from all."""
+
+
+def agreed_schema(parts: Sequence[Part], columns: Sequence[str] | None) -> "pa.Schema":
+    """Give the columns of all parts, or those named, in types that hold the cells of each.
+
+    Raises
+    ------
+    SchemaError
+        Where a column is missing in a part, or no type holds its cells in two of them.
+    """
+    import pyarrow as pa
+
+    first, *others = parts
+    of_first = {field.name: field.type for field in first.schema}
+    names = list(of_first if columns is None else columns)
+    for name in names:
+        if name not in of_first:
+            raise SchemaError(f"{first.name}: there is no column {name!r}; {nearest_names(name, list(of_first))}")
+    types = {name: of_first[name] for name in names}
+    giver = dict.fromkeys(names, first.name)
+    for part in others:
+        of_part = {field.name: field.type for field in part.schema}
+        new = [name for name in of_part if columns is None and name not in types]
+        if new:
+            raise _missing(first.name, new[0], part.name)
+        for name in names:
+            if name not in of_part:
+                raise _missing(part.name, name, giver[name])
+            wider = wider_type(types[name], of_part[name])
+            if wider is None:
+                raise SchemaError(
+                    f"column {name!r} holds {types[name]} in {giver[name]} and {of_part[name]} in {part.name}; bring "
+                    f"the files into agreement, or say what it holds, for example types={{{name!r}: 'string'}}"
+                )
+            if wider != types[name]:
+                types[name], giver[name] = wider, part.name
+    return pa.schema(list(types.items()))
+
+
+def _missing(lacking: str, name: str, giver: str) -> SchemaError:
+    return SchemaError(
+        f"{lacking} has no column {name!r}, which {giver} has; several files are one table: give all of them the same "
+        "columns, or name those to read with columns=[...]"
+    )
+
+
+def chosen_fields(schema: "pa.Schema", names: Sequence[str]) -> "pa.Schema":
+    """Give the part of a schema that is about some columns, in their order."""
+    import pyarrow as pa
+
+    return pa.schema([schema.field(name) for name in names])
+
+
+def conformed(table: "pa.Table", schema: "pa.Schema", where: str, first_row: int) -> "pa.Table":
+    """Bring a table into the types of a schema with the same columns; a dictionary by storage alone may stay one."""
+    import pyarrow as pa
+
+    if table.schema.equals(schema):
+        return table
+    changed = {}
+    for place, (field, wanted) in enumerate(zip(table.schema, schema, strict=True)):
+        if field.type == wanted.type or field.metadata == STORED:
+            continue
+        if pa.types.is_integer(field.type) and pa.types.is_floating(wanted.type):
+            # large integers are rounded, as they are where the number is written with a point
+            table = table.set_column(place, wanted, table.column(place).cast(wanted.type, safe=False))
+        else:
+            changed[field.name] = wanted.type
+    return cast_columns(table, changed, where, first_row)

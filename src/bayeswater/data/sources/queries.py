@@ -1,0 +1,131 @@
+"""Rows behind a query: a dataset of Arrow, a relation of DuckDB, a LazyFrame of polars.
+
+Each is run anew for every pass, with the columns that the pass needs. None of these libraries is imported here: who
+hands us a query has imported it.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.data.frames import read_frame
+from bayeswater.data.sources.columnar import BUFFER_BYTES, ParquetSource
+from bayeswater.data.sources.origin import Origin
+from bayeswater.data.sources.source import BATCH_ROWS
+from bayeswater.data.sources.streams import Stream, marked_table
+from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Types = Mapping[str, "pa.DataType"]
+
+
+def is_query(source: Any) -> bool:
+    """Say whether something is a dataset, a relation or a LazyFrame."""
+    return is_dataset(source) or _is_relation(source) or _is_lazy_frame(source)
+
+
+def query_parts(source: Any, types: Types) -> Sequence[ParquetSource | Stream]:
+    """Give the parts of a query; none for whatever is no query."""
+    if is_dataset(source):
+        return _parquet_files(source, types) or [_scan(source, types)]
+    if _is_relation(source):
+        return [_relation(source, types)]
+    if _is_lazy_frame(source):
+        return [_lazy_frame(source, types)]
+    return []
+
+
+# ---------------------------------------------------------------------- datasets
+
+
+def is_dataset(source: Any) -> bool:
+    """Say whether something is a dataset of Arrow."""
+    datasets = sys.modules.get("pyarrow.dataset")
+    return datasets is not None and isinstance(source, datasets.Dataset)
+
+
+def _parquet_files(dataset: Any, types: Types) -> list[ParquetSource]:
+    """Give the files of a dataset that is nothing but local Parquet files: these are read in less memory than a scan.
+
+    A scan decodes whole groups of rows, and a file may hold all its rows in one.
+    """
+    import pyarrow.dataset
+    import pyarrow.fs
+
+    if (
+        not isinstance(dataset, pyarrow.dataset.FileSystemDataset)
+        or not isinstance(dataset.format, pyarrow.dataset.ParquetFileFormat)
+        or not isinstance(dataset.filesystem, pyarrow.fs.LocalFileSystem)
+        or dataset._scan_options  # a filter
+        or any(str(fragment.partition_expression) != "true" for fragment in dataset.get_fragments())
+    ):
+        return []
+    files = [ParquetSource(Origin(path), types) for path in dataset.files]
+    for file in files:
+        file.keeps_dictionaries = True
+        own = {field.name: field.type for field in file.schema}
+        file.declare(
+            {field.name: field.type for field in dataset.schema if own.get(field.name) not in (None, field.type)}
+        )
+    return files
+
+
+def _scan(dataset: Any, types: Types) -> Stream:
+    import pyarrow.dataset
+
+    def begin(names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+        how = {}
+        if isinstance(getattr(dataset, "format", None), pyarrow.dataset.ParquetFileFormat):
+            how["fragment_scan_options"] = pyarrow.dataset.ParquetFragmentScanOptions(
+                use_buffered_stream=True, buffer_size=BUFFER_BYTES, pre_buffer=False
+            )
+        scanner = dataset.scanner(
+            columns=list(names), batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1, **how
+        )
+        yield from scanner.to_batches()
+
+    identity = tuple(Origin(path).identity for path in getattr(dataset, "files", ()) if Path(path).is_file())
+    return Stream("the dataset", begin, schema=dataset.schema, identity=identity, types=types)
+
+
+# ---------------------------------------------------------------------- DuckDB
+
+
+def _is_relation(source: Any) -> bool:
+    return type(source).__name__ == "DuckDBPyRelation"
+
+
+def _relation(relation: Any, types: Types) -> Stream:
+    def begin(names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        chosen = relation.project(quoted)
+        read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_record_batch
+        yield from read(BATCH_ROWS)
+
+    schema = relation.limit(0).to_arrow_table().schema
+    return Stream("the DuckDB relation", begin, schema=schema, identity=None, types=types)
+
+
+# ---------------------------------------------------------------------- polars
+
+
+def _is_lazy_frame(source: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(source, polars.LazyFrame)
+
+
+def _lazy_frame(frame: Any, types: Types) -> Stream:
+    if not hasattr(frame, "collect_batches"):
+        raise DataError(
+            "this version of polars cannot give the rows of a LazyFrame in batches; update it, or write them with "
+            "sink_parquet and give the name of the file"
+        )
+
+    def begin(names: Sequence[str]) -> Iterator[Any]:
+        yield from frame.select(names).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+
+    empty = read_frame(sys.modules["polars"].DataFrame(schema=frame.collect_schema()))
+    return Stream("the LazyFrame", begin, schema=marked_table(empty).schema, identity=None, types=types)

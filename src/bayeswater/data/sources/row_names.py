@@ -1,0 +1,50 @@
+"""Errors about rows that came in a batch, told with the file the rows stand in and their numbers there.
+
+Whoever works on a batch speaks of row 7 of it, counted from 0; a person is told row 8 of a file, counted from 1 and
+without the header.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from bayeswater.data.sources.cutting import Stretch
+from bayeswater.errors import BayesError
+
+ROW = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\brow (?P<row>\d+)\b""")
+"""A row in a message; what stands in quotes is a name or a value, and comes first so that no row is found in it."""
+
+
+@contextmanager
+def rows_named(stretches: Sequence[Stretch]) -> Iterator[None]:
+    """Give errors the names of the files and the numbers of the rows that were worked on."""
+    try:
+        yield
+    except BayesError as error:
+        said = ROW.sub(lambda row: _numbered(row, stretches), str(error))
+        raise type(error)(f"{where(stretches)}: {said}") from error
+    except Exception as error:
+        error.add_note(f"while working on {where(stretches)}")
+        raise
+
+
+def where(stretches: Sequence[Stretch]) -> str:
+    """Say which rows are meant.
+
+    >>> where([Stretch("a.csv", 100, 50), Stretch("b.csv", 0, 10)])
+    'a.csv, rows 101 to 150, b.csv, rows 1 to 10'
+    """
+    shown = stretches if len(stretches) <= 3 else (stretches[0], stretches[-1])
+    words = (f"{name}, rows {n_before + 1:,} to {n_before + n_rows:,}" for name, n_before, n_rows in shown)
+    return (", " if shown is stretches else " up to ").join(words)
+
+
+def _numbered(found: re.Match[str], stretches: Sequence[Stretch]) -> str:
+    if found["row"] is None:
+        return found[0]
+    row = int(found["row"])
+    for name, n_before, n_rows in stretches:
+        if row < n_rows:
+            return f"row {n_before + row + 1}" + (f" of {name}" if len(stretches) > 1 else "")
+        row -= n_rows
+    return found[0]

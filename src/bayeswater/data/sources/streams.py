@@ -1,0 +1,175 @@
+"""`Stream`: Arrow tables that come one after the other, from an iterator, a query or a frame in memory."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
+from bayeswater.data.sources.column_types import wider_type
+from bayeswater.data.sources.parts import chosen_fields, conformed
+from bayeswater.data.sources.places import BEGINNING, Mark, Piece
+from bayeswater.data.sources.source import nearest_names
+from bayeswater.errors import BayesError, DataError, SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Begin = Callable[[Sequence[str]], Iterable[Any]]
+"""Begin to read: given the columns that are needed, tables that have at least these."""
+
+
+class Stream:
+    """Rows of Arrow tables, record batches or frames that come one after the other.
+
+    Parameters
+    ----------
+    name : what errors call it
+    begin : gives the tables, from the first on each time it is called
+    schema : names and types; None where the first table tells them
+    can_be_reread : whether `begin` gives all tables more than once
+    n_rows : where it is known
+    identity : what is different where the rows may be, if anything; None where their order may be too
+    types : Arrow types of columns by name, in the place of those the tables have
+    """
+
+    def __init__(
+        self,
+        name: str,
+        begin: Begin,
+        *,
+        schema: "pa.Schema | None" = None,
+        can_be_reread: bool = True,
+        n_rows: int | None = None,
+        identity: tuple[object, ...] | None = (),
+        types: "Mapping[str, pa.DataType] | None" = None,
+    ) -> None:
+        self.name, self.can_be_reread, self.n_rows = name, can_be_reread, n_rows
+        self._begin, self._given_schema, self._identity = begin, schema, identity
+        self._types = dict(types or {})
+        self._peeked: Iterator[Any] | None = None  # what was begun to see the first table, of what comes but once
+        self.n_bytes: int | None = None
+        self.bytes_read = 0
+
+    @cached_property
+    def _own_schema(self) -> "pa.Schema":
+        """Names and types as the tables have them; a dictionary by storage alone is what it holds."""
+        import pyarrow as pa
+
+        schema = self._first_table.schema if self._given_schema is None else self._given_schema
+        return pa.schema([(field.name, _plain_type(field)) for field in schema])
+
+    @property
+    def _first_table(self) -> "pa.Table":
+        names = self._given_schema.names if self._given_schema else ()
+        items = iter(self._peeked or self._read(self._begin(names)))
+        first = next(items, None)
+        if not self.can_be_reread:
+            self._peeked = items if first is None else chain([first], items)
+        if first is None:
+            raise DataError(f"{self.name} has no rows and no columns; give at least one table")
+        return self._as_table(first, 0)
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns."""
+        import pyarrow as pa
+
+        own = self._own_schema
+        require_own_names(own.names)
+        for name in self._types:
+            if name not in own.names:
+                raise SchemaError(f"{self.name}: there is no column {name!r}; {nearest_names(name, own.names)}")
+        return pa.schema([(field.name, self._types.get(field.name, field.type)) for field in own])
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What is different where the rows may be different; nothing where only the rows themselves tell."""
+        if self._identity is None:
+            raise DataError(
+                f"{self.name} does not promise the order of its rows, so that counting them cannot be taken up again "
+                "where it stopped; write them to a Parquet file, and count that"
+            )
+        return self._identity
+
+    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
+        """Fix the types of columns; those that were given before stay as they are."""
+        self._types = {**types, **self._types}
+
+    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
+        """Give the rows from a place on, or from all; those before it are read, and passed over."""
+        names = list(self.schema.names if columns is None else columns)
+        schema = chosen_fields(self.schema, names)
+        items, self._peeked = self._peeked or self._begin(names), None
+        n_rows = 0
+        for number, item in enumerate(self._read(items)):
+            table = self._as_table(item, number)
+            del item
+            if n_rows + table.num_rows > start.row:
+                yield Piece(self._conformed(table, schema, number, n_rows), Mark(n_rows))
+            n_rows += table.num_rows
+            self.bytes_read += table.nbytes
+            del table
+
+    def _read(self, items: Iterable[Any]) -> Iterator[Any]:
+        """Give the items; what goes wrong in those who make them is told with the name."""
+        try:
+            yield from items
+        except BayesError:
+            raise
+        except Exception as error:
+            said = str(error).strip().splitlines() or [""]
+            raise DataError(f"{self.name}: reading failed with {type(error).__name__}: {said[0]}") from error
+
+    def _as_table(self, item: Any, number: int) -> "pa.Table":
+        import pyarrow as pa
+
+        if isinstance(item, pa.RecordBatch):
+            item = pa.Table.from_batches([item])
+        if isinstance(item, pa.Table):
+            return item.replace_schema_metadata(None)
+        if is_frame(item):
+            return marked_table(read_frame(item))
+        raise DataError(
+            f"{self.name}: item {number} is a {type(item).__name__}; give Arrow tables, record batches or data frames"
+        )
+
+    def _conformed(self, table: "pa.Table", schema: "pa.Schema", number: int, n_rows: int) -> "pa.Table":
+        """Take the columns of a schema, in its types, out of a table."""
+        if table.schema.equals(schema):
+            return table
+        known = {field.name: _plain_type(field) for field in table.schema}
+        for name, kind in zip(schema.names, schema.types, strict=True):
+            if name not in known:
+                raise SchemaError(
+                    f"{self.name}: table {number} (from row {n_rows + 1:,} on) has no column {name!r}, which the first "
+                    "one has; give all tables the same columns"
+                )
+            if name not in self._types and wider_type(known[name], kind) != kind:
+                raise SchemaError(
+                    f"{self.name}: column {name!r} holds {known[name]} in table {number} (from row {n_rows + 1:,} on), "
+                    f"and {kind} before it; give all tables the same types, or say what it holds with "
+                    f"types={{{name!r}: ...}}"
+                )
+        return conformed(table.select(schema.names), schema, self.name, n_rows)
+
+
+def marked_table(frame: Frame) -> "pa.Table":
+    """Give the table of a frame, with a mark on dictionaries that declare no categories, as those of polars."""
+    import pyarrow as pa
+
+    table = frame.table.replace_schema_metadata(None)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type) and field.name not in frame.declared:
+            table = table.set_column(place, field.with_metadata(STORED), table.column(place))
+    return table
+
+
+def _plain_type(field: "pa.Field") -> "pa.DataType":
+    """Give the type of the cells; views of strings, in which not all functions of Arrow are at home, are strings."""
+    import pyarrow as pa
+
+    kind = field.type.value_type if field.metadata == STORED else field.type
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return pa.dictionary(kind.index_type, pa.string(), kind.ordered)
+    return pa.string() if pa.types.is_string_view(kind) else kind

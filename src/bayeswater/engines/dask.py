@@ -1,0 +1,217 @@
+"""`DaskRows`: a Dask DataFrame or Array, whose partitions are counted and predicted by the workers that hold them.
+
+The graph of a sum is one task for each partition and a tree of additions, computed by whatever scheduler is set:
+threads of this process, or the client of a cluster. Neighbours are added in the order of the partitions, so a sum of
+floats is the same in every run.
+
+Types are those of the frame's meta. Where it knows none (columns of objects, categories that are not known yet), the
+first rows show them. Predictions keep the index and the divisions of the frame.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from bayeswater.data.frames import read_frame, require_own_names
+from bayeswater.data.matrix import column_name
+from bayeswater.data.sources.rows import HEAD_ROWS, S
+from bayeswater.engines.engine_rows import EngineRows
+from bayeswater.engines.parcels import Parcel, in_a_tree, mapped, packed, together
+from bayeswater.engines.pieces import first_rows, in_types
+from bayeswater.engines.remote_errors import errors_named
+from bayeswater.errors import BayesError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_FOR_TYPES = 1000
+"""Rows that show the types which the meta of a frame leaves open."""
+
+
+class DaskRows(EngineRows):
+    """Rows of a Dask DataFrame; columns whose names are no strings are called x0, x1, ..., as those of an array."""
+
+    def __init__(self, frame: Any, name: str = "the Dask DataFrame", n_rows: int | None = None) -> None:
+        require_own_names(frame.columns)
+        if not all(isinstance(label, str) for label in frame.columns):
+            frame = frame.rename(columns={label: column_name(None, j) for j, label in enumerate(frame.columns)})
+        self.name, self._frame, self._n_rows = name, frame, n_rows
+
+    @classmethod
+    def of_array(cls, array: Any) -> "DaskRows":
+        """Read a Dask Array as a frame of columns x0, x1, ...; its chunks of rows are the partitions."""
+        import dask.dataframe as dd
+
+        if array.ndim != 2:
+            raise DataError(
+                f"Expected 2D array, got {array.ndim}D array instead: the Dask Array has the shape {array.shape}; "
+                "give a table of rows and columns, for example X.reshape(-1, 1)"
+            )
+        n_rows, n_columns = array.shape
+        frame = dd.from_dask_array(array, columns=[column_name(None, j) for j in range(n_columns)])
+        return cls(frame, "the Dask Array", None if n_rows != n_rows else int(n_rows))  # NaN: chunks of unknown size
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; the chunks of an array may know it."""
+        return self._n_rows
+
+    @cached_property
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns; null where neither the meta nor the first rows show a type."""
+        import pyarrow as pa
+
+        meta = self._frame._meta
+        schema = pa.Schema.from_pandas(meta, preserve_index=False).remove_metadata()
+        unclear = [name for name, kind in meta.dtypes.items() if _is_open(kind)]
+        if not unclear:
+            return schema
+        shown = self._first_rows(pa.schema([(name, pa.null()) for name in unclear]), ROWS_FOR_TYPES).schema
+        return pa.schema([shown.field(field.name) if field.name in unclear else field for field in schema])
+
+    def head(self, columns: Sequence[str], n_rows: int = HEAD_ROWS) -> "pa.Table":
+        """Give the first rows: of the first partition, and of as many more as it takes."""
+        self.require_columns(columns)
+        return self._first_rows(self._types(columns), n_rows)
+
+    def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
+        """Give a lazy Dask DataFrame of what the function gives, with the index and the divisions of this one."""
+        self.require_columns(columns)
+        frame = self._frame[list(columns)]
+        apply = partial(_mapped, of=of, types=self._types(columns), schema=schema, name=self.name)
+        return frame.map_partitions(apply, meta=_meta(schema, frame._meta.index), transform_divisions=False)
+
+    def _parcel(self, of: "Callable[[pa.Table], S]", columns: list[str]) -> Parcel:
+        from dask.delayed import delayed
+
+        run = f"bayeswater-{uuid4().hex}"  # keys of their own: no scheduler takes an older sum for this one
+        function, types = delayed(of, name=f"{run}-function", pure=False, traverse=False), self._types(columns)
+        count, join = delayed(_counted, pure=False), delayed(together, pure=False)
+        partitions = self._frame[columns].to_delayed()
+        parcels = [
+            count(function, partition, types, self._where(number), dask_key_name=f"{run}-partition-{number}")
+            for number, partition in enumerate(partitions)
+        ]
+        (parcel,) = self._computed([in_a_tree(parcels, join)], partitions)
+        return parcel
+
+    def _first_rows(self, types: "pa.Schema", n_rows: int) -> "pa.Table":
+        """Read the first partition, then three times as many in all, until the rows are enough."""
+        from dask.delayed import delayed
+
+        frame, read = self._frame[types.names], delayed(_first, pure=False)
+        tables: list[pa.Table] = []
+        first, stop = 0, 1
+        while first < frame.npartitions and sum(table.num_rows for table in tables) < n_rows:
+            partitions = frame.partitions[first:stop].to_delayed()
+            numbered = enumerate(partitions, start=first)
+            tasks = [read(partition, types, self._where(number), n_rows) for number, partition in numbered]
+            tables += self._computed(tasks, partitions, first)
+            first, stop = stop, 3 * stop
+        return first_rows(tables, types, n_rows)
+
+    def _computed(self, tasks: list[Any], partitions: Sequence[Any], first: int = 0) -> tuple[Any, ...]:
+        """Compute what was made of partitions, the first of which has a number; name the one that cannot be."""
+        from dask.base import compute
+
+        try:
+            found: tuple[Any, ...] = compute(*tasks)
+        except BayesError:
+            raise  # it names the partition
+        except Exception as error:
+            failing = _first_failing(partitions) if _may_be_asked_again(error) else None
+            where = self.name if failing is None else self._where(first + failing)
+            raise DataError(f"{where} could not be computed: {type(error).__name__}: {error}") from error
+        return found
+
+    def _where(self, number: int) -> str:
+        return f"{self.name}, partition {number}"
+
+
+def _counted(of: "Callable[[pa.Table], Any]", partition: Any, types: "pa.Schema", where: str) -> Parcel:
+    with errors_named(where):
+        return packed(of, [in_types(_table(partition), types)])
+
+
+def _first(partition: Any, types: "pa.Schema", where: str, n_rows: int) -> "pa.Table":
+    with errors_named(where):
+        return in_types(_table(partition.iloc[:n_rows]), types)
+
+
+def _mapped(
+    partition: Any,
+    *,
+    of: "Callable[[pa.Table], pa.Table]",
+    types: "pa.Schema",
+    schema: "pa.Schema",
+    name: str,
+    partition_info: dict[str, Any] | None = None,
+) -> Any:
+    where = name if partition_info is None else f"{name}, partition {partition_info['number']}"
+    with errors_named(where):
+        frame = mapped(of, in_types(_table(partition), types), schema).to_pandas()
+    frame.index = partition.index
+    return frame
+
+
+def _table(partition: Any) -> "pa.Table":
+    """Read a partition; floats are taken as they are, since to look for NaN in them takes longer than to count them.
+
+    A column that begins with NaN is read as all others are: it may have no value at all.
+    """
+    import pyarrow as pa
+
+    floats = {
+        name: cells.to_numpy()
+        for name, cells in partition.items()
+        if cells.dtype in ("float64", "float32") and len(cells) and cells.iloc[0] == cells.iloc[0]
+    }
+    others = partition.drop(columns=[*floats])
+    columns = {} if others.empty else dict(zip(others.columns, read_frame(others).table.columns, strict=True))
+    columns |= {name: pa.array(cells) for name, cells in floats.items()}
+    return pa.table({name: columns[name] for name in partition.columns}) if columns else read_frame(partition).table
+
+
+def _meta(schema: "pa.Schema", index: Any) -> Any:
+    """Make the empty frame that says what all partitions look like; categories are known when they are computed."""
+    from dask.dataframe.utils import clear_known_categories
+
+    frame = schema.empty_table().to_pandas()
+    frame.index = index[:0]
+    return clear_known_categories(frame, dtype_backend=None)
+
+
+def _is_open(kind: Any) -> bool:
+    """Say whether a dtype tells nothing of the cells: objects, and categories that are not known yet."""
+    from dask.dataframe.dispatch import is_categorical_dtype
+    from dask.dataframe.utils import UNKNOWN_CATEGORIES
+
+    is_categorical = bool(is_categorical_dtype(kind))
+    return UNKNOWN_CATEGORIES in kind.categories if is_categorical else bool(kind == "object")
+
+
+def _may_be_asked_again(error: Exception) -> bool:
+    """Say whether the partition that failed may be looked for: one that killed its workers would kill more of them."""
+    return type(error).__name__ != "KilledWorker"
+
+
+def _first_failing(partitions: "Sequence[Any]") -> int | None:
+    """Find the first partition that cannot be computed, by halving, in the time of one pass; None if all can be now."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    size = delayed(len, pure=False)
+
+    def fails(some: "Sequence[Any]") -> bool:
+        try:
+            compute(*(size(partition) for partition in some))
+        except Exception:
+            return True
+        return False
+
+    low, high = 0, len(partitions)  # those before `low` can be computed, and one before `high` cannot
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fails(partitions[low:middle]) else (middle, high)
+    return low if fails(partitions[low:high]) else None

@@ -1,0 +1,179 @@
+"""Reasons of a model that is no sum over columns: what each cell is worth, told by taking cells away.
+
+With L(S) the log-odds of two classes when only the cells S of a row are known and all others are missing, and an order
+in which cells become known one after the other,
+
+    intercept                = L(none)
+    contribution of column j = mean over orders of L(cells before j, and j) - L(cells before j)
+
+In every order the steps add up to L(all) - L(none), so intercept and contributions add up to the log-odds exactly, with
+nothing left over. Over all orders the mean is the Shapley value; over the few that are taken, each with its reverse, it
+is an estimate of it, exact where columns work together in pairs at most. Its standard error is told.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import permutations
+from math import factorial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayeswater.explain.explanation import Contribution, Explanation
+from bayeswater.explain.explanations import Explanations, Verdicts
+from bayeswater.explain.turning import MOST_TURNS, Turn
+from bayeswater.inference.log_space import log_ratio
+from bayeswater.typing import Array
+
+PAIRS = 4
+"""Pairs of an order and its reverse."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Orders in which the cells of a row become known (n_orders, n_columns): each followed by its reverse.
+
+    >>> Orders.of(2).order.tolist()
+    [[0, 1], [1, 0]]
+    """
+
+    order: Array
+
+    @classmethod
+    def of(cls, n_columns: int) -> "Orders":
+        """Take all orders of few columns, and of more the same drawn ones for every row of every table."""
+        if factorial(min(n_columns, 8)) <= 2 * PAIRS:
+            every = [order for order in permutations(range(n_columns)) if order <= order[::-1]]
+        else:
+            rng = np.random.default_rng(0)
+            every = [tuple(rng.permutation(n_columns).tolist()) for _ in range(PAIRS)]
+        both = [order for one in every for order in (one, one[::-1])]
+        return cls(np.array(both, dtype=np.int64).reshape(len(both), n_columns))
+
+    @property
+    def known(self) -> Array:
+        """Cells that are known (n_sets, n_columns): all; all but one, column by column; those before each of an order.
+
+        The last are, for every order in turn, the cells before its first column, its second, ...
+        """
+        n_columns = self.order.shape[1]
+        place = np.argsort(self.order, axis=1)  # (n_orders, n_columns), where each column stands
+        before = place[:, None, :] < np.arange(n_columns)[None, :, None]  # (n_orders, n_columns known, n_columns)
+        everything = np.ones((1, n_columns), dtype=bool)
+        return np.concatenate([everything, ~np.eye(n_columns, dtype=bool), before.reshape(-1, n_columns)])
+
+    def contributions(self, odds: Array) -> tuple[Array, Array, Array]:
+        """Read log-odds of these sets (n_rows, n_sets): intercept (n_rows,), contributions and their standard errors.
+
+        The last two are (n_rows, n_columns); the error is that of the mean over pairs of an order and its reverse.
+        """
+        n_orders, n_columns = self.order.shape
+        path = odds[:, 1 + n_columns :].reshape(-1, n_orders, n_columns)
+        path = np.concatenate([path, np.repeat(odds[:, :1, None], n_orders, axis=1)], axis=2)
+        own = np.take_along_axis(np.diff(path, axis=2), np.argsort(self.order, axis=1)[None], axis=2)
+        pairs = own.reshape(-1, n_orders // 2, 2, n_columns).mean(axis=2)
+        n_pairs = pairs.shape[1]
+        is_exact = factorial(min(n_columns, 8)) <= n_orders
+        error = np.zeros_like(pairs[:, 0]) if is_exact else pairs.std(axis=1, ddof=1) / np.sqrt(n_pairs)
+        return path[:, 0, 0], pairs.mean(axis=1), error
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What stands in the cells of the rows that are explained, by row and column."""
+
+    value: Callable[[int, int], Any]
+    is_missing: Array  # (n_rows, n_columns)
+    is_unseen: Array
+
+
+@dataclass(frozen=True, repr=False)
+class PooledExplanation(Explanation):
+    """The reasons for one prediction; `turns` are cells without which another class would be predicted."""
+
+    _start: ClassVar[str] = "with all cells missing"
+
+    def _frequencies(self) -> str:
+        return ""
+
+    def _notes(self) -> list[str]:
+        *notes, _ = super()._notes()
+        turns = [f"{turn.column}{self._toward(turn)}" for turn in self.turns]
+        return [*notes, f"  would turn it, if missing: {'; '.join(turns)}" if turns else "  no single cell decides it"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PooledExplanations(Explanations):
+    """A `PooledExplanation` for each row; `error` (n_rows, n_columns) is the standard error of the contributions."""
+
+    error: Any = None
+    _cells: Any = None
+    _without: Any = None  # codes of the classes predicted without each cell: (n_rows, n_columns)
+
+    @classmethod
+    def of_known_cells(
+        cls,
+        names: tuple[str, ...],
+        orders: Orders,
+        log_proba: Array,
+        cells: Cells,
+        verdicts: Verdicts,
+        classes: Array,
+        library: str | None,
+    ) -> "PooledExplanations":
+        """Explain rows by their log-posteriors (n_sets, n_rows, n_classes) when the cells `orders.known` are known."""
+        rows, n_columns = np.arange(log_proba.shape[1]), len(names)
+        odds = np.stack([log_ratio(p[rows, verdicts.chosen], p[rows, verdicts.against]) for p in log_proba], axis=1)
+        intercept, contributions, error = orders.contributions(odds)
+        nothing: Any = None
+        return cls(
+            names,
+            contributions,
+            intercept,
+            odds[:, 0],
+            classes,
+            verdicts,
+            np.zeros(len(rows), dtype=bool),
+            nothing,
+            (),
+            nothing,
+            library,
+            error,
+            cells,
+            log_proba[1 : n_columns + 1].argmax(axis=2).T,
+        )
+
+    def _explained(self, i: int) -> Explanation:
+        chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
+        order = np.argsort(-np.abs(self.contributions[i]), kind="stable").tolist()
+        return PooledExplanation(
+            prediction=self.classes[chosen],
+            against=self.classes[against],
+            log_odds=float(self.log_odds[i]),
+            intercept=float(self.intercept[i]),
+            contributions=[
+                Contribution(self.columns[j], self._cells.value(i, j), float(self.contributions[i, j])) for j in order
+            ],
+            probability=float(np.exp(self._verdicts.log_proba[i, chosen])),
+            calibrated_probability=None,
+            calibrated_log_odds=None,
+            missing=self._named(self._cells.is_missing[i]),
+            unseen=self._named(self._cells.is_unseen[i]),
+            words={},
+            absent_words={},
+            is_impossible=False,
+            _readings=dict.fromkeys(self.columns, ""),
+            _scores=frozenset(self.columns),
+            _find_turns=partial(self._turns, i, chosen, against),
+        )
+
+    def _named(self, marked: Array) -> list[str]:
+        return [self.columns[j] for j in np.flatnonzero(marked).tolist()]
+
+    def _turns(self, i: int, chosen: int, against: int) -> list[Turn]:
+        """Find cells without which another class would be predicted, the largest contribution first."""
+        turning = np.flatnonzero(self._without[i] != chosen)
+        order = turning[np.argsort(-self.contributions[i, turning], kind="stable")][:MOST_TURNS].tolist()
+        labels = self.classes[self._without[i]].tolist()
+        return [Turn(self.columns[j], "missing", None, labels[j]) for j in order]

@@ -1,0 +1,209 @@
+"""Rows of one pattern by eliminating variables, one row at a time: log P(evidence) and all marginals.
+
+A step of the elimination has a table over its variable and the neighbours which that had at its turn. What it holds is
+the product of the families whose first free variable it is, sliced at the row's codes, and of the messages of earlier
+steps. Summed over its variable, it is the message to the step of the first neighbour. Going back, each step is
+multiplied by what the step above knows of the neighbours, and is then the joint distribution of its variables:
+
+    collect, first steps first:      msg_i[u] = sum_x phi_i[u, x],    phi_parent *= msg_i
+    distribute, last steps first:    phi_i[u, x] *= (sum of phi_parent over all but u) / msg_i[u],    0 / 0 being 0
+
+There are no maps and no products that rows could share: where a few rows have a pattern, making them costs more than
+it saves. Cells are innermost. Every message is divided by its largest entry, and the least positive one is kept; a row
+of which any product might fall below `TINY` is marked and not answered.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayeswater.kernels.clique_passes import TINY, Answers, Evidence
+from bayeswater.kernels.clique_tables import Families, Roles
+from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.elimination_order import Elimination
+from bayeswater.typing import Array
+
+
+class Steps(NamedTuple):
+    """The tables of an elimination: each has the neighbours first, and the variable of the step last."""
+
+    scope_start: Array  # (n_steps + 1,)
+    scope: Array
+    parent: Array  # (n_steps,) step of the first neighbour, -1 for none
+    n_states: Array  # (n_steps,) float64: cells, which may be too many for an integer
+    bucket: Array  # (n_variables,) step that takes each family; -1 for a family that is a number, -2 for one left out
+    turn: Array  # (n_variables,) step of each variable, -1 for none
+
+    @property
+    def n_cells(self) -> float:
+        """Cells of all steps."""
+        return float(self.n_states.sum())
+
+    def least_products(self, log_least: Array, log_likelihood: Array) -> Array:
+        """Least product of each step, from logarithms of the least entries of families and of soft evidence."""
+        n_steps, taken, free = len(self.parent), self.bucket >= 0, self.turn >= 0
+        least = np.bincount(self.bucket[taken], log_least[taken], n_steps)
+        return np.exp(least + np.bincount(self.turn[free], log_likelihood[free], n_steps))
+
+
+def steps_of(elimination: Elimination, cards: Array, families: Families, roles: Roles) -> Steps:
+    """Lay out the tables of an elimination."""
+    n_steps = len(elimination.order)
+    turn = np.full(len(cards), -1, dtype=np.int64)
+    turn[elimination.order] = np.arange(n_steps)
+    scope_start = elimination.start + np.arange(n_steps + 1)
+    scope = np.insert(elimination.neighbour, elimination.start[1:], elimination.order)
+    later = turn[scope]
+    later[scope_start[1:] - 1] = n_steps
+    first = np.where(roles.fixed[families.variable], n_steps, turn[families.variable])
+    bucket = np.minimum.reduceat(first, families.start[:-1])
+    bucket[bucket == n_steps] = -1
+    bucket[roles.relevant == 0] = -2
+    if n_steps == 0:
+        return Steps(scope_start, scope, np.zeros(0, dtype=np.int64), np.zeros(0), bucket, turn)
+    parent = np.minimum.reduceat(later, scope_start[:-1])
+    parent[parent == n_steps] = -1
+    n_states = np.multiply.reduceat(cards[scope].astype(np.float64), scope_start[:-1])
+    return Steps(scope_start, scope, parent, n_states, bucket, turn)
+
+
+def eliminate_in_rows(
+    steps: Steps, families: Families, cards: Array, evidence: Evidence, rows: Array, floor: Array, answers: Answers
+) -> None:
+    """Answer rows that observe the same variables; `floor` (n_steps,) is the least product of families of each step."""
+    n_steps, last = len(steps.parent), steps.scope[steps.scope_start[1:] - 1]
+    cells = steps.n_states.astype(np.int64)
+    cell_start, own_start = np.zeros((2, n_steps + 1), dtype=np.int64)
+    np.cumsum(cells, out=cell_start[1:])
+    np.cumsum(cells // cards[last], out=own_start[1:])
+    phi, message = np.empty(cell_start[-1]), np.empty(2 * own_start[-1])
+    index = np.empty(cells.max(initial=1), dtype=np.int64)
+    stride, sums = np.zeros(len(cards), dtype=np.int64), np.empty(cards.max(initial=1))
+    soft = np.flatnonzero((evidence.soft >= 0) & (steps.turn >= 0))
+    for some in rows[:, None] if len(soft) else (rows,):
+        bucket, start, variable, jump, table_start, _, table = steps.bucket, *families
+        if len(soft):  # each is one more family, of the row at hand
+            likelihood = evidence.likelihood[:, some[0]]
+            bucket = np.concatenate([bucket, steps.turn[soft]])
+            start = np.concatenate([start, start[-1] + 1 + np.arange(len(soft))])
+            variable, jump = np.concatenate([variable, soft]), np.concatenate([jump, np.ones_like(soft)])
+            table_start = np.concatenate([table_start, len(table) + evidence.soft[soft]])
+            table = np.concatenate([table, likelihood])
+        with np.errstate(divide="ignore", invalid="ignore"):  # where the loop runs as plain Python
+            _eliminate_rows_loop(
+                *steps[:3], cell_start, own_start + len(table), bucket, steps.turn, start, variable, jump, table_start,
+                np.concatenate([table, message]), cards, evidence.codes, some, floor, floor.copy(), np.empty(n_steps),
+                phi, index, stride, sums, *answers,
+            )  # fmt: skip
+
+
+@compiled
+def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
+    scope_start, scope, parent, cell_start, own_start, bucket, turn, family_start, family_variable, family_stride,
+    table_start, values, cards, codes, rows, floor, low, top, phi, index, stride, sums,
+    out_start, out, log_evidence, state,
+):  # fmt: skip
+    # `values` holds the tables of all families, then the messages up of all steps, and then those down.
+    n = bucket.shape[0]
+    n_steps = parent.shape[0]
+    to_down = own_start[n_steps] - own_start[0]
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        log_z = 0.0
+        verdict = 0
+        for cell in range(phi.shape[0]):
+            phi[cell] = 1.0
+        # A job reads or writes one table along the cells of one step: families, then messages up, then down.
+        for job in range(n + 2 * n_steps):
+            is_up = job < n + n_steps
+            step = job - n if is_up else n + 2 * n_steps - 1 - job
+            if job < n:
+                i = bucket[job]
+                if i < -1:
+                    continue
+                at = table_start[job]
+                for k in range(family_start[job], family_start[job + 1]):
+                    v = family_variable[k]
+                    stride[v] = family_stride[k]
+                    if turn[v] < 0:
+                        at += family_stride[k] * np.int64(codes[v, row])
+                if i < 0:
+                    log_z += np.log(values[at])
+                    continue
+            else:
+                i = parent[step]
+                card = cards[scope[scope_start[step + 1] - 1]]
+                if is_up:
+                    most = 0.0
+                    least = np.inf
+                    cell = cell_start[step]
+                    for o in range(own_start[step], own_start[step + 1]):
+                        total = 0.0
+                        for _ in range(card):
+                            total += phi[cell]
+                            cell += 1
+                        values[o] = total
+                        if total > most:
+                            most = total
+                        if total > 0 and total < least:
+                            least = total
+                    if low[step] < TINY:
+                        verdict = 2
+                    low[step] = floor[step]  # for the next row
+                    log_z += np.log(most)
+                    top[step] = most
+                    if i >= 0 and most > 0:
+                        low[i] *= least / most
+                        for o in range(own_start[step], own_start[step + 1]):
+                            values[o] /= most
+                elif verdict > 0 or log_z == -np.inf:
+                    break
+                at = own_start[step] if is_up else own_start[step] + to_down
+                size = 1
+                for k in range(scope_start[step + 1] - 2, scope_start[step] - 1, -1):
+                    stride[scope[k]] = size
+                    size *= cards[scope[k]]
+            if i >= 0:
+                # Cells of the step, the last variable running fastest: what is done once more, moved on by a stride.
+                index[0] = at
+                done = 1
+                for k in range(scope_start[i + 1] - 1, scope_start[i] - 1, -1):
+                    v = scope[k]
+                    for j in range(done, done * cards[v]):
+                        index[j] = index[j - done] + stride[v]
+                    done *= cards[v]
+                    stride[v] = 0
+                begin = cell_start[i]
+                if is_up:
+                    for j in range(done):
+                        phi[begin + j] *= values[index[j]]
+                else:
+                    for o in range(own_start[step], own_start[step + 1]):
+                        values[to_down + o] = 0.0
+                    for j in range(done):
+                        values[index[j]] += phi[begin + j]
+            if not is_up:
+                # The step is now the joint distribution of its variables; the last one's marginal is written down.
+                for s in range(card):
+                    sums[s] = 0.0
+                cell = cell_start[step]
+                for o in range(own_start[step], own_start[step + 1]):
+                    ratio = 1.0
+                    if i >= 0:
+                        ratio = values[to_down + o] / values[o] if values[o] > 0 else 0.0
+                    ratio /= top[step]
+                    for s in range(card):
+                        phi[cell] *= ratio
+                        sums[s] += phi[cell]
+                        cell += 1
+                total = 0.0
+                for s in range(card):
+                    total += sums[s]
+                v = scope[scope_start[step + 1] - 1]
+                if out_start[v] >= 0:
+                    for s in range(card):
+                        out[out_start[v] + row * card + s] = sums[s] / total
+        log_evidence[row] = log_z
+        if verdict == 0 and log_z == -np.inf:
+            verdict = 1
+        state[row] = verdict

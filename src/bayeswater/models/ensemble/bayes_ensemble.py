@@ -1,0 +1,229 @@
+"""`BayesEnsemble`: the strongest classifier on counts: families of honest members, pooled.
+
+`fit` walks the road, and everything that is tuned is tuned by rows that a structure has not seen (`family.py`):
+
+    reading = Reading.of(X)                        data          numbers as numbers, categories as states
+    table   = canonical(reading.table(X, y, w))    data          in the order of their hashes, equal rows as one
+    learned = family.learn(table), for each        structure from a part of the rows, counts from all
+    stack   = temperatures and pool                from honest scores: other rows' structure, own row taken out
+
+`partial_fit` and `forget` move the counts; structure, temperatures and weights stay until `refresh`.
+"""
+
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayeswater.data.frames import held, library_of
+from bayeswater.data.labels import CheckedLabels, checked_labels, declared_classes, encode_labels
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.models.ensemble.labelled_table import EnsembleTable
+from bayeswater.models.ensemble.pooled_classifier import PooledClassifier
+from bayeswater.models.ensemble.presets import families_of
+from bayeswater.models.ensemble.reading import Reading, canonical
+from bayeswater.models.ensemble.report import EnsembleReport
+from bayeswater.models.ensemble.stack import Stack, learn
+from bayeswater.models.ensemble.time_limit import limited
+from bayeswater.models.settings import require_missing_rule
+from bayeswater.typing import Array, is_number
+
+
+class BayesEnsemble(PooledClassifier):
+    """An ensemble of classifiers on counts, which needs no tuning.
+
+    Parameters
+    ----------
+    preset : {"balanced", "generative", "best"}, default "balanced"
+        Which families: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, and more of each.
+    time_limit : float, optional
+        Seconds that a fit may take, about. A forecast from a few rows decides how many members are learned; `report_`
+        tells it. What is learned then depends on the machine.
+    random_state : int, RandomState or None, default None
+        Seed of the choice of rows, cuts, orders and splits. The same seed gives the same model, for any number of
+        threads, any order of the rows, and equal rows in place of weights.
+    members : dict, optional
+        Number of members of a family, for example ``{"aode": 16}``; 0 leaves it out.
+    columns : dict, optional
+        What is known better: ``{"zip": "categorical", "id": "ignored"}``, or the ``columns_`` of another model.
+    missing : {"ignore", "error"}, default "ignore"
+        What to do with missing cells: let every family deal with them, or refuse them.
+    unseen : {"ignore", "error"}, default "ignore"
+        What to do with a category that was not there in `fit`: take it as missing, with one warning, or refuse it.
+
+    Attributes
+    ----------
+    report_ : EnsembleReport
+        Honest error, log-loss and calibration error with intervals, and what each family has to say in the pool.
+    classes_ : labels
+    class_count_ : weight of the rows of each class
+    columns_ : ColumnPlan
+        How each column is read, and why.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = BayesEnsemble(random_state=0).fit(X[::2], y[::2])
+    >>> float(model.score(X[1::2], y[1::2])) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        preset: str = "balanced",
+        *,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        members: Any = None,
+        columns: Any = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
+    ) -> None:
+        self.preset = preset
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.members = members
+        self.columns = columns
+        self.missing = missing
+        self.unseen = unseen
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn structure, counts, temperatures and weights from rows, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        """
+        return self._fit(X, y, sample_weight, None)
+
+    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn everything anew from all rows that are to count, with the seed of the last fit.
+
+        The way to take in new classes and categories, and to let structure and pool follow rows that have come and gone
+        since. No row is kept in the model, so all of them are needed: the result is that of a `fit`.
+        """
+        check_is_fitted(self)
+        return self._fit(X, y, sample_weight, self.report_.seed)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, seed: int | None, classes: Variable | None = None) -> Self:
+        start = perf_counter()
+        self._require_parameters()
+        X = held(X)
+        rows, flat, weight = self._rows_that_count(X, y, sample_weight)
+        labels = encode_labels(flat)
+        if classes is not None:
+            labels = encode_labels(flat, labels.variable.union(classes))
+        reading = Reading.of(rows, self._settings)
+        table = reading.table(rows, self._settings, labels.n_classes, labels, weight)
+        if len(table) != len(flat):
+            raise inconsistent_lengths(len(table), len(flat))
+        table = canonical(table)
+        seed = self._drawn_seed() if seed is None else seed
+        families, forecast = families_of(self.preset, self.members, table), None
+        if self.time_limit is not None and table.n_classes > 1:
+            families, forecast = limited(families, table, seed, float(self.time_limit), start)
+        learned = learn(families, table, seed)
+        report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
+        validate_data(self, X, skip_check_array=True)
+        self._library = library_of(X)
+        self._reading = reading
+        self._classes = labels.variable
+        self.classes_ = labels.variable.labels
+        self.report_ = report
+        return self._adopt(learned.stack)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count further rows; structure, temperatures and weights stay as they are. The first call is a `fit`.
+
+        A category that `fit` has not met stays unseen, and a new class is refused: `refresh` takes them in.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels, optional
+            Classes that there are although no row of the first call has them.
+        """
+        declared = None if classes is None else declared_classes(classes)
+        if "_stack" not in self.__dict__:
+            return self._fit(X, y, sample_weight, None, declared)
+        if declared is not None:
+            self._require_known(declared, "classes")
+        return self._moved(self._stack.plus(self._counted(X, y, sample_weight, forgotten=False)))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out of all counts, exactly; structure, temperatures and weights stay as they are.
+
+        What these rows had a say in is gone from every count. That they once had a say in some cuts and splits is not,
+        until `refresh`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows that were counted, with the weight they were counted with
+        """
+        check_is_fitted(self)
+        return self._moved(self._stack.minus(self._counted(X, y, sample_weight, forgotten=True)))
+
+    def _counted(self, X: Any, y: Any, sample_weight: Any, *, forgotten: bool) -> EnsembleTable:
+        """Read rows that join or leave the counts."""
+        self._require_parameters()
+        X = held(X)
+        self._require_columns(X)
+        rows, flat, weight = self._rows_that_count(X, y, sample_weight)
+        if not forgotten:
+            self._require_known(encode_labels(flat).variable, "y")
+        labels = encode_labels(flat, self._classes, counted=True)
+        table = self._reading.table(rows, self._settings, len(self.classes_), labels, weight)
+        if len(table) != len(flat):
+            raise inconsistent_lengths(len(table), len(flat))
+        return canonical(table)
+
+    def _require_known(self, found: Variable, where: str) -> None:
+        """Refuse classes that were not there when structures were learned."""
+        unknown = [label for label in found.states if label not in self._classes.code_of]
+        if unknown:
+            raise DataError(
+                f"{where} has the class {unknown[0]!r}, and the model knows {self.classes_.tolist()[:10]}; to let it "
+                "in, learn anew from all rows: refresh(X, y)"
+            )
+
+    def _moved(self, stack: Stack) -> Self:
+        self._adopt(stack)
+        self.report_ = self.report_.as_stale()
+        return self
+
+    def _adopt(self, stack: Stack) -> Self:
+        """Accept what was learned, as the last step: a refused call changes nothing."""
+        self._stack = stack
+        return self
+
+    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, CheckedLabels, Array | None]:
+        if y is None:
+            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        flat = checked_labels(y)
+        return without_zero_rows(X, flat, checked_weight(sample_weight, len(flat)))
+
+    def _drawn_seed(self) -> int:
+        """Take the seed that is given, or draw one."""
+        try:
+            drawn = int(check_random_state(self.random_state).randint(2**31))
+        except ValueError as error:
+            raise ParameterError(f"random_state is {self.random_state!r}; give a seed, 0 or more ({error})") from None
+        is_seed = isinstance(self.random_state, int | np.integer)
+        return int(self.random_state) if is_seed else drawn
+
+    def _require_parameters(self) -> None:
+        require_missing_rule(self.missing, ("ignore", "error"))
+        if self.unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        if not (self.time_limit is None or (is_number(self.time_limit) and self.time_limit > 0)):
+            raise ParameterError(f"time_limit is {self.time_limit!r}; give a number of seconds over 0, or None")

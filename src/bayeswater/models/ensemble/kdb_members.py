@@ -1,0 +1,189 @@
+"""`KdbMembers`: k-dependence Bayesian networks, each with its own cuts, order and parents.
+
+A member draws the order of the columns, in proportion to what they tell about the class, and gives each the 5 parents
+among those before that it hangs on most (`structure/kdb.py`): all that from its share of the rows. Probabilities are
+drawn, level by level, from those with fewer parents, and by a share lambda from those without the class. All rows are
+counted; the rows that the structure has not seen choose, each taken out of the counts, the concentrations
+(`estimate/level_concentrations.py`), then how many parents and columns are worth having, then the temperature. What was
+not chosen is not kept.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from operator import add
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from bayeswater.data.coded_table import CodedTable
+from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.weights import checked_weight
+from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.inference.log_space import log_posterior
+from bayeswater.inference.prefix_choice import best_of_prefixes
+from bayeswater.inference.prior import Prior
+from bayeswater.inference.sparse_dependence import CountedColumn, SparseDependence, Taken, starting_concentrations
+from bayeswater.limits import require_table_bytes
+from bayeswater.models.ensemble.honest_members import HonestMembers
+from bayeswater.models.ensemble.labelled_table import EnsembleTable
+from bayeswater.models.ensemble.pooling import (
+    JUDGES,
+    best_temperature,
+    can_judge,
+    checked_temperature,
+    some_rows,
+    tempered,
+)
+from bayeswater.models.ensemble.state_columns import StateColumns, labels_of
+from bayeswater.models.ensemble.stored_dependence import dependence_arrays, dependence_of
+from bayeswater.statistics.class_cells import class_cells, remaining, taken_away
+from bayeswater.statistics.columnwise_codes import code_kind
+from bayeswater.statistics.family import Family, joined
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.structure.kdb import k_dependence
+from bayeswater.typing import Array
+
+MOST_PARENTS = 5
+
+CLASS_FREE = 0.3
+"""Lambda of all members: those of 0 are too sure of themselves, those of 1 forget too much, and one that is chosen by
+the rows that judge fits their noise."""
+
+MEMBERS = ((6e5, 32), (1e7, 20), (np.inf, 12))
+"""How many members there are for up to so many terms n_rows n_columns n_classes."""
+
+TUNING_CELLS = 2**16
+"""Cells of different rows by which concentrations are chosen, about, though of no fewer than 1000 rows."""
+
+Sum = TypeVar("Sum")
+Move = Callable[[Sum, Sum], Sum]
+"""Adds sums, or takes them away."""
+
+SMOOTHING = PseudoCounts("m-estimate", 1.0)
+
+
+@dataclass(frozen=True)
+class KdbMember:
+    """Cuts, and a joint that holds structure, counts and concentrations."""
+
+    columns: StateColumns
+    joint: SparseDependence
+    temperature: float = 1.0
+
+    @classmethod
+    def learn(cls, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> "KdbMember":
+        """Learn a structure by the rows that are seen, count all rows, and let the others choose what is tuned."""
+        columns = StateColumns.learn(table, seen, number, rng)
+        member = cls(columns, _counted_structure(columns, table, seen, rng))
+        count = member.joint.prior.count
+        judges = table.take(~seen)
+        judges = judges.take(can_judge(judges, count) & some_rows(judges.hashes, JUDGES))
+        if not len(judges):
+            return member
+        few = judges.take(some_rows(judges.hashes, max(1000, TUNING_CELLS // table.n_columns)))
+        found = member.joint.fitted(columns.codes(few), few.weights, _taken(few))
+        joint = replace(member.joint, concentrations=found)
+        losses = joint.prefix_losses(columns.codes(judges), judges.weights, _taken(judges))
+        member = replace(member, joint=joint.shortened(*best_of_prefixes(losses)))
+        return replace(member, temperature=best_temperature(member.log_posterior_without(judges), judges, count))
+
+    def log_posterior(self, table: EnsembleTable) -> Array:
+        """Log posterior of rows: (n_rows, n_classes)."""
+        return tempered(log_posterior(self.joint.log_joint(self.columns.codes(table))), self.temperature)
+
+    def log_posterior_without(self, table: EnsembleTable) -> Array:
+        """Log posterior of counted rows, one copy of each taken out of the counts: (n_rows, n_classes)."""
+        joint = self.joint.log_joint(self.columns.codes(table), _taken(table))
+        return tempered(log_posterior(joint), self.temperature)
+
+    def counting(self, table: EnsembleTable) -> "KdbMember":
+        """Count other rows with the same structure."""
+        structure = [(column.index, column.parents) for column in self.joint.columns]
+        columns = counted_columns(structure, self.columns.n_states, self.columns.codes(table), table)
+        return replace(self, joint=replace(self.joint, prior=_prior(table), columns=columns))
+
+    def plus(self, table: EnsembleTable) -> "KdbMember":
+        """Count further rows."""
+        return self._moved(table, add, lambda mine, theirs: joined([mine, theirs]))
+
+    def minus(self, table: EnsembleTable) -> "KdbMember":
+        """Take rows out of the counts."""
+        return self._moved(table, remaining, taken_away)
+
+    def _moved(self, table: EnsembleTable, move: Move[Array], move_cells: Move[Family]) -> "KdbMember":
+        mine, theirs = self.joint, self.counting(table).joint
+        prior = replace(mine.prior, count=move(mine.prior.count, theirs.prior.count))
+        columns = tuple(
+            replace(a, cells=move_cells(a.cells, b.cells)) for a, b in zip(mine.columns, theirs.columns, strict=True)
+        )
+        return replace(self, joint=replace(mine, prior=prior, columns=columns))
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Give cuts, structure and counts as arrays."""
+        own = {**self.columns.to_arrays(), **dependence_arrays(self.joint)}
+        return {**own, "temperature": np.array([self.temperature])}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, n_states: Array, n_classes: int) -> "KdbMember":
+        """Read them back; refuse what no rows can have counted."""
+        columns = StateColumns.from_arrays(arrays, n_numbers, n_states)
+        joint = dependence_of(arrays, columns.n_states, n_classes, SMOOTHING)
+        return cls(columns, joint, checked_temperature(arrays))
+
+
+def _taken(table: EnsembleTable) -> Taken:
+    return Taken(table.labels, table.removed)
+
+
+def _counted_structure(
+    columns: StateColumns, table: EnsembleTable, seen: Array, rng: np.random.Generator
+) -> SparseDependence:
+    """Learn order and parents by the rows that are seen, and count all rows."""
+    codes, part = columns.codes(table), table.take(seen)
+    rows = CodedTable(columns.schema, ColumnMatrix(tuple(np.ascontiguousarray(codes[:, seen]))))
+    pairs = PairCounts.of(rows, labels_of(part), checked_weight(part.weight, len(part)))
+    found = k_dependence(pairs, MOST_PARENTS, rng=rng)
+    structure = [(x, found.parents[x]) for x in found.order]
+    start = starting_concentrations(1 + max(map(len, found.parents)), len(structure))
+    counted = counted_columns(structure, columns.n_states, codes, table)
+    return SparseDependence(_prior(table), columns.n_states, counted, CLASS_FREE, start)
+
+
+def counted_columns(
+    structure: Iterable[tuple[int, tuple[int, ...]]], n_states: Array, codes: Array, table: EnsembleTable
+) -> tuple[CountedColumn, ...]:
+    """Count rows, given by their codes (n_columns, n_rows) too, for columns with their parents."""
+    n_slots = np.append(n_states + 1, table.n_classes)
+    slots = np.concatenate([codes, table.labels[None]], dtype=code_kind(n_slots), casting="unsafe")
+
+    def counted(x: int, parents: tuple[int, ...]) -> CountedColumn:
+        members = [*parents, x, -1]
+        return CountedColumn(x, parents, class_cells(slots[members], n_slots[members], table.weight))
+
+    found: list[CountedColumn] = []
+    for x, parents in structure:
+        found.append(counted(x, parents))
+        require_table_bytes(
+            sum(column.cells.cell.nbytes + column.cells.count.nbytes for column in found),
+            f"counting {len(table)} rows by their columns with up to {MOST_PARENTS} parents each, for one member",
+            "learn from fewer rows or columns, or take preset='balanced', which has no such members",
+        )
+    return tuple(found)
+
+
+def _prior(table: EnsembleTable) -> Prior:
+    count = np.bincount(table.labels, weights=table.weight, minlength=table.n_classes)
+    return Prior.of(count.astype(np.float64), SMOOTHING)
+
+
+@dataclass(frozen=True)
+class KdbMembers(HonestMembers):
+    """KDB over several cuts, orders and degrees of smoothing."""
+
+    kind: ClassVar[str] = "kdb"
+    member_kind: ClassVar[type[KdbMember]] = KdbMember
+
+    def members_for(self, table: EnsembleTable) -> int:
+        """Say how many members a table is worth."""
+        n_terms = float(table.weights.sum()) * table.n_columns * table.n_classes
+        return self.n_members or next(members for most, members in MEMBERS if n_terms < most)

@@ -1,0 +1,163 @@
+"""How an ensemble reads a table: numbers as numbers, categories, flags and the parts of dates as states.
+
+The plan is made as that of `NaiveBayes`, but a number keeps no density of its own: families cut it, rank it or take it
+as it is. Text and identifiers are left out. The first fit fixes the plan and the domains; a category that comes later
+is never seen, and its cell as good as missing.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.coded_table import CodedTable, Rules, encode_frame
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, NUMBER, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.missing import require_no_missing
+from bayeswater.data.mixing import number_words, row_words, state_words
+from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
+from bayeswater.data.schema import Schema
+from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.models.ensemble.labelled_table import EnsembleTable
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.mixed.planning import plan_columns
+from bayeswater.models.semi_naive.discrete_planning import left_out_text, warn_of_names_of_rows
+from bayeswater.models.settings import report_unseen
+from bayeswater.typing import Array
+
+OF_STATES = ("categorical", "bernoulli")
+"""Families of columns that have states."""
+
+FAMILIES = (*OF_STATES, NUMBER)
+"""Families of columns of an ensemble."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The plan of a table, and the domains of its columns of states, in the order of the plan."""
+
+    plan: ColumnPlan
+    schema: Schema
+
+    @classmethod
+    def of(cls, X: Any, settings: Settings) -> "Reading":
+        """Plan a table by its rows, and find the domains of its categories."""
+        raw = read_raw(X, settings.model)
+        plan = planned(raw, settings)
+        coded = _coded(raw.with_dates(plan), plan, None, settings)
+        if coded is None:
+            return cls(plan, Schema(()))
+        warn_of_names_of_rows(coded.schema, ColumnPlan(plan.of_families(*OF_STATES)), raw.n_rows)
+        return cls(plan, coded.schema)
+
+    @property
+    def numbers(self) -> tuple[Column, ...]:
+        """Columns of numbers."""
+        return self.plan.of_families(NUMBER)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns in the order in which an `EnsembleTable` has them: numbers, then states."""
+        return (*self.numbers, *self.plan.of_families(*OF_STATES))
+
+    def raw(self, X: Any, settings: Settings) -> RawTable:
+        """Read the columns of a table that the plan names, dates in their parts."""
+        return read_raw(X, settings.model).require_columns(self.plan.sources, settings.model).with_dates(self.plan)
+
+    def table(
+        self, X: Any, settings: Settings, n_classes: int, labels: Labels | None = None, weight: Array | None = None
+    ) -> EnsembleTable:
+        """Read rows; of those whose class is known, with `labels` and weights."""
+        raw = self.raw(X, settings)
+        numbers = [_numbers(raw, column, settings) for column in self.numbers]
+        words = [number_words(values) for values in numbers]
+        states = np.empty((raw.n_rows, len(self.schema)), dtype=np.int32)
+        coded = _coded(raw, self.plan, self.schema, settings)
+        if coded is not None:
+            assert isinstance(coded.codes, ColumnMatrix)
+            for j, (variable, codes) in enumerate(zip(self.schema, coded.codes.columns, strict=True)):
+                known = codes < variable.n_states
+                states[:, j] = np.where(known, codes.astype(np.int32), -1)
+                words.append(state_words(variable)[np.where(known, codes, variable.n_states)])
+        return EnsembleTable(
+            np.stack(numbers, axis=1) if numbers else np.empty((raw.n_rows, 0)),
+            states,
+            self.schema.n_states,
+            None if labels is None else labels.codes.astype(np.int64),
+            n_classes,
+            None if weight is None else weight.astype(np.float64),
+            row_words(words, raw.n_rows),
+        )
+
+
+def planned(raw: RawTable, settings: Settings) -> ColumnPlan:
+    """Plan the columns of a table."""
+    for name, said in settings.given.items():
+        if said.family not in (None, AUTO, IGNORED, *OF_STATES) or said.prior is not None or said.alpha is not None:
+            told = said.family or "a smoothing of its own"
+            raise ParameterError(
+                f"columns says of {name!r} {told}, but {settings.model} takes numbers as they are and smooths all "
+                f"alike; it can be one of {[AUTO, *OF_STATES, IGNORED]}"
+            )
+    if COUNTS in raw.columns:
+        raise DataError(
+            f"X is sparse, and {settings.model} looks at every cell, zeros too; give a dense table, for example "
+            "X.toarray(), or use NaiveBayes"
+        )
+    plan = plan_columns(raw, settings.given, AUTO)
+    changed = {}
+    for column in plan:
+        if column.family in (TEXT, *OF_TEXT):
+            changed[column.name] = left_out_text(column, settings.model, "numbers and categories")
+        elif column.family == IGNORED and column in plan.open and settings.of(column).family is None:
+            warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
+        elif column.family in (AUTO, BITS):
+            changed[column.name] = replace(column, family=NUMBER)
+    plan = plan.with_columns(changed)
+    if not plan.used:
+        raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")
+    return plan
+
+
+def canonical(table: EnsembleTable) -> EnsembleTable:
+    """Put rows in the order of their hashes and classes, and equal ones into one with the sum of their weights.
+
+    So neither the order of the rows nor the way in which they are repeated can show in anything that is learned, to
+    the bit; and the first rows are a fair sample of all.
+    """
+    order = np.lexsort((table.labels, table.hashes))
+    rows = table.take(order)
+    first = np.ones(len(rows), dtype=bool)
+    first[1:] = (
+        (rows.hashes[1:] != rows.hashes[:-1])
+        | (rows.labels[1:] != rows.labels[:-1])
+        | (rows.states[1:] != rows.states[:-1]).any(axis=1)
+        | ~_equal(rows.numbers[1:], rows.numbers[:-1]).all(axis=1)
+    )
+    weight = np.add.reduceat(rows.weights, np.flatnonzero(first))
+    return replace(rows.take(first), weight=None if (weight == 1).all() else weight)
+
+
+def _equal(a: Array, b: Array) -> Array:
+    return (a == b) | (np.isnan(a) & np.isnan(b))
+
+
+def _numbers(raw: RawTable, column: Column, settings: Settings) -> Array:
+    values = raw.numbers(column.name).astype(np.float64)
+    if settings.missing == "error":
+        require_no_missing(np.isnan(values), column.name)
+    return values
+
+
+def _coded(raw: RawTable, plan: ColumnPlan, schema: Schema | None, settings: Settings) -> CodedTable | None:
+    """Code the columns of states; in domains that are known, what is new is unseen."""
+    columns = plan.of_families(*OF_STATES)
+    if not columns:
+        return None
+    flags = [column.name for column in columns if column.family == "bernoulli"]
+    frame = raw.labels([column.name for column in columns], flags=flags, learning=schema is None)
+    coded = encode_frame(frame, Rules(settings.model, settings.missing == "error", schema, grow=schema is None))
+    if coded.unseen:
+        report_unseen(coded.unseen, coded.shape[0], settings.unseen)
+    return coded

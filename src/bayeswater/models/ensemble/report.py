@@ -1,0 +1,150 @@
+"""`EnsembleReport`: how good an ensemble is, measured while it learned, and what each of its families has a say in."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayeswater.decision.intervals import Measured, Measures
+from bayeswater.limits import bytes_in_words
+from bayeswater.models.ensemble.labelled_table import EnsembleTable
+from bayeswater.models.ensemble.stack import Learned
+
+TITLES = ("family", "members", "share", "power", "temperature", "log-loss alone", "seconds", "memory")
+
+
+@dataclass(frozen=True)
+class FamilyReport:
+    """A family in the pool.
+
+    `share` is its weight in the linear pool and `power` its exponent in the log-linear one; `temperature` takes
+    confidence back (above 1) or adds some; `log_loss` is that of the family alone, honest and calibrated, over the
+    `n_judged` rows that it could judge.
+    """
+
+    name: str
+    n_members: int
+    share: float
+    power: float
+    temperature: float
+    log_loss: float
+    n_judged: int
+    seconds: float
+    n_bytes: int
+
+    def _cells(self) -> tuple[str, ...]:
+        numbers = (f"{value:.3g}" for value in (self.share, self.power, self.temperature))
+        return (
+            self.name,
+            str(self.n_members),
+            *numbers,
+            f"{self.log_loss:.4f}",
+            f"{self.seconds:.2f}",
+            bytes_in_words(self.n_bytes),
+        )
+
+
+@dataclass(frozen=True)
+class EnsembleReport:
+    """What came of a fit; made to be printed.
+
+    Attributes
+    ----------
+    error, log_loss, ece : honest figures, each with an interval of 95 %: rows are judged by members whose structure has
+        not seen them, without themselves in the counts, and by temperatures and weights that other rows taught
+    n_rows : weight of the rows that were learned from
+    n_judged : weight of those that every family could judge
+    n_alone : rows alone in their class, among those that were to judge: nobody knows of the class without them
+    families : a `FamilyReport` each
+    seed : what the random numbers began with: ``random_state=seed`` gives the same model again
+    seconds : of the fit
+    forecast : seconds that all members would have taken, where there was a limit
+    is_stale : whether rows were counted or forgotten since
+    """
+
+    preset: str
+    error: Measured
+    log_loss: Measured
+    ece: Measured
+    n_rows: float
+    n_judged: float
+    families: tuple[FamilyReport, ...]
+    seed: int
+    seconds: float
+    forecast: float | None = None
+    is_stale: bool = False
+    n_alone: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        preset: str,
+        learned: Learned,
+        table: EnsembleTable,
+        seed: int,
+        seconds: float,
+        forecast: float | None = None,
+    ) -> "EnsembleReport":
+        """Put together what is known after a fit."""
+        stack, measures = learned.stack, Measures.of(learned.scores)
+        families = tuple(
+            FamilyReport(
+                name,
+                stack.families[g].n_members,
+                float(stack.pool.share[g]),
+                float(stack.pool.power[g]),
+                float(stack.temperature[g]),
+                float(learned.family_loss[g]),
+                learned.n_judged[g],
+                learned.seconds[g],
+                stack.families[g].n_bytes,
+            )
+            for g, name in enumerate(learned.names)
+        )
+        return cls(
+            preset,
+            measures.error,
+            measures.log_loss,
+            measures.ece,
+            float(table.weights.sum()),
+            measures.n_rows,
+            families,
+            seed,
+            seconds,
+            forecast,
+            n_alone=learned.n_alone,
+        )
+
+    def as_stale(self) -> "EnsembleReport":
+        """Give the same report, marked as one of other rows."""
+        return replace(self, is_stale=True)
+
+    def __str__(self) -> str:
+        stale = " (stale: rows were counted or forgotten since)" if self.is_stale else ""
+        lines = [
+            f"Ensemble {self.preset!r} of {self.n_rows:,.10g} rows, seed {self.seed}, {self.seconds:.2f} s{stale}",
+            *self._limited(),
+            f"  honest, on {self.n_judged:,.10g} rows{self._alone()}, with intervals of 95 %:",
+            f"    error     {100 * self.error.value:8.2f} % {_span(self.error, 100, 2)}",
+            f"    log-loss  {self.log_loss.value:8.4f}   {_span(self.log_loss, 1, 4)}",
+            f"    ECE       {self.ece.value:8.4f}   {_span(self.ece, 1, 4)}",
+        ]
+        if self.families:
+            rows = [TITLES, *(family._cells() for family in self.families)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            lines += [
+                "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+                for row in rows
+            ]
+        return "\n".join(lines)
+
+    def _alone(self) -> str:
+        return f" ({self.n_alone} alone in their class left out)" if self.n_alone else ""
+
+    def _limited(self) -> list[str]:
+        if self.forecast is None:
+            return []
+        return [f"  all members of the preset would have taken {self.forecast:.1f} s, by a forecast"]
+
+
+def _span(figure: Measured, unit: float, digits: int) -> str:
+    return "" if np.isnan(figure.value) else f"({unit * figure.low:.{digits}f} to {unit * figure.high:.{digits}f})"

@@ -1,0 +1,207 @@
+"""`Stack`: families that have learned, each with a temperature, and the pool that makes one posterior of theirs.
+
+    p_g = family g's posterior ^ (1 / T_g), normalised          T_g of least log-loss on honest rows
+    p   = mean of the linear and the log-linear pool of all p_g  (`decision/pools.py`), weights from honest rows
+
+Honest rows are judged by members whose structure has not seen them, and with themselves taken out of the counts, so no
+row is set apart for any of this. A row that some family has no such member for does not judge, nor does one that is
+alone in its class: without it nobody could know of the class. What the report says of error, log-loss and calibration
+is cross-fitted as well: temperatures and weights of one half of these rows are judged by the other. Rows stand in the
+order of their hashes, so where there are more than enough the first ones are taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from bayeswater.data.mixing import mixed, word
+from bayeswater.decision.pools import Pool
+from bayeswater.decision.scores import Scores
+from bayeswater.decision.softmax_maps import Temperature
+from bayeswater.errors import BayesError, StatisticsError
+from bayeswater.kernels.threads import in_turns, row_blocks
+from bayeswater.models.ensemble.family import Family
+from bayeswater.models.ensemble.labelled_table import EnsembleTable
+from bayeswater.models.ensemble.pooling import can_judge, tempered
+from bayeswater.typing import Array
+
+HONEST_ROWS, HONEST_CELLS = 2**13, 2**22
+"""Rows that judge, and their rows times classes, at most: what is held of every family while it is being pooled."""
+
+JUDGED_CELLS = 2**17
+"""Cells, rows times classes, beyond which fewer rows settle temperatures and weights; but never less than 2048 rows."""
+
+LEAST_JUDGES = 2048
+
+SCORED_ROWS, SCORED_CELLS = 2**16, 2**22
+"""Rows that are scored at a time, and their rows times classes, at most."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Families, their temperatures (n_families,) and their pool; class counts (n_classes,) of all rows."""
+
+    families: tuple[Family, ...]
+    temperature: Array
+    pool: Pool
+    class_count: Array
+
+    @classmethod
+    def of_class_alone(cls, table: EnsembleTable) -> "Stack":
+        """Make a stack of no family, which knows how frequent the classes are and no more."""
+        return cls((), np.zeros(0), Pool(np.zeros(0), np.zeros(0)), _class_count(table))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_count)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of what was learned."""
+        return self.class_count.nbytes + sum(family.n_bytes for family in self.families)
+
+    def log_posterior(self, table: EnsembleTable) -> Array:
+        """Logarithm of P(class | row): (n_rows, n_classes)."""
+        result = np.empty((len(table), self.n_classes))
+        for rows in row_blocks(len(table), max(1, min(SCORED_ROWS, SCORED_CELLS // self.n_classes))):
+            result[rows] = self._pooled([family.log_posterior(table.take(rows)) for family in self.families], rows)
+        return result
+
+    def _pooled(self, log_proba: Sequence[Array], rows: slice) -> Array:
+        if not self.families:
+            return np.broadcast_to(log_frequency(self.class_count), (rows.stop - rows.start, self.n_classes))
+        return self.pool.of([tempered(own, t) for own, t in zip(log_proba, self.temperature.tolist(), strict=True)])
+
+    def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
+        """Score counted rows honestly: log posterior (n_rows, n_classes), and which rows all families could judge."""
+        found = [family.honest_log_posterior(table) for family in self.families]
+        judged = np.all([can_judge(table, self.class_count), *(n_members > 0 for _, n_members in found)], axis=0)
+        return self._pooled([own for own, _ in found], slice(0, len(table))), judged
+
+    def plus(self, table: EnsembleTable) -> "Stack":
+        """Count further rows; structures, temperatures and weights stay."""
+        return replace(
+            self,
+            families=tuple(family.plus(table) for family in self.families),
+            class_count=self.class_count + _class_count(table),
+        )
+
+    def minus(self, table: EnsembleTable) -> "Stack":
+        """Take rows out of the counts."""
+        remaining = self.class_count - _class_count(table)
+        if (remaining < -1e-9 * self.class_count).any():
+            code = int(remaining.argmin())
+            raise StatisticsError(
+                f"rows of weight {self.class_count[code]:.10g} are of class {code}, and {-remaining[code]:.10g} more "
+                "are to be forgotten; give rows that were counted, with the weight they were counted with"
+            )
+        families = []
+        for family in self.families:
+            try:
+                families.append(family.minus(table))
+            except BayesError as error:
+                raise StatisticsError(
+                    f"the rows cannot be forgotten: {error}; give rows that were counted, with the weight they were "
+                    "counted with, or learn anew from all that stay: refresh(X, y)"
+                ) from None
+        return replace(self, families=tuple(families), class_count=np.maximum(remaining, 0.0))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What came of learning: the stack, cross-fitted honest scores of some rows, and what it took each family."""
+
+    stack: Stack
+    names: tuple[str, ...]
+    scores: Scores
+    family_loss: Array  # (n_families,), honest log-loss of each alone, calibrated
+    n_judged: tuple[int, ...]  # rows that could judge each family
+    seconds: tuple[float, ...]
+    n_alone: int = 0  # rows alone in their class, which judge nothing
+
+
+def learn(families: Mapping[str, Family], table: EnsembleTable, seed: int) -> Learned:
+    """Let families learn from canonical rows, and the pool from what is honest of them.
+
+    Of a single class there is nothing to learn.
+    """
+    if table.n_classes == 1:
+        certain = Scores.of(np.zeros((len(table), 1)), table.labels, table.weights)
+        return Learned(Stack.of_class_alone(table), (), certain, np.zeros(0), (), ())
+    judges = table.take(slice(0, max(LEAST_JUDGES, min(HONEST_ROWS, HONEST_CELLS // table.n_classes))))
+    class_count = _class_count(table)
+    can = can_judge(judges, class_count)
+
+    def learned(place: int, family: Family) -> tuple[Family, Array, Array, float]:
+        start = perf_counter()
+        own = family.learn(table, seed_of(seed, place))
+        log_proba, n_members = own.honest_log_posterior(judges)
+        return own, log_proba, can & (n_members > 0), perf_counter() - start
+
+    found = in_turns(lambda given: learned(*given), enumerate(families.values()))
+    stacked, honest, members, seconds = zip(*found, strict=True)
+    temperature, pool = _fitted(honest, members, judges, np.ones(len(judges), dtype=bool))
+    return Learned(
+        Stack(stacked, temperature, pool, class_count),
+        tuple(families),
+        _cross_fitted(honest, members, judges),
+        np.array([_own_loss(*given, judges) for given in zip(honest, members, temperature.tolist(), strict=True)]),
+        tuple(int(own.sum()) for own in members),
+        seconds,
+        int((~can).sum()),
+    )
+
+
+def seed_of(seed: int, place: int) -> int:
+    """Give every family a seed of its own."""
+    return int(mixed(word(seed) ^ mixed(word(place)))[0] >> np.uint64(1))
+
+
+def log_frequency(class_count: Array) -> Array:
+    """Logarithm of the class frequencies, one row more of each class: none is impossible: (n_classes,)."""
+    return np.asarray(np.log(class_count + 1.0) - np.log(class_count.sum() + len(class_count)))
+
+
+def _fitted(
+    honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable, rows: Array
+) -> tuple[Array, Pool]:
+    """Find temperatures and pool from the marked rows (n_rows,)."""
+    n_most = max(LEAST_JUDGES, JUDGED_CELLS // judges.n_classes)
+    together = np.flatnonzero(np.all([rows, *members], axis=0))[:n_most]
+
+    def of_family(given: tuple[Array, Array]) -> tuple[float, Array]:
+        log_proba, judged = given
+        own = np.flatnonzero(rows & judged)[:n_most]
+        found = Temperature.fit(log_proba[own], judges.labels[own], judges.weights[own]).temperature
+        return found, tempered(log_proba[together], found) if len(together) else log_proba[:0]
+
+    temperature, given = zip(*in_turns(of_family, zip(honest, members, strict=True)), strict=True)
+    return np.array(temperature), Pool.fit(given, judges.labels[together], judges.weights[together])
+
+
+def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable) -> Scores:
+    """Pool the scores of each half of the rows by what the other half teaches; give those that all families judge."""
+    judged = np.all(members, axis=0)
+    half = np.arange(len(judges)) % 2 == 0
+    log_proba = np.zeros((len(judges), judges.n_classes))
+    for learning, judging in ((half, ~half), (~half, half)):
+        rows = np.flatnonzero(judging & judged)
+        if not len(rows):
+            continue
+        temperature, pool = _fitted(honest, members, judges, learning)
+        log_proba[rows] = pool.of([tempered(own[rows], t) for own, t in zip(honest, temperature.tolist(), strict=True)])
+    return Scores.of(log_proba[judged], judges.labels[judged], judges.weights[judged])
+
+
+def _own_loss(log_proba: Array, judged: Array, temperature: float, judges: EnsembleTable) -> float:
+    if not judged.any():
+        return float("nan")
+    scores = Scores.of(tempered(log_proba[judged], temperature), judges.labels[judged], judges.weights[judged])
+    return float(-(scores.own @ scores.weight) / scores.weight.sum())
+
+
+def _class_count(table: EnsembleTable) -> Array:
+    return np.bincount(table.labels, weights=table.weights, minlength=table.n_classes).astype(np.float64)

@@ -1,0 +1,177 @@
+"""`MixedCounting`: the sums of a piece of a mixed table, read by a plan that was made of the first rows.
+
+A column that is empty in the first rows has no kind in that plan. Every piece that has a value there judges it for
+itself; when sums are added, rows of a piece without a value count as missing in the column. Pieces that judge it to be
+only 0 and 1, and pieces that find other numbers, agree on numbers. Where pieces do not agree at all, the column is left
+out, and a warning says so.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bayeswater.data.column_kinds import NO_VALUE
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.frames import sparse_columns
+from bayeswater.data.labels import encode_labels
+from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.weights import evenly_spaced, take_rows
+from bayeswater.errors import SchemaError
+from bayeswater.models.mixed.held_out_cuts import profile_of_choosing
+from bayeswater.models.mixed.late_columns import with_late_columns
+from bayeswater.models.mixed.parts.grouping import parts_of
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.mixed.planning import replan_open
+from bayeswater.models.streaming.examples import Piece
+from bayeswater.models.streaming.walking import plus
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.number_profile import NumberProfile
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+COMPARED_ROWS = 20_000
+"""Rows on which the ways to read a text are compared: evenly spaced, as rows may be sorted."""
+
+NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
+"""Why a column is left out of which pieces judge differently."""
+
+Late = Mapping[str, tuple[Column, ...]]
+"""Columns that were empty in the first rows, and how pieces that have values there read them."""
+
+
+@dataclass(frozen=True)
+class MixedCounting:
+    """A function of a piece: its sums, by a plan.
+
+    Parameters
+    ----------
+    model : how cells are read, and nothing learned
+    plan : how each column is read, made of the first rows
+    sparse : the sparse columns of the first rows, which are counted by their place
+    choosing : columns whose cuts are chosen by some rows and judged by the others
+    read : the first rows and what was read of them, where they are here
+    """
+
+    model: Any
+    plan: ColumnPlan
+    sparse: tuple[Any, ...] = ()
+    choosing: tuple[str, ...] = ()
+    read: tuple[Any, RawTable] | None = None
+
+    def __call__(self, piece: Piece) -> "MixedTotal":
+        """Count the rows of a piece."""
+        model, settings = self.model, self.model._settings
+        X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+        _require_same_block(self.sparse, X)
+        is_read = self.read is not None and self.read[0] is X
+        raw = self.read[1] if self.read is not None and is_read else read_raw(X, settings.model)
+        raw = raw.require_columns(self.plan.sources, settings.model)
+        plan = self.plan
+        late: dict[str, tuple[Column, ...]] = {}
+        if plan.open and not is_read:
+            plan, late = with_late(plan, raw, settings, model.family)
+        sums = model._sums_by_plan(raw, flat, weight, plan)
+        texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
+        compared = evenly_spaced(len(flat), COMPARED_ROWS) if texts else None
+        some = None if compared is None else (take_rows(X, compared), flat[compared], _some(weight, compared))
+        profile = None
+        if self.choosing:
+            profile = profile_of_choosing(
+                self.choosing, raw, raw.with_dates(plan), encode_labels(flat), weight, piece.first
+            )
+        return MixedTotal(sums, self.plan, late, dict.fromkeys(texts, some), profile, settings)
+
+
+def with_late(
+    plan: ColumnPlan, raw: RawTable, settings: Settings, numeric: str
+) -> tuple[ColumnPlan, dict[str, tuple[Column, ...]]]:
+    """Read columns that were empty so far as these rows show them; give those that have a value."""
+    found, _ = replan_open(plan, raw, settings.given, numeric)
+    late = {
+        column.source: tuple(new for new in found if new.source == column.source)
+        for column in plan.open
+        if found[column.name].why != NO_VALUE
+    }
+    return found, late
+
+
+def _some(weight: Array | None, rows: Array) -> Array | None:
+    return None if weight is None else weight[rows]
+
+
+@dataclass(frozen=True)
+class MixedTotal:
+    """Sums of pieces, `late` columns that some of them have, rows `shown` to compare readings of late texts by."""
+
+    sums: Sums[ColumnGroups]
+    plan: ColumnPlan
+    late: Late
+    shown: Mapping[str, Any]
+    choosing: NumberProfile | None
+    settings: Settings
+
+    def __add__(self, other: "MixedTotal") -> "MixedTotal":
+        late = {name: agreed(self.late.get(name), other.late.get(name)) for name in {**self.late, **other.late}}
+        mine, theirs = self._with(late), other._with(late)
+        return MixedTotal(
+            mine + theirs,
+            self.plan,
+            late,
+            {**other.shown, **self.shown},
+            plus(self.choosing, other.choosing),
+            self.settings,
+        )
+
+    def _with(self, late: Late) -> Sums[ColumnGroups]:
+        """Lay the sums out for late columns as they were agreed on."""
+        if late == self.late:
+            return self.sums
+        plan = ColumnPlan(tuple(new for column in self.plan for new in late.get(column.source, (column,))))
+        given_up = [name for name, columns in self.late.items() if _is_left_out(late[name]) > _is_left_out(columns)]
+        sums = _without(self.sums, given_up)
+        new = [column for name, own in late.items() if name not in self.late for column in own]
+        arrived = [column for column in new if column.family != IGNORED]
+        if arrived:
+            return with_late_columns(sums, plan, arrived, self.settings)
+        return Sums(sums.class_count, replace(sums.columns, plan=plan))
+
+
+def agreed(mine: tuple[Column, ...] | None, theirs: tuple[Column, ...] | None) -> tuple[Column, ...]:
+    """Say how a column is read of which two sums, or one, have values."""
+    found = mine or theirs
+    assert found is not None
+    if mine is None or theirs is None or mine == theirs:
+        return found
+    if {column.family for column in (*mine, *theirs)} == {AUTO, BITS}:
+        return mine if mine[0].family == AUTO else theirs
+    return (Column(found[0].source, found[0].source, IGNORED, NOT_AGREED, None, found[0].dtype),)
+
+
+def _is_left_out(columns: tuple[Column, ...]) -> bool:
+    return all(column.family == IGNORED for column in columns)
+
+
+def _without(sums: Sums[ColumnGroups], sources: Collection[str]) -> Sums[ColumnGroups]:
+    """Leave the sums of some columns out."""
+    if not sources:
+        return sums
+    plan, groups = sums.columns.plan, dict(sums.columns.groups)
+    for key, part in parts_of(plan).items():
+        kept = [j for j, column in enumerate(part.columns) if column.source not in sources]
+        if not kept:
+            del groups[key]
+        elif len(kept) < len(part.columns):
+            group: Any = groups[key]
+            groups[key] = group.take(kept)
+    rest = ColumnPlan(tuple(column for column in plan if column.source not in sources))
+    return Sums(sums.class_count, ColumnGroups(sums.classes, rest, groups))
+
+
+def _require_same_block(first: tuple[Any, ...], X: Any) -> None:
+    """Refuse a piece whose sparse columns, which are counted by their place, are others than in the first rows."""
+    found = sparse_columns(X)
+    if found != list(first):
+        raise SchemaError(
+            f"the sparse columns of a batch are {found[:10]}, and those of the first {list(first)[:10]}; give every "
+            "batch the same ones, in the same order"
+        )

@@ -1,0 +1,230 @@
+"""The plan of a table of states whose rows are read in pieces: numbers are cut by what all rows have, from sums.
+
+The first rows tell kinds of columns by their types. Whether a column of numbers holds few different ones, and where the
+others are cut, is read off a histogram of every column by class (`statistics.key_counts`): a sum, the same for any
+pieces. Up to `MOST_BUCKETS` different numbers are kept apart in it, and cuts are those of a fit of all rows at once. Of
+more, neighbours share a bucket, one of some 16,000; the values beside every cut are counted again by themselves, and
+the column is cut anew (`refining`).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.column_kinds import NO_VALUE
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.discretising.cuts import closed_left
+from bayeswater.data.discretising.finding import METHODS
+from bayeswater.data.discretising.value_cells import ValueCells
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.raw_table import RawTable
+from bayeswater.errors import BayesWarning, warn_user
+from bayeswater.estimate.class_bins import value_cells
+from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.models.mixed.column_settings import ColumnSettings
+from bayeswater.models.mixed.counting import Late, agreed, with_late
+from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.mixed.planning import plan_columns, replan_open
+from bayeswater.models.semi_naive.discrete_planning import FEW_VALUES, left_out_text, method_of, require_states
+from bayeswater.models.semi_naive.refining import Near, only_near, with_fine_buckets
+from bayeswater.models.streaming.walking import plus
+from bayeswater.statistics import key_counts
+from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts
+from bayeswater.typing import Array
+
+EXACT = 2.0**53
+"""Whole numbers up to this are floats."""
+
+
+def first_plan(raw: RawTable, settings: Settings) -> ColumnPlan:
+    """Plan columns by the first rows; numbers stay open, and so do those without a value yet, by their type."""
+    require_states(settings.given, settings.model)
+    plan = plan_columns(raw, settings.given, "binned")
+    texts = {column.name: column for column in plan.of_families(TEXT, *OF_TEXT)}
+    plan = plan.with_columns(
+        {name: left_out_text(column, settings.model, "columns of states") for name, column in texts.items()}
+    )
+    if not plan.open:
+        return plan
+    shown = {column.source: _one_value(raw.columns[column.source].type) for column in plan.open}
+    typed = {name: value for name, value in shown.items() if value is not None}
+    untyped = ColumnPlan(tuple(column for column in plan if column.source not in typed))
+    found, _ = replan_open(
+        ColumnPlan(tuple(column for column in plan if column.source in typed)),
+        RawTable(typed, 1, named=True),
+        settings.given,
+        "binned",
+    )
+    by_source: dict[str, list[Column]] = {}
+    for column in (*untyped, *found):
+        by_source.setdefault(column.source, []).append(column)
+    return ColumnPlan(tuple(column for source in plan.sources for column in by_source[source]))
+
+
+def _one_value(kind: Any) -> Any:
+    """Give a column of one value of a type that tells what a column holds; None where values must tell."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return pa.chunked_array([pa.array([1]).cast(kind)])
+    if types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind) or types.is_duration(kind):
+        return pa.chunked_array([pa.array([0], pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)])
+    return None
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Histograms of columns of numbers, and what others hold that have no value in the first rows."""
+
+    keys: KeyCounts | None
+    late: Late
+    fine: KeyCounts | None = None  # of values near the first cuts
+
+    def __add__(self, other: "Looked") -> "Looked":
+        late = {name: agreed(self.late.get(name), other.late.get(name)) for name in {**self.late, **other.late}}
+        return Looked(plus(self.keys, other.keys), late)
+
+
+def open_numbers(plan: ColumnPlan, first: RawTable) -> tuple[Column, ...]:
+    """Columns whose numbers all rows have to be looked at for: to cut them, or to see whether there are any."""
+    empty = {name for name in plan.sources if first.arrow(name).null_count == first.n_rows}
+    wanted = (column for column in plan if column.part in (None, "days") and column.family != IGNORED)
+    return tuple(column for column in wanted if column.family in (AUTO, BITS) or column.source in empty)
+
+
+def looked_at(
+    raw: RawTable,
+    plan: ColumnPlan,
+    numbers: tuple[Column, ...],
+    labels: Labels,
+    weight: Array | None,
+    settings: Settings,
+    near: Near | None = None,
+) -> Looked:
+    """Look at the numbers of a piece, and at columns that were empty so far; or again, at numbers `near` cuts."""
+    late: Late = {}
+    if plan.open and near is None:
+        _, late = with_late(plan, raw, settings, "binned")
+    if not numbers:
+        return Looked(None, late)
+    dated = raw.with_dates(plan)
+    names = tuple(column.name for column in numbers)
+    matrix = ColumnMatrix(tuple(dated.numbers(name) for name in names), names)
+    return Looked(histograms(matrix if near is None else only_near(matrix, near), labels, weight), late)
+
+
+def histograms(matrix: ColumnMatrix, labels: Labels, weight: Array | None) -> KeyCounts:
+    """Count the numbers of every column by class."""
+    order = ClassOrder.of(labels.codes, labels.n_classes)
+
+    def cells(j: int) -> Any:
+        column = SortedColumn.of(matrix.column(j), weight, order)
+        return column.key_cells(most=key_counts.MOST_BUCKETS, probed=key_counts.PROBED)
+
+    columns = list(ordered_map(cells, range(matrix.shape[1])))
+    return KeyCounts.of_columns(labels.variable, matrix.names, columns)
+
+
+def settled_plan(
+    plan: ColumnPlan, looked: Looked | None, settings: Settings, discretize: str, near: Near = MappingProxyType({})
+) -> ColumnPlan:
+    """Make categories or bins of all numbers, and leave out what has no states."""
+    late: Late = {} if looked is None else looked.late
+    keys = None if looked is None else looked.keys
+    place = {} if keys is None or keys.names is None else {name: j for j, name in enumerate(keys.names)}
+    columns: list[Column] = []
+    for source in plan.sources:
+        own = late.get(source, tuple(column for column in plan if column.source == source))
+        if own[0].family == TEXT:
+            own = (replace(own[0], family=IGNORED, why=f"text; {own[0].why}", analyser=None),)
+        j = place.get(own[0].name)
+        if keys is not None and j is not None:
+            if not len(keys.cells(j).low):
+                own = (Column(source, source, IGNORED, NO_VALUE, None, own[0].dtype),)
+            elif own[0].family in (AUTO, BITS):
+                numbers = HistogramColumn.of(keys, j, looked.fine if looked else None, near.get(own[0].name))
+                settled = _settled(own[0], numbers, settings.of(own[0]), discretize)
+                own = (settled, *own[1:])
+        columns += own
+    return ColumnPlan(tuple(columns))
+
+
+def warn_of_left_out(plan: ColumnPlan, first: ColumnPlan, settings: Settings) -> None:
+    """Name the columns that are left out though nobody said so: without a value, or none that has states."""
+    open_first = {column.source for column in first.open}
+    for column in plan:
+        is_open = column in plan.open or column.source in open_first
+        if column.family == IGNORED and is_open and settings.of(column).family is None:
+            warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
+
+
+@dataclass(frozen=True)
+class HistogramColumn:
+    """A column of numbers as methods of cutting ask for it, read off its histogram."""
+
+    histogram: ColumnHistogram
+    is_exact: bool
+
+    @classmethod
+    def of(cls, keys: KeyCounts, j: int, fine: KeyCounts | None, near: Array | None) -> "HistogramColumn":
+        """Take one of several columns, with the values near its first cuts where these were looked at."""
+        histogram = keys.of_column(j)
+        if fine is None or near is None or fine.names is None or keys.names is None:
+            return cls(histogram, not keys.shift[j])
+        own = fine.onto(keys.classes).of_column(fine.names.index(keys.names[j]))
+        return cls(with_fine_buckets(histogram, own, near), is_exact=False)
+
+    @cached_property
+    def present(self) -> Array:
+        """The values, or where they share buckets the least and the largest of each."""
+        found = self.histogram
+        return found.first if self.is_exact else np.unique(np.concatenate([found.first, found.last]))
+
+    @property
+    def sorted(self) -> ValueCells:
+        """The values in rising order, all classes alike."""
+        found = self.histogram
+        n, weight = len(found.first), found.pooled.astype(found.count.dtype)
+        return ValueCells(found.first, found.last, np.arange(n + 1), np.zeros(n, dtype=np.int32), weight, 1)
+
+    @property
+    def sorted_by_class(self) -> ValueCells:
+        """The values in rising order, and the classes of each."""
+        return value_cells(self.histogram)
+
+    @property
+    def n_few_whole(self) -> int | None:
+        """How many different values there are, if they are whole and few."""
+        values = self.present
+        is_few = self.is_exact and len(values) <= FEW_VALUES
+        is_whole = bool((values == np.floor(values)).all() and (np.abs(values) < EXACT).all())
+        return len(values) if is_few and is_whole else None
+
+
+def _settled(column: Column, numbers: HistogramColumn, said: ColumnSettings, discretize: str) -> Column:
+    """Make categories or bins of a column of numbers."""
+    values = numbers.present
+    what = f"numbers from {values[0]:.6g} to {values[-1]:.6g}"
+    if said.family in (None, AUTO) and said.bins is None and column.part is None:
+        n_few = numbers.n_few_whole
+        if n_few is not None:
+            return replace(column, family="categorical", why=f"whole {what}; {n_few} different")
+    method = method_of(said, discretize)
+    cuts = tuple(closed_left(METHODS[method.method](method, numbers), values).tolist())  # type: ignore[arg-type]
+    why = f"{what}; {len(cuts) + 1} bins by {method.method}"
+    return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(numbers.histogram, cuts))
+
+
+def _spans(histogram: ColumnHistogram, cuts: tuple[float, ...]) -> tuple[tuple[float, float], ...] | None:
+    """Least and largest value of each bin, if every bin has one."""
+    limits = np.asarray(cuts)
+    low, high = np.full(len(cuts) + 1, np.inf), np.full(len(cuts) + 1, -np.inf)
+    np.minimum.at(low, np.searchsorted(limits, histogram.first, side="right"), histogram.first)
+    np.maximum.at(high, np.searchsorted(limits, histogram.last, side="right"), histogram.last)
+    return tuple(zip(low.tolist(), high.tolist(), strict=True)) if (low <= high).all() else None

@@ -1,0 +1,239 @@
+"""A table of states learned from rows that are read in pieces.
+
+The first rows tell the kinds of columns. Numbers are looked at in a pass of their own, unless it is said where they are
+cut; then rows are counted. Structure that is read off the counts costs no pass, parents of several columns one more,
+and what rows have to choose by leaving them out another.
+
+For an honest calibration the rows are parted by a hash of their cells: one part of three is scored, by cuts and
+structure that the others choose (`models.semi_naive.held_out`). Both ways are walked together, pass by pass.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from sklearn.base import clone
+
+from bayeswater.data.column_plan import Column, ColumnPlan
+from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import inconsistent_lengths, take_rows
+from bayeswater.errors import DataError
+from bayeswater.models.calibrating import REVIEWED_ROWS, LeaveOneOut
+from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
+from bayeswater.models.semi_naive.discrete_planning import method_of, warn_of_names_of_rows
+from bayeswater.models.semi_naive.held_out import PARTS, review
+from bayeswater.models.semi_naive.number_schema import (
+    Looked,
+    first_plan,
+    looked_at,
+    open_numbers,
+    settled_plan,
+    warn_of_left_out,
+)
+from bayeswater.models.semi_naive.refining import Near, values_near_cuts
+from bayeswater.models.semi_naive.row_kinds import RowKinds
+from bayeswater.models.streaming.examples import Examples, Piece
+from bayeswater.models.streaming.raw_words import raw_words, share_of
+from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, together
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+CHOOSING, SCORED = "choosing", "scored"
+"""Parts of the rows: those that choose cuts and structure for a calibration, and those that are scored by them."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is known before the rows are read: a model without sums, the first plan, and numbers that are open in it.
+
+    `part` names the rows that choose; default all.
+    """
+
+    model: Any
+    first: ColumnPlan
+    numbers: tuple[Column, ...]
+    part: str | None = None
+
+    @property
+    def looks(self) -> bool:
+        """Whether rows have to be looked at before they can be counted."""
+        return bool(self.numbers or self.first.open)
+
+
+@dataclass(frozen=True)
+class LearnedStates:
+    """Sums of all rows by a plan, and the structure that was chosen, if it was."""
+
+    sums: Sums[ColumnGroups]
+    structure: Any
+
+
+def walk_over_states(model: Any, examples: Examples) -> Walk[Any]:
+    """Learn a table of states: plan it, count it, choose its structure, calibrate it."""
+    model._require_reading_parameters()
+    settings, head = model._settings, examples.head
+    raw = read_columns(head.X, settings.model)
+    plan = first_plan(raw, settings)
+    way = Way(clone(model), plan, open_numbers(plan, raw))
+    cut_by_labels = any(method_of(settings.of(column), model.discretize).needs_labels for column in way.numbers)
+    is_parted = model.calibrate and (model._learns_structure() or cut_by_labels)
+    ways = [way, *([replace(way, part=CHOOSING)] if is_parted else [])]
+    learned, *honest = yield from together(*(_learned(way) for way in ways))
+    if learned is None:
+        raise DataError(f"{examples.name}: there are no rows to learn from")
+    model._keep_chosen(learned.sums, learned.structure, head.X)
+    n_rows = int(learned.sums.class_count.count.sum())
+    warn_of_names_of_rows(model._pairs(learned.sums).schema, model.columns_, n_rows)
+    warn_of_left_out(model.columns_, plan, settings)
+    if not model.calibrate:
+        return model
+    judge, part = (honest[0], SCORED) if honest and honest[0] is not None else (learned, None)
+    return model.calibrate_with((yield from _reviewed(way, judge, part)))
+
+
+def _learned(way: Way) -> Walk[LearnedStates | None]:
+    """Learn by the rows that choose; None where there are none."""
+    model, looked = way.model, None
+    if way.looks:
+        columns = None if way.part else tuple(dict.fromkeys(_looked_at(way)))
+        looked = yield Pass(Looking(way, columns), "looking at numbers", columns, _reads_twice(way))
+        if looked is None:
+            return None
+    plan = yield from _settled(way, looked)
+    if not plan.used:
+        raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")
+    sums, chosen_by = yield from model._counting_walk(plan, way.part)
+    if chosen_by is None:
+        return None
+    structure = yield from model._choosing_walk(plan, chosen_by, way.part)
+    if structure is None and way.part is not None:
+        structure = model._structure(chosen_by)
+    return LearnedStates(sums, structure)
+
+
+def _settled(way: Way, looked: Looked | None) -> Walk[ColumnPlan]:
+    """Cut the numbers, and where a histogram does not tell them apart, once more by the values near the cuts."""
+    settings, discretize = way.model._settings, way.model.discretize
+    plan = settled_plan(way.first, looked, settings, discretize)
+    near = {} if looked is None or looked.keys is None else values_near_cuts(plan, looked.keys)
+    if near and looked is not None:
+        numbers = tuple(column for column in way.numbers if column.name in near)
+        columns = None if way.part else tuple(dict.fromkeys(column.source for column in numbers))
+        of = Looking(replace(way, numbers=numbers), columns, near)
+        fine = yield Pass(of, "refining cuts", columns, _reads_twice(way))
+        plan = settled_plan(way.first, replace(looked, fine=fine.keys), settings, discretize, near)
+    return plan
+
+
+def _looked_at(way: Way) -> Sequence[str]:
+    return [column.source for column in (*way.numbers, *way.first.open)]
+
+
+def _reads_twice(way: Way) -> str:
+    named = ", ".join(repr(column.name) for column in way.numbers[:3] or way.first.open[:3])
+    return (
+        f"{way.model._settings.model} looks at all rows of {named} before it counts them, so that rows are read twice "
+        "unless columns= says where numbers are cut"
+    )
+
+
+def _reviewed(way: Way, judge: LearnedStates, part: str | None) -> Walk[LeaveOneOut]:
+    """Score rows that had no say in cuts and structure, each left out of the counts of all rows."""
+    model, sums = way.model, judge.sums
+    joint = model._read_with(sums, model._structure(sums) if judge.structure is None else judge.structure)
+    kinds = yield from gathered(model, sums, part, 2 * REVIEWED_ROWS)
+    if kinds is None:  # no row is of that part
+        kinds = yield from gathered(model, sums, None, 2 * REVIEWED_ROWS)
+    assert kinds is not None
+    table, labels = kinds.table(sums.columns.plan, model._pairs(sums).schema), kinds.labels(sums.classes)
+    return review(joint, sums.class_count.count, table, labels, kinds.weight, kinds.removed)
+
+
+def gathered(model: Any, sums: Sums[ColumnGroups], part: str | None, most: int) -> Walk[RowKinds | None]:
+    """Gather rows that were counted, in the domains of their sums."""
+    of = partial(RowKinds.of, most=most)
+    coded = CodedPiece(model, sums.columns.plan, of, part, model._pairs(sums).singles, sums.classes)
+    found = yield Pass(SideBySide((coded,)), "leaving rows out")
+    return found.parts[0]
+
+
+def counted(model: Any, plan: ColumnPlan, of: Callable[..., Any], part: str | None, then: str = "") -> Walk[Parts]:
+    """Count all rows and, where only a part of them chooses, that part."""
+    both = [CodedPiece(model, plan, of), *([CodedPiece(model, plan, of, part)] if part else [])]
+    found = yield Pass(SideBySide(tuple(both)), "counting", None, then)
+    return Parts((found.parts[0], found.parts[-1]))
+
+
+@dataclass(frozen=True)
+class Looking:
+    """A function of a piece: what its rows, or those that choose, tell of columns that are open.
+
+    `columns` are those to look at, default all. With `near`, only the values in these intervals are looked at.
+    """
+
+    way: Way
+    columns: tuple[str, ...] | None = None
+    near: Near | None = None
+
+    def __call__(self, piece: Piece) -> Looked | None:
+        """Look at the numbers of a piece."""
+        way, settings = self.way, self.way.model._settings
+        X, flat, weight = _rows(way.model, piece, way.first, way.part)
+        if not len(flat):
+            return None
+        raw = read_columns(X, settings.model)
+        sources = way.first.sources if self.columns is None or not raw.named else self.columns
+        raw = raw.require_columns(sources, settings.model)
+        seen = ColumnPlan(tuple(column for column in way.first if column.source in sources))
+        return looked_at(raw, seen, way.numbers, encode_labels(flat), weight, settings, self.near)
+
+
+@dataclass(frozen=True)
+class CodedPiece:
+    """A function of a piece: what another one gives for its codes, labels and weights; None where no row is of a part.
+
+    Parameters
+    ----------
+    model, plan : how cells are read
+    of : function of a `DiscreteTable`, its labels and weights
+    part : rows that are looked at; default all
+    known, classes : domains that hold for all rows, where they are known
+    """
+
+    model: Any
+    plan: ColumnPlan
+    of: Callable[..., Any]
+    part: str | None = None
+    known: CategoryCounts | None = None
+    classes: Variable | None = None
+
+    def __call__(self, piece: Piece) -> Any:
+        """Code the rows of a piece, and hand them on."""
+        settings = self.model._settings
+        X, flat, weight = _rows(self.model, piece, self.plan, self.part)
+        if not len(flat):
+            return None
+        raw = read_columns(X, settings.model).require_columns(self.plan.sources, settings.model)
+        if raw.n_rows != len(flat):
+            raise inconsistent_lengths(raw.n_rows, len(flat))
+        if self.known is not None:
+            settings = replace(settings, unseen="error")  # all that there is was counted before
+        table = code_columns(raw, self.plan, self.known, settings, learning=self.known is None)
+        labels: Labels = encode_labels(flat, self.classes, counted=True)
+        return self.of(table, labels, weight)
+
+
+def _rows(model: Any, piece: Piece, plan: ColumnPlan, part: str | None) -> tuple[Any, Any, Array | None]:
+    """Take the rows of a piece that count, and are of a part."""
+    X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+    if part is None:
+        return X, flat, weight
+    name = model._settings.model
+    raw = read_columns(X, name).require_columns(plan.sources, name)
+    is_scored = share_of(raw_words(raw)) * PARTS < 1
+    kept = is_scored if part == SCORED else ~is_scored
+    return take_rows(X, kept), flat[kept], None if weight is None else weight[kept]

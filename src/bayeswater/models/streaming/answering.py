@@ -1,0 +1,144 @@
+"""Answers for the rows of a source, in pieces: batches in, batches out.
+
+Files and streams give an iterator of Arrow tables, read and answered as they are asked for; an engine gives a lazy
+frame of its own. A piece without rows has an answer without rows, in the same types.
+
+=========================  =============================================================
+``predict``                prediction
+``predict_proba``          P(yes), P(no), ..., a column for each class
+``predict_log_proba``      log P(yes), ...
+``predict_joint_log_proba``  log P(row, yes), ...
+``log_evidence``           log P(row)
+``decide``                 action; with ``return_risk=True`` also risk(refuse), ...
+``expected_loss``          risk
+=========================  =============================================================
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.rows import Rows
+from bayeswater.decision.loss import as_loss
+from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
+from bayeswater.models.streaming.finding import rows_to_answer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+TITLES = {
+    "predict_proba": "P({})",
+    "predict_log_proba": "log P({})",
+    "predict_joint_log_proba": "log P(row, {})",
+}
+"""Names of columns that there are for each class."""
+
+
+def over_rows(method: Method) -> Method:
+    """Let a method that answers for rows in memory also answer for those of a source, piece by piece."""
+
+    @wraps(method)
+    def answered(self: Any, X: Any, **given: Any) -> Any:
+        rows = rows_to_answer(X)
+        return method(self, X, **given) if rows is None else answers(self, rows, method.__name__, given)
+
+    return answered  # type: ignore[return-value]
+
+
+def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> Any:
+    """Give what a method of a fitted model says of every piece of rows, with the schema of the answers fixed before."""
+    model._require_fitted()
+    if isinstance(given.get("prior"), str):
+        raise ParameterError(
+            "prior='estimate' looks at all rows before it decides the first, and these are read in pieces; estimate it "
+            "from some rows, estimate_class_prior(X), and give that"
+        )
+    columns = _columns(model, rows)
+    schema = _schema(model, method, given)
+    own = {**given, "loss": as_loss(given["loss"], model.classes_)} if given.get("loss") is not None else dict(given)
+    read = [*columns, *_cost_columns(own.get("loss"), rows, columns)]
+    rows.require_columns(read)
+    if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
+        rows.declare(column_types(model))
+    return rows.map(Answering(model, method, own, schema), schema, read)
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A function of an Arrow table: what a method of a model says of its rows."""
+
+    model: Any
+    method: str
+    given: Mapping[str, Any]
+    schema: "pa.Schema" = field(repr=False)
+
+    def __call__(self, table: "pa.Table") -> "pa.Table":
+        """Answer for the rows of a table."""
+        import pyarrow as pa
+
+        if not table.num_rows:
+            return self.schema.empty_table()
+        found = getattr(self.model, self.method)(table, **self.given)
+        if isinstance(found, tuple):
+            parts = [found[0], *np.asarray(found[1]).T]
+        else:
+            parts = [found] if found.ndim == 1 else [*found.T]
+        arrays = [_array(part, kind) for part, kind in zip(parts, self.schema.types, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def _array(cells: Any, kind: "pa.DataType") -> "pa.Array":
+    import pyarrow as pa
+
+    is_number = isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf"
+    return pa.array(np.ascontiguousarray(cells) if is_number else list(cells.tolist()), kind)
+
+
+def _columns(model: Any, rows: Rows) -> list[str]:
+    """Name the columns of a source that a model reads: its own, or all where it was fitted without names."""
+    if hasattr(model, "feature_names_in_"):
+        return column_names(model)
+    names = list(rows.schema.names)
+    if len(names) != model.n_features_in_:
+        raise SchemaError(
+            f"{rows.name} has {len(names)} columns, but {type(model).__name__} was fitted on {model.n_features_in_} "
+            "without names; give a source of just these, in the same order"
+        )
+    return names
+
+
+def _cost_columns(loss: Any, rows: Rows, columns: list[str]) -> list[str]:
+    """Name further columns that costs are read from; a cost that is a function may look at any."""
+    if loss is None or not loss.table.by_row:
+        return []
+    costs = list(loss.table.by_row.values())
+    if any(isinstance(cost, np.ndarray) for cost in costs):
+        raise ParameterError(
+            "a cost is an array, one for each row, and these are read in pieces; name the column that holds it"
+        )
+    wanted = costs if all(isinstance(cost, str) for cost in costs) else rows.schema.names
+    return [name for name in dict.fromkeys(wanted) if name not in columns]
+
+
+def _schema(model: Any, method: str, given: Mapping[str, Any]) -> "pa.Schema":
+    """Say which columns the answers have."""
+    import pyarrow as pa
+
+    labels = model.classes_.tolist()
+    if method == "predict":
+        return pa.schema([("prediction", label_type(model))])
+    if method in TITLES:
+        return pa.schema([(TITLES[method].format(label), pa.float64()) for label in labels])
+    if method != "decide":
+        return pa.schema([("log P(row)" if method == "log_evidence" else "risk", pa.float64())])
+    table = as_loss(given.get("loss"), model.classes_).table
+    actions = np.asarray(table.action_labels).tolist()
+    risks = [(f"risk({action})", pa.float64()) for action in actions] if given.get("return_risk") else []
+    return pa.schema([("action", pa.array(actions).type), *risks])

@@ -1,0 +1,161 @@
+"""`Checkpoint`: a file from which a long count goes on where it stopped, with the same bits at the end.
+
+It holds the sums of the passes that are finished, the sum of the one that was under way, and the place in the rows up
+to which that reaches; and whose they are: which rows, which model with which parameters. It is replaced as a whole, so
+it is whole at every moment, and removed when the model is fitted.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from json import dumps
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from bayeswater.data.original_types import arrow_type
+from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.places import Place
+from bayeswater.errors import BayesError, ModelFileError
+from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
+from bayeswater.models.stored.columns import without_vectorizers
+from bayeswater.models.stored.partial_sums import described, restored
+from bayeswater.models.stored.values import CODEC
+from bayeswater.version import __version__
+
+KIND = "checkpoint"
+"""What the file says it is."""
+
+EVERY_SECONDS = 30.0
+"""Time between two writings, at least."""
+
+
+class Checkpoint:
+    """Sums of a walk over rows, in a file.
+
+    Parameters
+    ----------
+    path : of the file; where it is there, the walk goes on from it
+    rows : what is counted
+    names : columns that may be read, with those of labels and weights
+    model : the model that counts, with its parameters
+    """
+
+    def __init__(self, path: str | os.PathLike[str], rows: LocalRows, names: Sequence[str], model: Any) -> None:
+        self.path, self.rows, self.names = Path(path), rows, list(names)
+        self.model, self.settings = type(model).__name__, _settings_of(model, names)
+        self.finished: list[Any] = []
+        self.under_way: tuple[Place, Any] | None = None
+        self.n_walked = 0  # passes that this walk has made or found
+        self._written = time.monotonic()
+        if self.path.exists():
+            self._load()
+        self._identity = self._identified()  # of the rows as they are when counting begins
+
+    def sum(self, of: Callable[[Any], Any], columns: Sequence[str]) -> Any:
+        """Make a pass, or the rest of it, or give what it gave before."""
+        self.n_walked += 1
+        if self.n_walked <= len(self.finished):
+            return self.finished[self.n_walked - 1]
+        try:
+            total = self.rows.sum(of, columns, start=self.under_way, after=self._after)
+        except (Exception, KeyboardInterrupt):
+            if self.under_way is not None:
+                self.write()
+            raise
+        self.finished.append(total)
+        self.under_way = None
+        self.write()
+        return total
+
+    def write(self) -> None:
+        """Put what was counted so far into the file."""
+        content, arrays = described([self.finished, self.under_way and self.under_way[1]])
+        document = {**self._identity, "place": self.under_way and list(self.under_way[0]), **content}
+        try:
+            write_model_file(self.path, document, arrays)
+        except OSError as error:
+            raise ModelFileError(f"cannot write the checkpoint {self._named}: {error.strerror or error}") from error
+        except BayesError as error:
+            raise ModelFileError(f"cannot write the checkpoint {self._named}: {error}") from None
+        self._written = time.monotonic()
+
+    def remove(self) -> None:
+        """Take the file away: the model is fitted."""
+        self.path.unlink(missing_ok=True)
+
+    @property
+    def _named(self) -> str:
+        return repr(str(self.path))
+
+    def _after(self, place: Place, total: Any) -> None:
+        self.under_way = place, total
+        if time.monotonic() - self._written >= EVERY_SECONDS:
+            self.write()
+
+    def _identified(self) -> Document:
+        types = {name: str(self.rows.schema.field(name).type) for name in self.names}
+        return {
+            "library": f"bayeswater {__version__}",
+            "kind": KIND,
+            "source": self.rows.name,
+            "fingerprint": self.rows.fingerprint(self.names),
+            "types": types,
+            "model": self.model,
+            "settings": self.settings,
+        }
+
+    def _load(self) -> None:
+        """Go on from the file; refuse one of other rows or another model."""
+        try:
+            document, arrays = read_model_file(self.path)
+            require(document.get("kind") == KIND, f"it holds a {shorten(str(document.get('kind')), 50)}")
+            self._require_same(document)
+            self.finished, total = restored(document["nodes"], arrays)
+            place = document["place"]
+            if place is not None:
+                require(
+                    isinstance(place, list)
+                    and len(place) == len(Place._fields)
+                    and all(type(part) is int and part >= 0 for part in place),
+                    "its place is none",
+                )
+                self.under_way = Place(*place), total
+        except OSError as error:
+            raise ModelFileError(f"cannot read the checkpoint {self._named}: {error.strerror or error}") from error
+        except (ValueError, TypeError, KeyError) as error:
+            raise ModelFileError(
+                f"counting cannot go on from the checkpoint {self._named}: {shorten(str(error), 500)}; remove it, "
+                "or name another file"
+            ) from None
+
+    def _require_same(self, document: Document) -> None:
+        self._declare(document.get("types"))
+        mine = self._identified()
+        for key, what in (("source", "rows"), ("model", "model")):
+            if document.get(key) != mine[key]:
+                raise ModelFileError(f"it is of the {what} {document.get(key)!r}, and not of {mine[key]!r}")
+        require(
+            document.get("fingerprint") == mine["fingerprint"],
+            f"{self.rows.name} is not what it was: its files, their sizes or times, or its columns have changed",
+        )
+        is_same = document.get("settings") == mine["settings"]
+        require(is_same, f"it is of a {self.model} with other parameters or columns")
+
+    def _declare(self, types: Any) -> None:
+        """Read columns in the types in which they were read: a cell far down may have shown a wider one."""
+        require(isinstance(types, dict) and all(type(kind) is str for kind in types.values()), "it names no types")
+        known = {name: str(self.rows.schema.field(name).type) for name in self.names}
+        other = {name: arrow_type(kind) for name, kind in types.items() if name in known and kind != known[name]}
+        if any(kind is not None for kind in other.values()):
+            self.rows.declare({name: kind for name, kind in other.items() if kind is not None})
+
+
+def _settings_of(model: Any, names: Sequence[str]) -> str:
+    """Give a word that changes with the parameters of a model and the columns it counts."""
+    parameters = model.get_params(deep=False)
+    if "columns" in parameters:
+        parameters["columns"] = without_vectorizers(parameters["columns"])
+    written = {name: CODEC.encode(value, f"parameter {name!r}") for name, value in parameters.items()}
+    return sha256(dumps([written, list(names)], sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,214 @@
+"""`LabelledRows`: rows of a source of which one column holds the labels, and perhaps another the weights.
+
+A row without a label says nothing about the classes, and a row of weight 0 counts as none: both are left out before a
+model sees them. What a model gives for the rest is added up where the pieces are.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from re import Match
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.data.column_kinds import SAMPLED
+from bayeswater.data.sources.cutting import Stretch
+from bayeswater.data.sources.row_names import ROW, rows_named
+from bayeswater.data.sources.rows import Rows
+from bayeswater.data.sources.source import BATCH_CELLS, nearest_names
+from bayeswater.engines.engine_rows import EngineRows
+from bayeswater.errors import BayesError, DataError, SchemaError
+from bayeswater.models.streaming.categories import require_few_categories
+from bayeswater.models.streaming.examples import Examples, Piece
+from bayeswater.models.streaming.walking import plus
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeswater.models.streaming.checkpoint import Checkpoint
+
+
+class LabelledRows(Examples):
+    """Rows of a source, apart from the column that is to be predicted.
+
+    Parameters
+    ----------
+    rows : the source
+    target : name of the column of labels
+    weight : name of the column of weights, if there is one
+    columns : names of the columns of X; default all others
+    """
+
+    def __init__(
+        self, rows: Rows, target: str, weight: str | None = None, columns: Sequence[str] | None = None
+    ) -> None:
+        self.rows, self.target, self.weight = rows, target, weight
+        names = rows.schema.names
+        for name, what in ((target, "target column"), *([(weight, "column of weights")] if weight else [])):
+            if name not in names:
+                raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(str(name), names)}")
+        self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
+        if not self.columns:
+            raise DataError(f"{rows.name}: there is no column beside {target!r} to learn from")
+        self.n_rows = self.n_unlabelled = 0
+        self.checkpoint: Checkpoint | None = None
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the source."""
+        return self.rows.name
+
+    @property
+    def can_be_reread(self) -> bool:
+        """Whether the source can."""
+        return self.rows.can_be_reread
+
+    def needed(self, columns: Sequence[str]) -> list[str]:
+        """Name the columns to read where these of X are looked at."""
+        return [*columns, self.target, *([self.weight] if self.weight else [])]
+
+    # ------------------------------------------------------------------ the first rows
+
+    @cached_property
+    def _first_rows(self) -> "pa.Table":
+        return self.rows.head(self.needed(self.columns), self._n_first)
+
+    @property
+    def _n_first(self) -> int:
+        """As many rows as strings are judged by, and fewer of a very wide table."""
+        return max(1, min(SAMPLED, BATCH_CELLS // len(self.columns)))
+
+    @property
+    def fits_into_head(self) -> bool:
+        """Whether all rows are among the first ones, and these here."""
+        return not isinstance(self.rows, EngineRows) and self._first_rows.num_rows < self._n_first
+
+    @cached_property
+    def _first(self) -> "Found":
+        return Labelled(_nothing, tuple(self.columns), self.target, self.weight).found(self._first_rows)
+
+    @property
+    def head(self) -> Piece:
+        """The first rows of the source, those without a label left out."""
+        found, n_first = self._first, self._first_rows.num_rows
+        self.n_rows, self.n_unlabelled = found.n_rows, found.n_unlabelled
+        if found.piece is not None:
+            return found.piece
+        if not n_first:
+            raise DataError(f"{self.name} has no rows; give a source with rows")
+        if n_first < self._n_first:
+            raise self._without_labels()
+        raise DataError(
+            f"{self.name}: none of the first {n_first:,} rows has a value in {self.target!r}"
+            f"{f' and a weight over 0 in {self.weight!r}' if self.weight else ''}; is it the right column?"
+        )
+
+    @contextmanager
+    def head_named(self) -> Iterator[None]:
+        """Give errors about the first rows the name of the source, and the numbers that rows have there."""
+        try:
+            yield
+        except DataError as error:
+            first = Stretch(self.name, 0, self._first_rows.num_rows)
+            with rows_named([first]), places_told(self._first.kept):
+                raise type(error)(str(error)) from error
+
+    def begin_anew(self) -> None:
+        """Look at the first rows again: they are read in other types now."""
+        for name in ("_first_rows", "_first"):
+            self.__dict__.pop(name, None)
+
+    # ------------------------------------------------------------------ all rows
+
+    def sum(self, of: Callable[[Piece], Any], columns: Sequence[str] | None = None) -> Any:
+        """Add up what a function gives for every piece of the source."""
+        columns = self.columns if columns is None else list(columns)
+        place = self.rows if self.checkpoint is None else self.checkpoint
+        total: Total = place.sum(Labelled(of, tuple(columns), self.target, self.weight), self.needed(columns))
+        self.n_rows, self.n_unlabelled = total.n_rows, total.n_unlabelled
+        if total.found is None:
+            raise self._without_labels()
+        return total.found
+
+    def _without_labels(self) -> DataError:
+        return DataError(f"{self.name}: no row has a value in {self.target!r}; is it the right column?")
+
+
+def _nothing(piece: Piece) -> None:
+    """Ask nothing of rows."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The rows of a table that count, if any do, which they are, and how many there were."""
+
+    piece: Piece | None
+    kept: Array
+    n_rows: int
+    n_unlabelled: int
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A function of a piece as a function of an Arrow table that holds labels and weights among its columns."""
+
+    of: Callable[[Piece], Any]
+    columns: tuple[str, ...]
+    target: str
+    weight: str | None
+
+    def __call__(self, table: "pa.Table") -> "Total":
+        """Give what the function finds in the rows of a table that count."""
+        found = self.found(table)
+        with places_told(found.kept):
+            return Total(None if found.piece is None else self.of(found.piece), found.n_rows, found.n_unlabelled)
+
+    def found(self, table: "pa.Table") -> Found:
+        """Take the rows that have a label, and a weight over 0."""
+        import pyarrow.compute as pc
+
+        missing = np.asarray(pc.is_null(table.column(self.target), nan_is_null=True))
+        kept, n_unlabelled = ~missing, int(missing.sum())
+        if self.weight is not None:
+            kept &= np.asarray(pc.fill_null(pc.not_equal(table.column(self.weight), 0), True))
+        if not kept.all():
+            table = table.filter(kept)
+        if not table.num_rows:
+            return Found(None, kept, 0, n_unlabelled)
+        weight = None if self.weight is None else table.column(self.weight).to_numpy()
+        piece = Piece(table.select(self.columns), table.column(self.target), weight)
+        return Found(piece, kept, table.num_rows, n_unlabelled)
+
+
+@contextmanager
+def places_told(kept: Array) -> Iterator[None]:
+    """Give errors that speak of a row the place it has among all: a model sees only those that are `kept`."""
+    try:
+        yield
+    except BayesError as error:
+        if kept.all():
+            raise
+        places = np.flatnonzero(kept)
+
+        def placed(found: Match[str]) -> str:
+            row = found["row"]
+            return found[0] if row is None or int(row) >= len(places) else f"row {places[int(row)]}"
+
+        raise type(error)(ROW.sub(placed, str(error))) from error
+
+
+@dataclass(frozen=True)
+class Total:
+    """What was found in pieces of which some may have had no rows, and how many rows they had."""
+
+    found: Any
+    n_rows: int
+    n_unlabelled: int
+
+    def __add__(self, other: "Total") -> "Total":
+        found = plus(self.found, other.found)
+        require_few_categories(found)
+        return Total(found, self.n_rows + other.n_rows, self.n_unlabelled + other.n_unlabelled)

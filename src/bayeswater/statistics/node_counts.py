@@ -1,0 +1,138 @@
+"""`NodeCounts`: how often every class met every leaf of some trees, and so every node above.
+
+Rows of one class fall into few leaves: only what occurs is kept, cells in the order of leaf and class. The counts of
+a node above are sums over its leaves, taken where they are needed (`estimate.node_tables`). Nodes are numbered through
+all trees; trees of other splits have other nodes, and their counts cannot be combined.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import StatisticsError
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.typing import Array
+
+DENSE_CELLS = 8
+"""Cells of a tree, for each row, up to which all of them are counted at once; of more, those that occur are sorted."""
+
+MANY_ROUNDINGS = 1e-9
+"""Share by which sums of the same weights may differ, in another order and after rows have come and gone."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeCounts(Statistic):
+    """Weight of the rows of a class in a leaf, for every class and leaf that met: float64.
+
+    >>> leaves = np.array([[1, 2, 2], [3, 3, 3]])  # of three rows, in two trees: nodes 0 to 2, and node 3
+    >>> counts = NodeCounts.of(np.array([0, 0, 1]), 2, None, np.array([0, 3, 4]), lambda tree: leaves[tree])
+    >>> counts.node, counts.code, counts.count
+    (array([1, 2, 2, 3, 3]), array([0, 0, 1, 0, 1]), array([1., 1., 1., 2., 1.]))
+    """
+
+    n_nodes: int
+    node: Array  # (n_cells,)
+    code: Array  # (n_cells,), of the class
+    count: Array  # (n_cells,)
+
+    @classmethod
+    def of(cls, y: Array, n_classes: int, weight: Array | None, start: Array, leaves: Callable[[int], Array]) -> Self:
+        """Count rows of classes y in the `leaves` (n_rows,) of every tree; its nodes begin at `start`."""
+
+        def cells_of(tree: int) -> tuple[Array, Array]:
+            first, last = start[tree : tree + 2].tolist()
+            cell = (leaves(tree) - first) * np.int64(n_classes) + y
+            n_cells = (last - first) * n_classes
+            if n_cells <= DENSE_CELLS * len(y):
+                dense = np.bincount(cell, weights=weight, minlength=n_cells)
+                found = np.flatnonzero(dense)
+                count = dense[found]
+            else:
+                found, place = np.unique(cell, return_inverse=True)
+                count = np.bincount(place, weights=weight, minlength=len(found))
+            return found + first * n_classes, count.astype(np.float64)
+
+        cells = list(ordered_map(cells_of, range(len(start) - 1)))
+        node, code = np.divmod(np.concatenate([np.zeros(0, np.int64), *(cell for cell, _ in cells)]), n_classes)
+        count = np.concatenate([np.zeros(0), *(count for _, count in cells)])
+        return cls(Variable.of_codes("class", n_classes), int(start[-1]), node, code, count)
+
+    @classmethod
+    def of_cells(cls, arrays: Mapping[str, Array], n_classes: int, start: Array, is_leaf: Array) -> Self:
+        """Read the counts in the leaves of trees back; refuse those that no rows can have."""
+        node, code, count = (arrays[name] for name in ("node", "code", "count"))
+        if not node.ndim == 1 or not node.shape == code.shape == count.shape:
+            raise StatisticsError("nodes, classes and counts are not as many as each other")
+        if node.dtype.kind != "i" or code.dtype.kind != "i" or count.dtype != np.float64:
+            raise StatisticsError("nodes, classes and counts are numbers of other kinds")
+        if ((code < 0) | (code >= n_classes) | (node < 0) | (node >= len(is_leaf))).any() or not is_leaf[node].all():
+            raise StatisticsError("a count is of no leaf, or of no class")
+        if (np.diff(node * n_classes + code) <= 0).any() or not (np.isfinite(count) & (count > 0)).all():
+            raise StatisticsError("counts are not in order, or not over 0")
+        tree = np.searchsorted(start, node, side="right") - 1
+        n_trees = len(start) - 1
+        of_trees = np.bincount(tree * n_classes + code, weights=count, minlength=n_trees * n_classes)
+        of_trees = of_trees.reshape(n_trees, n_classes)
+        if (np.ptp(of_trees, axis=0) > MANY_ROUNDINGS * of_trees.max(axis=0, initial=0)).any():
+            raise StatisticsError("trees have counted different rows")
+        return cls(Variable.of_codes("class", n_classes), len(is_leaf), node, code, count)
+
+    def within(self, nodes: slice, classes: slice) -> Array:
+        """Lay out the counts of some nodes and classes: (n_nodes, n_classes)."""
+        own = slice(*np.searchsorted(self.node, [nodes.start, nodes.stop]).tolist())
+        node, code = self.node[own] - nodes.start, self.code[own] - classes.start
+        n_classes = classes.stop - classes.start
+        table = np.zeros((nodes.stop - nodes.start, n_classes))
+        here = slice(None) if n_classes == self.n_classes else (code >= 0) & (code < n_classes)
+        table[node[here], code[here]] = self.count[own][here]
+        return table
+
+    def totals(self, nodes: slice) -> Array:
+        """Weight of all classes in each of some nodes: (n_nodes,)."""
+        own = slice(*np.searchsorted(self.node, [nodes.start, nodes.stop]).tolist())
+        n_nodes = nodes.stop - nodes.start
+        return np.bincount(self.node[own] - nodes.start, weights=self.count[own], minlength=n_nodes)
+
+    def onto(self, classes: Variable) -> Self:
+        """Lay the counts out for other classes."""
+        mine, theirs = self.classes.shared_codes(classes)
+        code_of = np.full(self.n_classes, -1)
+        code_of[mine] = theirs
+        code = code_of[self.code]
+        kept = code >= 0
+        return replace(self, classes=classes, node=self.node[kept], code=code[kept], count=self.count[kept])
+
+    def _aligned(self, other: Self) -> tuple[Self, Self]:
+        if self.n_nodes != other.n_nodes:
+            raise StatisticsError(
+                f"{self.n_nodes} nodes here, {other.n_nodes} there: counts of different trees cannot be combined"
+            )
+        classes = self.classes.union(other.classes)
+        return self.onto(classes), other.onto(classes)
+
+    def _plus(self, other: Self) -> Self:
+        node, code, (mine, theirs) = self._side_by_side(other)
+        return replace(self, node=node, code=code, count=mine + theirs)
+
+    def _minus(self, other: Self, rest: Self | None) -> Self:
+        node, code, (mine, theirs) = self._side_by_side(other)
+        count = replace(self, node=node, code=code)._taken_away("count", mine, theirs)
+        kept = count > 0
+        return replace(self, node=node[kept], code=code[kept], count=count[kept])
+
+    def _side_by_side(self, other: Self) -> tuple[Array, Array, Array]:
+        """Nodes and classes of the cells that either has, and the counts of both in them: (2, n_cells)."""
+        both = (self, other)
+        cells = [part.node * self.n_classes + part.code for part in both]
+        cell = np.union1d(*cells)
+        counts = np.zeros((2, len(cell)))
+        for count, own, part in zip(counts, cells, both, strict=True):
+            count[np.searchsorted(cell, own)] = part.count
+        return *np.divmod(cell, self.n_classes), counts
+
+    def _place(self, name: str, place: tuple[int, ...]) -> str:
+        return f"the count of class {self.classes.states[int(self.code[place])]!r} in node {int(self.node[place])}"

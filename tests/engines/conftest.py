@@ -1,0 +1,57 @@
+"""The engines, each started once for all tests: Dask with two worker processes, Spark and Ray on two cores."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engines import counting
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    """Start a client of two worker processes; while it is the current one, Dask computes there."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    # Workers import functions of the tests by name, though a package called tests may be installed beside them.
+    found_here = f"import tests\ntests.__path__.insert(0, {str(TESTS)!r})\n"
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, preload=[found_here]
+        ) as workers,
+        distributed.Client(workers, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Start a local Spark session with two threads."""
+    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not there")
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(counting)  # its workers do not look where the tests are
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
+        settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3", "spark.log.level": "FATAL"}
+        session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Any]:
+    """Start a local Ray with two workers."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    pytest.importorskip("ray.data", reason="Ray Data is not installed")
+    ray.cloudpickle.register_pickle_by_value(counting)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield ray
+    ray.shutdown()

@@ -1,0 +1,111 @@
+"""Spark: sums and answers of partitions are those of all rows at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from tests.engines.counting import (
+    ANSWER,
+    COLUMNS,
+    N_ROWS,
+    answers,
+    answers_except_for_once,
+    count_pairs,
+    fails_for_once,
+    people,
+    renamed,
+)
+
+from bayeswater.engines import spark as engine
+from bayeswater.engines.spark import SparkRows
+from bayeswater.errors import DataError, SchemaError
+from bayeswater.statistics.pair_counts import PairCounts
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    """The rows as Spark has them: it knows no declared categories."""
+    strings = people().astype({"grade": str})
+    return pa.Table.from_pandas(strings, preserve_index=False).cast(
+        pa.schema([(name, pa.int64() if name == "size" else pa.string()) for name in COLUMNS])
+    )
+
+
+@pytest.fixture(scope="module")
+def frame(spark: Any, table: pa.Table) -> Any:
+    return spark.createDataFrame(table).repartition(2).cache()
+
+
+PARTITIONINGS: dict[str, Callable[[Any], Any]] = {
+    "one partition": lambda frame: frame.coalesce(1),
+    "twenty partitions": lambda frame: frame.repartition(20),
+    "most are empty": lambda frame: frame.repartition(12, "class"),
+}
+
+
+@pytest.mark.parametrize("partitioning", PARTITIONINGS)
+def test_the_sum_of_all_partitions_is_that_of_all_rows(frame: Any, table: pa.Table, partitioning: str) -> None:
+    rows = SparkRows(PARTITIONINGS[partitioning](frame))
+    total: PairCounts = rows.sum(count_pairs, COLUMNS)
+    assert total == count_pairs(table)
+    assert rows.bytes_moved is not None and 0 < rows.bytes_moved < 30 * (total.nbytes + 2000)
+
+
+def test_large_sums_are_added_in_a_tree_and_are_the_same(
+    frame: Any, table: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SMALL_BYTES", 0)
+    assert SparkRows(frame.repartition(20)).sum(count_pairs, COLUMNS) == count_pairs(table)
+
+
+def test_a_partition_that_fails_is_named(frame: Any) -> None:
+    with pytest.raises(
+        DataError, match=r"^the Spark DataFrame, partition \d: ZeroDivisionError: something in the rows$"
+    ):
+        SparkRows(frame).sum(fails_for_once, COLUMNS)
+    lazy = SparkRows(frame).map(answers_except_for_once, ANSWER, COLUMNS)
+    with pytest.raises(Exception, match=r"the Spark DataFrame, partition \d: ZeroDivisionError: something in the rows"):
+        lazy.collect()
+
+
+def test_a_column_that_is_not_there_is_named_with_the_nearest(frame: Any) -> None:
+    with pytest.raises(SchemaError, match=r"there is no column 'clas'; did you mean 'class'"):
+        SparkRows(frame).sum(count_pairs, ["clas"])
+
+
+def test_a_frame_without_rows_is_refused(frame: Any) -> None:
+    with pytest.raises(DataError, match="the Spark DataFrame has no rows"):
+        SparkRows(frame.filter("size > 100")).sum(count_pairs, COLUMNS)
+
+
+def test_answers_are_a_lazy_frame_with_the_declared_types(frame: Any, table: pa.Table) -> None:
+    lazy = SparkRows(frame.repartition(12, "class")).map(answers, ANSWER, COLUMNS)
+    assert type(lazy) is type(frame)
+    assert lazy.schema.simpleString() == "struct<class:string,length:double>"
+    in_order = [("class", "ascending"), ("length", "ascending")]
+    assert lazy.toArrow().cast(ANSWER).sort_by(in_order) == answers(table).sort_by(in_order)
+
+
+def test_the_first_rows_are_those_of_the_first_partitions(spark: Any, table: pa.Table) -> None:
+    frame = spark.createDataFrame(table.slice(0, 100)).coalesce(1)
+    more = frame.union(spark.createDataFrame(table.slice(100, 400)).coalesce(1)).union(frame.filter("size > 100"))
+    rows = SparkRows(more)
+    assert rows.head(["rare", "colour"], 300).to_pylist() == table.select(["rare", "colour"]).slice(0, 300).to_pylist()
+    assert rows.head(["size"], 1000).num_rows == 500
+    assert rows.head(["size"], 7).schema == pa.schema([("size", pa.int64())])
+
+
+def test_names_with_dots_and_ticks_are_names(spark: Any) -> None:
+    names = ["a.b", "c`d", "e f"]
+    frame = spark.createDataFrame(pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=names))
+    assert SparkRows(frame).sum(len, names) == 2
+    assert SparkRows(frame).head(["c`d"], 5).to_pydict() == {"c`d": [2, 5]}
+
+
+def test_types_that_spark_does_not_have_are_the_next_wider_ones(frame: Any) -> None:
+    schema = pa.schema([("n", pa.uint16()), ("label", pa.dictionary(pa.int8(), pa.string()))])
+    lazy = SparkRows(frame).map(renamed, schema, ["size", "rare"])
+    assert lazy.schema.simpleString() == "struct<n:int,label:string>"
+    assert lazy.count() == N_ROWS

@@ -1,0 +1,140 @@
+"""Answers for rows in pieces are those for all rows at once, in tables of one schema."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+from tests.models.streaming.pieces import Pieces
+
+from bayeswater import AODE, CategoricalNB, DataError, GaussianNB, Loss, NaiveBayes, ParameterError, SchemaError
+
+N = 40
+RNG = np.random.default_rng(1)
+TABLE = pa.table(
+    {
+        "kind": RNG.choice(["1", "2", "3"], N),
+        "size": RNG.normal(size=N),
+        "cost": RNG.uniform(0, 3, N),
+        "y": RNG.choice(["no", "yes"], N),
+    }
+)
+X = TABLE.select(["kind", "size"])
+MODEL = NaiveBayes().fit(X, TABLE["y"])
+EMPTY = TABLE.slice(0, 0)
+ROWS = [TABLE.slice(0, 7), EMPTY, TABLE.slice(7, 20), TABLE.slice(27)]
+
+
+def joined(answers):
+    tables = list(answers)
+    assert len({table.schema for table in tables}) == 1
+    return pa.concat_tables(tables)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize(
+    ("method", "names"),
+    [
+        ("predict", ["prediction"]),
+        ("predict_proba", ["P(no)", "P(yes)"]),
+        ("predict_log_proba", ["log P(no)", "log P(yes)"]),
+        ("predict_joint_log_proba", ["log P(row, no)", "log P(row, yes)"]),
+        ("log_evidence", ["log P(row)"]),
+        ("decide", ["action"]),
+        ("expected_loss", ["risk"]),
+    ],
+)
+def test_answers_in_pieces_are_those_of_all_rows(method, names, calibrate):
+    model = NaiveBayes(calibrate=calibrate).fit(X, TABLE["y"])
+    found = joined(getattr(model, method)(Pieces(ROWS)))
+    assert found.column_names == names
+    expected = getattr(model, method)(X)
+    cells = [column.to_numpy() for column in found.columns]
+    np.testing.assert_array_equal(np.stack(cells, axis=1) if expected.ndim > 1 else cells[0], expected)
+
+
+def test_risks_come_beside_the_actions_and_costs_may_stand_in_a_column():
+    loss = Loss({"no": {"no": 0, "yes": "cost"}, "yes": {"no": 1, "yes": 0}, "ask": {"no": 0.3, "yes": 0.3}})
+    found = joined(MODEL.decide(Pieces(ROWS), loss=loss, return_risk=True))
+    action, risk = MODEL.decide(TABLE.select(["kind", "size", "cost"]), loss=loss, return_risk=True)
+    assert found.column_names == ["action", "risk(no)", "risk(yes)", "risk(ask)"]
+    assert found["action"].to_pylist() == action.tolist()
+    np.testing.assert_array_equal(np.stack([column.to_numpy() for column in found.columns[1:]], axis=1), risk)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [True, False], ["a", "b"], [0.0, 2.0]])
+def test_the_type_of_a_prediction_is_that_of_the_labels_also_where_there_are_no_rows(labels):
+    y = np.array(labels)[np.arange(N) % 2]
+    model = GaussianNB().fit(TABLE.select(["size"]), y)
+    for rows in (Pieces(ROWS), Pieces([EMPTY])):
+        found = joined(model.predict(rows))
+        assert found.schema == pa.schema([("prediction", pa.array(y.tolist()).type)])
+    assert joined(model.predict(Pieces([EMPTY]))).num_rows == 0
+
+
+def test_files_are_read_in_the_types_of_the_model(tmp_path):
+    path = tmp_path / "rows.csv"
+    pyarrow.csv.write_csv(X, path, pyarrow.csv.WriteOptions(quoting_style="none"))  # a kind looks like a number
+    assert joined(MODEL.predict(path))["prediction"].to_pylist() == MODEL.predict(X).tolist()
+    assert joined(MODEL.predict(str(path)))["prediction"].to_pylist() == MODEL.predict(X).tolist()
+    assert joined(MODEL.predict([path]))["prediction"].to_pylist() == MODEL.predict(X).tolist()
+
+
+def test_queries_and_iterators_are_answered_in_pieces_and_tables_at_once(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(TABLE, path)
+    expected = MODEL.predict(X).tolist()
+    for source in (pl.scan_parquet(path), pyarrow.dataset.dataset(path), iter(TABLE.to_batches(max_chunksize=9))):
+        assert joined(MODEL.predict(source))["prediction"].to_pylist() == expected
+    for table in (TABLE, TABLE.to_pandas(), pl.from_arrow(TABLE), TABLE.to_batches()[0], TABLE.to_reader()):
+        assert MODEL.predict(table).tolist() == expected
+
+
+def test_answers_are_not_computed_before_they_are_asked_for():
+    class Once(Pieces):
+        n_read = 0
+
+        def map(self, of, schema, columns):
+            for table in super().map(of, schema, columns):
+                self.n_read += 1
+                yield table
+
+    rows = Once(ROWS)
+    answers = MODEL.predict(rows)
+    assert rows.n_read == 0
+    next(answers)
+    assert rows.n_read == 1
+
+
+def test_models_without_names_take_sources_of_as_many_columns():
+    model = GaussianNB().fit(TABLE.select(["size", "cost"]).to_pandas().to_numpy(), TABLE["y"])
+    rows = Pieces([table.select(["size", "cost"]) for table in ROWS])
+    expected = model.predict(TABLE.select(["size", "cost"]).to_pandas().to_numpy())
+    assert joined(model.predict(rows))["prediction"].to_pylist() == expected.tolist()
+    with pytest.raises(SchemaError, match="the pieces has 4 columns, but GaussianNB was fitted on 2 without names"):
+        model.predict(Pieces(ROWS))
+
+
+@pytest.mark.parametrize("model", [CategoricalNB(), AODE()], ids=str)
+def test_categories_that_were_never_counted_are_left_out_as_in_memory(model):
+    model.fit(pd.DataFrame({"kind": TABLE["kind"].to_pylist()}), TABLE["y"])
+    rows = pa.table({"kind": ["1", "9"]})
+    with pytest.warns(UserWarning, match="'9'"):
+        expected = model.predict_proba(rows)
+    with pytest.warns(UserWarning, match="'9'"):
+        found = joined(model.predict_proba(Pieces([rows])))
+    np.testing.assert_array_equal(np.stack([column.to_numpy() for column in found.columns], axis=1), expected)
+
+
+def test_what_needs_all_rows_at_once_is_refused():
+    with pytest.raises(ParameterError, match="prior='estimate' looks at all rows before it decides the first"):
+        MODEL.decide(Pieces(ROWS), prior="estimate")
+    with pytest.raises(ParameterError, match="a cost is an array, one for each row"):
+        MODEL.decide(Pieces(ROWS), loss=Loss({"no": {"no": 0, "yes": np.ones(N)}, "yes": {"no": 1, "yes": 0}}))
+    with pytest.raises(SchemaError, match="the pieces: there is no column 'size'"):
+        MODEL.predict(Pieces([TABLE.select(["kind"])]))
+    with pytest.raises(DataError, match=r"nowhere\.csv"):
+        list(MODEL.predict("nowhere.csv"))

@@ -1,0 +1,295 @@
+"""`fit(source, target=...)`: which columns are read how often, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from tests.models.streaming.pieces import Pieces
+
+from bayeswater import (
+    AODE,
+    KDB,
+    SKDB,
+    SPODE,
+    TAN,
+    BayesWarning,
+    DataError,
+    GaussianClassifier,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    ParameterError,
+    ResourceLimitError,
+    SchemaError,
+)
+from bayeswater.models.streaming import labelled
+
+N = 300
+RNG = np.random.default_rng(0)
+CODES = RNG.integers(0, 3, N)
+TABLE = pa.table(
+    {
+        "kind": RNG.choice(["low", "mid", "high"], N),
+        "size": RNG.normal(size=N) + CODES,
+        "visits": RNG.poisson(2 + CODES),
+        "weight": RNG.integers(1, 3, N),
+        "income": np.array(["none", "some", "much"])[CODES],
+    }
+)
+NUMBERS = TABLE.select(["size", "visits", "income"])
+
+
+@pytest.fixture(autouse=True)
+def few_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the first rows be fewer than all."""
+    monkeypatch.setattr(labelled, "SAMPLED", 50)
+
+
+def pieces(table: pa.Table = TABLE, n: int = 4, **given: Any) -> Pieces:
+    step = -(-table.num_rows // n)
+    return Pieces([table.slice(start, step) for start in range(0, table.num_rows, step)], **given)
+
+
+# ---------------------------------------------------------------------- passes
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "n_passes"),
+    [
+        (NaiveBayes(), TABLE, 1),
+        (NaiveBayes(calibrate=True), TABLE, 2),
+        (NaiveBayes(columns={"size": "mdl"}, calibrate=True), TABLE, 2),
+        (GaussianNB(), NUMBERS, 1),
+        (MultinomialNB(), NUMBERS.select(["visits", "income"]), 1),
+        (GaussianClassifier(), NUMBERS, 1),
+        (GaussianClassifier(covariance="shared", calibrate=True), NUMBERS, 2),
+        (GaussianClassifier(shrinkage="auto", calibrate=True), NUMBERS, 3),
+        (AODE(), TABLE, 2),
+        (AODE(calibrate=True), TABLE, 3),
+        (AODE(select=True), TABLE, 3),
+        (TAN(), TABLE, 2),
+        (SPODE("kind"), TABLE, 2),
+        (SPODE(), TABLE, 3),
+        (KDB(), TABLE, 3),
+        (KDB(parents={"size": ["kind"]}), TABLE, 2),
+        (SKDB(1), TABLE, 4),
+        (SKDB(1, calibrate=True), TABLE, 5),
+        (AODE(columns={"size": {"cuts": [0.0, 1.0]}, "visits": "categorical", "weight": "categorical"}), TABLE, 1),
+    ],
+    ids=str,
+)
+def test_rows_are_read_as_often_as_the_model_needs_and_not_more(model, table, n_passes):
+    rows = pieces(table)
+    model.fit(rows, target="income")
+    assert rows.n_passes == n_passes
+    assert model.class_count_.sum() == N
+    assert hasattr(model, "calibration_") == getattr(model, "calibrate", False)
+
+
+def test_a_pass_over_numbers_reads_nothing_else():
+    rows = pieces()
+    AODE().fit(rows, target="income", sample_weight="weight")
+    assert rows.columns_read[0] == ["size", "visits", "income", "weight"]
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (
+            AODE(),
+            r"AODE looks at all rows of 'size', 'visits', 'weight' before it counts them, .* unless columns= says",
+        ),
+        (
+            KDB(columns={"size": {"cuts": [0.0]}, "visits": "categorical", "weight": "categorical"}),
+            "parents= names them",
+        ),
+        (NaiveBayes(calibrate=True), "calibrate=True reads the rows twice"),
+        (GaussianClassifier(shrinkage="auto"), "shrinkage='auto' reads the rows twice"),
+    ],
+    ids=str,
+)
+def test_rows_that_can_be_read_but_once_are_refused_before_they_are_read(model, why):
+    table = NUMBERS if isinstance(model, GaussianClassifier) else TABLE
+    rows = pieces(table, once=True)
+    with pytest.raises(ParameterError, match=f"{why}.*, and the pieces can be read but once; give a file"):
+        model.fit(rows, target="income")
+    assert rows.n_passes == 0
+    assert not hasattr(model, "statistics_")
+
+
+def test_one_reading_of_rows_that_can_be_read_but_once_is_enough_where_the_model_needs_no_more():
+    assert NaiveBayes().fit(pieces(once=True), target="income").class_count_.sum() == N
+    cut = {"size": {"cuts": [0.0]}, "visits": "categorical", "weight": "categorical"}
+    assert AODE(columns=cut).fit(pieces(once=True), target="income").class_count_.sum() == N
+
+
+# ---------------------------------------------------------------------- frames, files and iterators
+
+
+SOURCES = {
+    "pyarrow": lambda path: TABLE,
+    "pandas": lambda path: TABLE.to_pandas(),
+    "polars": lambda path: pl.from_arrow(TABLE),
+    "path": lambda path: path,
+    "name": str,
+    "pattern": lambda path: str(path.parent / "*.parquet"),
+    "dataset": lambda path: pyarrow.dataset.dataset(path),
+    "lazy frame": lambda path: pl.scan_parquet(path),
+    "iterator": lambda path: iter(TABLE.to_batches(max_chunksize=70)),
+    "reader": lambda path: TABLE.to_reader(max_chunksize=70),
+}
+
+
+@pytest.mark.parametrize("n_first", [50, 1000])
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_every_source_makes_the_same_model(source, n_first, tmp_path, monkeypatch):
+    import pyarrow.dataset
+
+    monkeypatch.setattr(labelled, "SAMPLED", n_first)
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(TABLE, path, row_group_size=64)
+    model = NaiveBayes(family="binned").fit(source(path), target="income", sample_weight="weight")
+    X = TABLE.drop_columns(["income", "weight"])
+    expected = NaiveBayes(family="binned").fit(X, TABLE["income"], TABLE["weight"])
+    assert model.statistics_ == expected.statistics_
+    assert model.feature_names_in_.tolist() == X.column_names
+
+
+def test_the_wider_type_of_a_late_cell_is_told_and_read_from_the_start(tmp_path, monkeypatch):
+    from bayeswater.data.sources import delimited
+
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**9)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**9)
+    path = tmp_path / "rows.csv"
+    path.write_text("grade,y\n" + "".join(f"{i % 3},{'ab'[i % 2]}\n" for i in range(500)) + "A,b\n")
+    with pytest.warns(BayesWarning, match="grade.* is read again in a type that fits"):
+        model = NaiveBayes().fit(path, target="y")
+    assert model.columns_["grade"].family == "categorical"
+    assert model.class_count_.sum() == 501
+
+
+# ---------------------------------------------------------------------- labels and weights
+
+
+@pytest.mark.parametrize("how", ["pieces", "pandas", "polars", "pyarrow"])
+def test_rows_without_a_label_are_left_out_with_a_warning(how):
+    labels = pa.array([None if i % 10 == 3 else label for i, label in enumerate(TABLE["income"].to_pylist())])
+    table = TABLE.set_column(4, "income", labels)
+    source = {"pieces": pieces(table), "pandas": table.to_pandas(), "polars": pl.from_arrow(table), "pyarrow": table}
+    with pytest.warns(BayesWarning, match="30 rows have no value in 'income' and were left out"):
+        model = NaiveBayes().fit(source[how], target="income")
+    assert model.class_count_.sum() == N - 30
+
+
+def test_numbers_as_labels_stay_whole_numbers_where_some_are_missing():
+    table = NUMBERS.set_column(2, "income", pa.array([None if i % 7 == 0 else i % 3 for i in range(N)]))
+    with pytest.warns(BayesWarning, match="no value in 'income'"):
+        model = GaussianNB().fit(pieces(table), target="income")
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.classes_.dtype == np.int64
+
+
+def test_a_piece_without_a_row_that_counts_is_passed_over():
+    weight = np.repeat([1, 0, 2, 0], N // 4)
+    table = TABLE.set_column(3, "weight", pa.array(weight))
+    found = NaiveBayes(family="binned").fit(pieces(table), target="income", sample_weight="weight")
+    X = table.drop_columns(["income", "weight"])
+    assert found.statistics_ == NaiveBayes(family="binned").fit(X, table["income"], weight).statistics_
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"target": "Incom"}, SchemaError, r"the pieces: there is no target column 'Incom'; did you mean 'income'\?"),
+        ({"target": "income", "sample_weight": "wight"}, SchemaError, "no column of weights 'wight'; did you mean 'w"),
+        ({"target": "income", "sample_weight": [1]}, ParameterError, "sample_weight must be the name of a column"),
+        ({"target": "income", "y": [1]}, ParameterError, "so there is no y to give"),
+        ({"target": 3}, ParameterError, "target is 3; give the name of the column of labels"),
+        ({"target": "income", "checkpoint": "x"}, ParameterError, "the pieces is counted by an engine"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_the_nearest_that_can(given, error, message):
+    with pytest.raises(error, match=message):
+        NaiveBayes().fit(pieces(), **given)
+    if given["target"] == "Incom":
+        with pytest.raises(error, match="there is no target column 'Incom' in X; did you mean 'income'"):
+            NaiveBayes().fit(TABLE, **given)
+
+
+def test_arrays_have_no_target_column_and_sources_no_labels_beside_them():
+    with pytest.raises(DataError, match="X is a ndarray, whose columns have no names"):
+        NaiveBayes().fit(np.eye(3), target="income")
+    with pytest.raises(DataError, match=r"the target y is None\. Give y, or with target= the name"):
+        NaiveBayes().fit(TABLE)
+
+
+def test_sources_without_rows_or_labels_are_refused():
+    with pytest.raises(DataError, match="the pieces has no rows"):
+        NaiveBayes().fit(Pieces([TABLE.slice(0, 0)]), target="income")
+    empty = TABLE.set_column(4, "income", pa.nulls(N, pa.string()))
+    with pytest.raises(DataError, match="none of the first 50 rows has a value in 'income'; is it the right column"):
+        NaiveBayes().fit(pieces(empty), target="income")
+    with pytest.raises(DataError, match="there is no column beside 'income' to learn from"):
+        NaiveBayes().fit(pieces(TABLE.select(["income"])), target="income")
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), AODE()], ids=str)
+def test_a_column_of_too_many_categories_is_named(model, monkeypatch):
+    from bayeswater.models.streaming import categories
+
+    monkeypatch.setattr(categories, "MOST_CATEGORIES", 100)
+    table = TABLE.add_column(0, "name", pa.array([f"n {i // 2} b" if i > 60 else "first one" for i in range(N)]))
+    with pytest.raises(
+        ResourceLimitError, match=r"column 'name' has \d+ categories, over 100; .*columns=\{'name': 'ig"
+    ):
+        model.fit(pieces(table), target="income")
+
+
+def test_em_needs_all_rows_at_once():
+    with pytest.raises(ParameterError, match="missing='em' looks at all rows again and again, and the pieces"):
+        GaussianClassifier(missing="em").fit(pieces(NUMBERS), target="income")
+
+
+# ---------------------------------------------------------------------- late columns
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(family="binned"), AODE(), TAN()], ids=str)
+def test_columns_without_a_value_in_the_first_rows_are_read_as_in_one_fit(model):
+    n_empty = 100
+    late = {
+        "town": pa.array([None] * n_empty + ["Ulm", "Bonn"] * (N // 2 - n_empty // 2)),
+        "flag": pa.array([None] * n_empty + [True, False] * (N // 2 - n_empty // 2)),
+        "bit": pa.array([None] * n_empty + [0, 1] * (N // 2 - n_empty // 2)),
+        "age": pa.array([None] * n_empty + RNG.integers(18, 90, N - n_empty).tolist()),
+        "never": pa.nulls(N, pa.float64()),
+    }
+    table = pa.table({**dict(zip(TABLE.column_names, TABLE.columns, strict=True)), **late})
+    with pytest.warns(BayesWarning, match="column 'never' is left out: no cell has a value"):
+        found = type(model)(**model.get_params()).fit(pieces(table), target="income")
+    with pytest.warns(BayesWarning, match="'never'"):
+        expected = model.fit(table.drop_columns(["income"]), table["income"])
+    assert found.columns_ == expected.columns_
+    assert found.statistics_ == expected.statistics_
+
+
+def test_a_late_column_on_which_pieces_do_not_agree_is_left_out_with_a_warning():
+    cells = [None] * 150 + ["yes", "no"] * 38 + ["far too long for a category"] * 74
+    with pytest.warns(
+        BayesWarning, match="column 'note' is left out: no value in the first rows, and later ones do not"
+    ):
+        model = NaiveBayes().fit(pieces(TABLE.append_column("note", pa.array(cells))), target="income")
+    assert model.columns_["note"].family == "ignored"
+
+
+def test_a_pandas_frame_of_few_rows_is_fitted_as_ever():
+    frame: pd.DataFrame = TABLE.to_pandas()
+    model = AODE().fit(frame, target="income")
+    assert model.statistics_ == AODE().fit(frame.drop(columns="income"), frame["income"]).statistics_
+    assert isinstance(model.sample(2)[0], pd.DataFrame)
