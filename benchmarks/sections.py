@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.compile_time import compile_times
 from benchmarks.decisions import decisions
 from benchmarks.discretising import cuts_of_weka, discretising, has_weka
+from benchmarks.engines import dask_engine, lacks_dask, lacks_spark, spark_engine
 from benchmarks.gaussian import gaussian_growth, gaussian_leave_one_out, gaussian_memory, gaussian_speed
 from benchmarks.german_credit import TABLE, german_credit
 from benchmarks.growth import SIZES, growth
@@ -326,6 +327,19 @@ OUT_OF_CORE = (
         "Pairs larger than memory",
         "AODE on thirty columns of eight states, from Parquet.",
         lambda extent: pair_fits([int(extent.share * n) for n in (1_000_000, 3_000_000, 10_000_000)]),
+    ),
+    Planned(
+        "Dask",
+        "A fit on a frame in memory beside dask-ml's on arrays, whose parameters are computed too, by threads and by "
+        "worker processes; and what the engine takes over our own threads.",
+        lambda extent: dask_engine(extent.few, extent.share),
+        lacks_dask,
+    ),
+    Planned(
+        "Spark",
+        "A fit on a cached frame beside MLlib's NaiveBayes, on two threads; and what the engine takes over our own.",
+        lambda extent: spark_engine(extent.few, extent.share),
+        lacks_spark,
     ),
 )
 

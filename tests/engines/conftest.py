@@ -1,7 +1,6 @@
 """The engines, each started once for all tests: Dask with two worker processes, Spark and Ray on two cores."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,16 +30,14 @@ def cluster() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """Start a local Spark session with two threads."""
-    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, which is not there")
     from pyspark import cloudpickle
+    from pyspark.sql import SparkSession
 
     cloudpickle.register_pickle_by_value(counting)  # its workers do not look where the tests are
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3", "spark.log.level": "FATAL"}
-        session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
         yield session
         session.stop()
 
@@ -48,8 +45,9 @@ def spark() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def ray() -> Iterator[Any]:
     """Start a local Ray with two workers."""
-    ray = pytest.importorskip("ray", reason="Ray is not installed")
-    pytest.importorskip("ray.data", reason="Ray Data is not installed")
+    import ray
+    import ray.data
+
     ray.cloudpickle.register_pickle_by_value(counting)
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     ray.data.DataContext.get_current().enable_progress_bars = False

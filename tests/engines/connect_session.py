@@ -7,8 +7,6 @@ import sys
 from typing import Any
 
 import pyarrow as pa
-from pyspark import cloudpickle
-from pyspark.sql import SparkSession
 
 from bayeswater.engines.finding import engine_rows
 from bayeswater.errors import DataError
@@ -16,6 +14,9 @@ from bayeswater.errors import DataError
 
 def main(counting: Any) -> None:
     """Ask for everything once, and print ok."""
+    from pyspark import cloudpickle
+    from pyspark.sql import SparkSession
+
     cloudpickle.register_pickle_by_value(counting)
     session = SparkSession.builder.remote("local[2]").getOrCreate()
     strings = counting.people().astype({"grade": str})

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from tests.engines.counting import N_ROWS, kill_once, people, without_class_later
 
@@ -105,23 +104,3 @@ def test_a_target_that_a_partition_lacks_is_named_with_the_partition(dask: Any) 
     broken = frame.map_partitions(without_class_later, meta=frame._meta, enforce_metadata=False)
     with pytest.raises(BayesError, match=r"partition 2.*class"):
         NaiveBayes().fit(broken, target="class")
-
-
-def test_a_discrete_model_of_a_spark_frame_is_the_local_one_bit_for_bit(spark: Any) -> None:
-    strings = people().astype({"grade": str})
-    frame = spark.createDataFrame(pa.Table.from_pandas(strings, preserve_index=False)).repartition(5)
-    model, local = NaiveBayes().fit(frame, target="class"), _here(NaiveBayes, strings)
-    assert model.statistics_ == local.statistics_
-    lazy = model.predict_proba(frame)
-    assert type(lazy) is type(frame)
-    assert lazy.count() == N_ROWS
-
-
-def test_a_discrete_model_of_a_ray_dataset_is_the_local_one_bit_for_bit(ray: Any) -> None:
-    table = pa.Table.from_pandas(people(), preserve_index=False)
-    frame = ray.data.from_arrow([table.slice(0, 700), table.slice(700)])
-    model, local = NaiveBayes().fit(frame, target="class"), _here(NaiveBayes, people())
-    assert model.statistics_ == local.statistics_
-    lazy = model.predict_proba(frame)
-    assert isinstance(lazy, ray.data.Dataset)
-    assert lazy.count() == N_ROWS

@@ -16,8 +16,12 @@ from tests.engines.counting import (
     people,
 )
 
+from bayeswater import NaiveBayes
 from bayeswater.engines.ray import RayRows
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.models.streaming import labelled
+
+pytest.importorskip("ray", reason="Ray is not installed")
 
 
 def _table() -> pa.Table:
@@ -76,3 +80,16 @@ def test_the_first_rows_are_those_of_the_first_blocks(ray: Any) -> None:
     rows = RayRows(ray.data.from_arrow(_blocks([100, 0, 400, 1500])))
     assert rows.head(["grade", "colour"], 300).to_pylist() == _table().select(["grade", "colour"])[:300].to_pylist()
     assert rows.head(["size"], 3 * N_ROWS).num_rows == N_ROWS
+
+
+def test_a_discrete_model_of_a_ray_dataset_is_the_local_one_bit_for_bit(
+    ray: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelled, "SAMPLED", 100)  # most rows are counted by the engine
+    frame = ray.data.from_arrow(_blocks([700, 1300]))
+    model = NaiveBayes().fit(frame, target="class")
+    local = NaiveBayes().fit(people().drop(columns="class"), people()["class"])
+    assert model.statistics_ == local.statistics_
+    lazy = model.predict_proba(frame)
+    assert isinstance(lazy, ray.data.Dataset)
+    assert lazy.count() == N_ROWS

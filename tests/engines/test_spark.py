@@ -1,5 +1,6 @@
 """Spark: sums and answers of partitions are those of all rows at once."""
 
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -18,10 +19,16 @@ from tests.engines.counting import (
     renamed,
 )
 
+from bayeswater import NaiveBayes
 from bayeswater.engines import spark as engine
 from bayeswater.engines.spark import SparkRows
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.models.streaming import labelled
 from bayeswater.statistics.pair_counts import PairCounts
+
+pytest.importorskip("pyspark", reason="Spark is not installed")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java, which is not there", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
@@ -108,4 +115,18 @@ def test_types_that_spark_does_not_have_are_the_next_wider_ones(frame: Any) -> N
     schema = pa.schema([("n", pa.uint16()), ("label", pa.dictionary(pa.int8(), pa.string()))])
     lazy = SparkRows(frame).map(renamed, schema, ["size", "rare"])
     assert lazy.schema.simpleString() == "struct<n:int,label:string>"
+    assert lazy.count() == N_ROWS
+
+
+def test_a_discrete_model_of_a_spark_frame_is_the_local_one_bit_for_bit(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelled, "SAMPLED", 100)  # most rows are counted by the engine
+    strings = people().astype({"grade": str})
+    frame = spark.createDataFrame(pa.Table.from_pandas(strings, preserve_index=False)).repartition(5)
+    model = NaiveBayes().fit(frame, target="class")
+    local = NaiveBayes().fit(strings.drop(columns="class"), strings["class"])
+    assert model.statistics_ == local.statistics_
+    lazy = model.predict_proba(frame)
+    assert type(lazy) is type(frame)
     assert lazy.count() == N_ROWS

@@ -96,6 +96,38 @@ def test_counts_of_any_pieces_are_those_of_all_rows_to_the_bit(model, data):
     np.testing.assert_array_equal(found.predict_joint_log_proba(X), expected.predict_joint_log_proba(X))
 
 
+@pytest.mark.parametrize("model", [AODE(calibrate=True), TAN(calibrate=True), SKDB(1, calibrate=True)], ids=str)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_what_pieces_are_calibrated_by_does_not_depend_on_them(model, data):
+    table = data.draw(tables())
+    with pytest.MonkeyPatch.context() as patch:
+        first, second = (in_pieces(model, data.draw(cuts_of(table)), patch, sample_weight="w") for _ in range(2))
+    assert first.calibration_.n_used == second.calibration_.n_used
+    X = table.drop_columns(["y", "w"])
+    np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), AODE(), CategoricalNB()], ids=str)
+@pytest.mark.parametrize("lists", [(["mid", "low", "high"],) * 3, (["mid", "low"], ["high", "mid"], ["low"])], ids=str)
+def test_categories_declared_piece_by_piece_end_in_the_order_of_all_rows(model, lists, monkeypatch):
+    rng = np.random.default_rng(0)
+    pieces = [
+        pa.table(
+            {
+                "kind": pa.DictionaryArray.from_arrays(rng.integers(0, len(labels), 10), pa.array(labels)),
+                "y": rng.choice(["no", "yes"], 10),
+            }
+        )
+        for labels in lists
+    ]
+    table = pa.concat_tables(pieces)
+    expected = clone(model).fit(table.drop_columns(["y"]), table["y"])
+    for order in ([0, 1, 2], [2, 0, 1]):
+        found = in_pieces(model, Pieces(pieces, order=order), monkeypatch)
+        assert found.statistics_ == expected.statistics_
+
+
 @settings(max_examples=8)
 @given(data=st.data())
 def test_sums_of_numbers_of_any_pieces_are_those_of_all_rows_but_for_rounding(data):

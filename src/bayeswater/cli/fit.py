@@ -47,7 +47,7 @@ def fit(
     output
         File for the model; .bayes is the usual ending.
     model
-        Kind of model. naive-bayes reads the table twice, the others up to five times; only an ensemble holds it in
+        Kind of model. naive-bayes reads the table twice, the others up to seven times; only an ensemble holds it in
         memory.
     column
         Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, text,

@@ -246,6 +246,12 @@ class _FoundLabels:
             return cls(list(code_of), tuple(chunks), frozenset(code_of))
         return cls(list(code_of), tuple(chunks))._used()
 
+    @property
+    def is_one_list(self) -> bool:
+        """Whether all chunks list the same labels in the same order, which is then theirs."""
+        in_order = np.arange(len(self.states))
+        return all(np.array_equal(place[place >= 0], in_order) for place, index in self.chunks if len(index))
+
     def _used(self) -> "_FoundLabels":
         """Leave out labels that no cell has; mostly the first cells show them all."""
         if self._rows(SHOWN).all():
@@ -300,7 +306,9 @@ def _encode_labels(
             if n and state not in known.code_of
         ]
         return known, found.coded(place, known.n_states), unseen
-    ordered: Sequence[Any] = tuple(states) if found.declared or rules.as_found else sorted_labels(states)
+    # Lists that differ from chunk to chunk have no order that would not depend on how rows are cut into chunks.
+    is_ordered = found.is_one_list if found.declared else rules.as_found
+    ordered: Sequence[Any] = tuple(states) if is_ordered else sorted_labels(states)
     if known is not None and not states:
         ordered = known.states[:0]  # no cell tells codes from labels: they are what they were
     variable = Variable(name, ordered, found.declared)

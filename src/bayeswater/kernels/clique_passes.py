@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.clique_tables import CliqueTables, Families
+from bayeswater.kernels.clique_places import Families
+from bayeswater.kernels.clique_tables import CliqueTables
 from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 
@@ -76,7 +77,7 @@ def pass_messages(
     width: int,
     answers: Answers,
 ) -> None:
-    """Answer the rows of these numbers, `width` of them at a time."""
+    """Answer the rows of these numbers, which rise, `width` of them at a time."""
     width = min(width, len(rows))
     offset = _offsets(tables, evidence, rows)
     n_leaves = int(np.searchsorted(tables.leaf[:-1, 0], tables.lonely))
@@ -85,7 +86,7 @@ def pass_messages(
     msg = np.ones((tables.n_messages + 1, width))
     of_clique = np.ones((2, len(tables.parent), width))
     log_evidence, state = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.uint8)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of no row is the evidence impossible without a zero
+    with np.errstate(divide="ignore", invalid="ignore"):  # a zero is impossible evidence, told below
         log_evidence += np.log(lonely).sum(axis=0)
         _pass_loop(
             *tables[:8], tables.leaf[: n_leaves + 1], tables.n_messages, table, gather, offset, cards, rows, *scaling,
@@ -101,10 +102,13 @@ def pass_messages(
 
 def _offsets(tables: CliqueTables, evidence: Evidence, rows: Array) -> Array:
     """How far each leaf (line) is moved on in its table by the codes of each row."""
-    if not len(tables.part):
-        return np.zeros((0, len(rows)), dtype=np.int64)
-    moved = evidence.codes[tables.part[:, :1], rows] * tables.part[:, 1:]
-    return np.add.reduceat(moved, tables.leaf[:-1, 2], axis=0)
+    variable, stride = tables.part.T
+    side_by_side = len(rows) and rows[-1] - rows[0] == len(rows) - 1  # they are in order
+    codes = (
+        evidence.codes[variable, rows[0] : rows[-1] + 1] if side_by_side else evidence.codes[variable[:, None], rows]
+    )
+    moved = codes * stride[:, None]
+    return np.add.reduceat(moved, tables.leaf[:-1, 2], axis=0) if len(moved) >= len(tables.leaf) else moved
 
 
 def _with_likelihoods(
@@ -173,10 +177,6 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                         p = maps[item_map[i0] + local]
                     if i2 > i0 + 1:
                         q = maps[item_map[i0 + 1] + local]
-                    if is_collecting and not is_root and i2 <= i0 + 2:  # all that most cells need
-                        for r in range(n_here):
-                            msg[o, r] += b * msg[p, r] * msg[q, r]
-                        continue
                     for r in range(n_here):
                         phi[r] = b * msg[p, r] * msg[q, r]
                     for i in range(i0 + 2, i2, 2):
@@ -190,17 +190,15 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                         for r in range(n_here):
                             msg[o, r] += phi[r]
                     if is_root or not is_collecting:
-                        for i in range(i1, i3 - 1, 2):
+                        for i in range(i1, i3, 2):
                             p = maps[item_map[i] + local]
-                            q = maps[item_map[i + 1] + local]
+                            q = one
+                            if i3 > i + 1:
+                                q = maps[item_map[i + 1] + local]
                             for r in range(n_here):
                                 value = phi[r] * ratio[r]
                                 down[p, r] += value
                                 down[q, r] += value
-                        if (i3 - i1) % 2:
-                            p = maps[item_map[i3 - 1] + local]
-                            for r in range(n_here):
-                                down[p, r] += phi[r] * ratio[r]
             if is_collecting and (is_root or scale[c]):
                 for r in range(n_here):
                     most = 1.0
@@ -238,7 +236,5 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                         ratio[r] += down[m, r]
                 for s in range(card):
                     for r in range(n_here):
-                        phi[r] = down[variable_leaf[v] + s, r] / ratio[r]
-                    at = out_start[v] + s
-                    for r in range(n_here):
-                        out[at + rows[begin + r] * card] = phi[r]
+                        share = down[variable_leaf[v] + s, r] / ratio[r]
+                        out[out_start[v] + rows[begin + r] * card + s] = share

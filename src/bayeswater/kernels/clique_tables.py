@@ -23,36 +23,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayeswater.kernels.clique_places import (
+    BOTH,
+    CHILD,
+    CONSTANT,
+    FAMILY_LEAF,
+    MARGINAL,
+    N_KINDS,
+    Families,
+    Places,
+    Roles,
+    place,
+)
 from bayeswater.kernels.clique_tree import CliqueTree
 from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 
 DENSE_SHARE = 0.9
 """Zeros are left out of a clique when at most this share is over zero: with fewer of them the copying does not pay."""
-
-N_KINDS = 6
-CONSTANT, FAMILY_LEAF, EVIDENCE, BOTH, CHILD, MARGINAL = range(N_KINDS)
-"""What hangs on a clique, in the order of the runs of items."""
-
-
-class Families(NamedTuple):
-    """Conditional tables end to end: P(own | parents), the own variable last, and the stride of each variable."""
-
-    start: Array  # (n_variables + 1,)
-    variable: Array
-    stride: Array
-    table_start: Array  # (n_variables,)
-    indicator: Array  # (n_variables,) where the zeros and ones (card + 1, card) of each variable begin in the table
-    table: Array
-
-
-class Roles(NamedTuple):
-    """What a tree is made for: uint8 arrays (n_variables,)."""
-
-    relevant: Array  # families that count
-    fixed: Array  # observed variables that are taken out of the graph
-    evidence: Array  # variables left in the graph that may be observed in some row, or softly
-    wanted: Array  # variables left in the graph whose marginals are asked for
 
 
 class CliqueTables(NamedTuple):
@@ -76,42 +64,33 @@ class CliqueTables(NamedTuple):
 
 def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles, *, use_loop: bool) -> CliqueTables:
     """Place the families in the cliques, multiply the constant ones and write the maps."""
-    n, n_cliques = len(cards), len(tree.parent)
-    cells = tree.n_states.astype(np.int64)
+    n_cliques, cells = len(tree.parent), tree.n_states.astype(np.int64)
     own = np.zeros(n_cliques + 1, dtype=np.int64)
     np.cumsum(tree.n_own.astype(np.int64), out=own[1:])
-    of_variable = np.full((3, n), -1, dtype=np.int64)
-    job, sizes = np.empty((3, 2 * n + n_cliques), dtype=np.int64), np.zeros(7, dtype=np.int64)
-    first_job = np.zeros(N_KINDS * n_cliques + 2, dtype=np.int64)
-    leaf, part = np.empty((2 * n + 1, 3), dtype=np.int64), np.empty((n + len(families.variable), 2), dtype=np.int64)
-    (_place_loop if use_loop else _place_loop.loop)(
-        tree.start, tree.variable, tree.parent, cells, tree.host, tree.home, tree.turn, own, cards, families.start,
-        families.variable, families.stride, roles.relevant, roles.fixed, roles.evidence, roles.wanted,
-        of_variable, job, first_job, leaf, part, sizes,
-    )  # fmt: skip
-    n_items, n_map_cells, n_leaves, n_gather, n_parts, lonely, n_messages = sizes.tolist()
-    variable_leaf, hosted, leaf_of = of_variable
+    places = place(tree, cards, families, roles)
+    n_items = np.diff(places.first_job).reshape(n_cliques, N_KINDS)[:, FAMILY_LEAF:].sum(axis=1)
     tables = CliqueTables(
         tree.parent,
         own,
         np.zeros(int(own[-1]) + 1, dtype=np.int64),
         np.ones(int(cells.sum())),
         np.zeros((n_cliques, 4), dtype=np.int64),
-        np.empty(n_items, dtype=np.int64),
-        np.empty(n_map_cells, dtype=np.uint32),
-        variable_leaf,
-        leaf[: n_leaves + 1],
-        part[:n_parts],
-        np.empty(n_gather, dtype=np.int64),
-        lonely,
-        n_messages,
-        hosted,
+        np.empty(int(n_items.sum()), dtype=np.int64),
+        np.empty(int(n_items @ cells), dtype=np.uint32),
+        places.variable_leaf,
+        places.leaf,
+        places.part,
+        np.empty(int(places.leaf[-1, 1]), dtype=np.int64),
+        places.lonely,
+        places.n_messages,
+        places.hosted,
     )
     if not use_loop:
-        return _fill(tables, tree, cards, families, roles, leaf_of, job[1], first_job)
+        return _fill(tables, tree, cards, families, roles, places)
+    sizes = np.zeros(2, dtype=np.int64)
     _fill_loop(
-        tree.start, tree.variable, tree.n_shared, cells, cards, *families, roles.fixed, leaf_of, job,
-        first_job, *tables[:7], *tables[8:11], variable_leaf, np.zeros(n, dtype=np.int64),
+        tree.start, tree.variable, tree.n_shared, cells, cards, *families, roles.fixed, places.leaf_of, places.job,
+        places.first_job, *tables[:7], *tables[8:11], places.variable_leaf, np.zeros(len(cards), dtype=np.int64),
         np.empty((2, int(cells.max(initial=1))), dtype=np.int64), sizes,
     )  # fmt: skip
     return tables._replace(base=tables.base[: sizes[0]], maps=tables.maps[: sizes[1]])
@@ -144,11 +123,10 @@ def _fill(
     cards: Array,
     families: Families,
     roles: Roles,
-    leaf_of: Array,
-    job: Array,
-    first_job: Array,
+    places: Places,
 ) -> CliqueTables:
     # The reference of the loop below: the same numbers in the same places.
+    leaf_of, job, first_job = places.leaf_of, places.job, places.first_job
     n_leaves = len(tables.leaf) - 1
     for message, at, part in tables.leaf[:n_leaves].tolist():
         v = int(tables.part[part, 0])
@@ -202,124 +180,6 @@ def _free_strides(families: Families, roles: Roles, f: int) -> tuple[list[int], 
     pairs = zip(families.variable[line].tolist(), families.stride[line].tolist(), strict=True)
     stride = {v: step for v, step in pairs if not roles.fixed[v]}
     return list(stride), stride
-
-
-@compiled
-def _place_loop(  # type: ignore[no-untyped-def]
-    start, variable, parent, cells, host, home, turn, own, cards, family_start, family_variable, family_stride,
-    relevant, fixed, evidence, wanted, of_variable, job, first_job, leaf, part, sizes,
-):  # fmt: skip
-    n = cards.shape[0]
-    n_cliques = parent.shape[0]
-    variable_leaf, hosted, leaf_of = of_variable[0], of_variable[1], of_variable[2]
-    message = own[n_cliques]
-    n_jobs = 0
-    n_leaves = 0
-    n_gather = 0
-    n_parts = 0
-    for lonely in range(2):  # leaves of a clique first, single numbers behind them
-        if lonely:
-            sizes[5] = message
-        for f in range(n):
-            if not lonely and host[f] >= 0 and (evidence[f] or wanted[f]):
-                kind = EVIDENCE
-                if wanted[f]:
-                    kind = BOTH if evidence[f] else MARGINAL
-                job[0, n_jobs] = host[f]
-                job[1, n_jobs] = kind
-                job[2, n_jobs] = f
-                n_jobs += 1
-                variable_leaf[f] = message
-                if evidence[f]:
-                    leaf[n_leaves, 0] = message
-                    leaf[n_leaves, 1] = n_gather
-                    leaf[n_leaves, 2] = n_parts
-                    part[n_parts, 0] = f
-                    part[n_parts, 1] = cards[f]
-                    n_parts += 1
-                    n_leaves += 1
-                    n_gather += cards[f]
-                message += cards[f]
-            if not relevant[f]:
-                continue
-            width = 1
-            any_fixed = False
-            first = -1
-            for k in range(family_start[f], family_start[f + 1]):
-                v = family_variable[k]
-                if fixed[v]:
-                    any_fixed = True
-                else:
-                    width *= cards[v]
-                    if first < 0 or turn[v] < turn[first]:
-                        first = v
-            if (first < 0) != (lonely == 1):
-                continue
-            if any_fixed:
-                leaf_of[f] = message
-                leaf[n_leaves, 0] = message
-                leaf[n_leaves, 1] = n_gather
-                leaf[n_leaves, 2] = n_parts
-                for k in range(family_start[f], family_start[f + 1]):
-                    if fixed[family_variable[k]]:
-                        part[n_parts, 0] = family_variable[k]
-                        part[n_parts, 1] = family_stride[k]
-                        n_parts += 1
-                n_leaves += 1
-                n_gather += width
-                message += width
-            if first < 0:
-                continue
-            best = home[first]
-            if any_fixed:  # its map is as long as the clique is large: look for the smallest
-                for c in range(n_cliques):
-                    if cells[c] < cells[best]:
-                        n_inside = 0
-                        n_free = 0
-                        for k in range(family_start[f], family_start[f + 1]):
-                            if not fixed[family_variable[k]]:
-                                n_free += 1
-                                for j in range(start[c], start[c + 1]):
-                                    if variable[j] == family_variable[k]:
-                                        n_inside += 1
-                        if n_inside == n_free:
-                            best = c
-            hosted[f] = best
-            job[0, n_jobs] = best
-            job[1, n_jobs] = FAMILY_LEAF if any_fixed else CONSTANT
-            job[2, n_jobs] = f
-            n_jobs += 1
-    leaf[n_leaves, 0] = message
-    leaf[n_leaves, 1] = n_gather
-    leaf[n_leaves, 2] = n_parts
-    for c in range(n_cliques):
-        if parent[c] >= 0:
-            job[0, n_jobs] = parent[c]
-            job[1, n_jobs] = CHILD
-            job[2, n_jobs] = c
-            n_jobs += 1
-    # Sort them by clique and kind: count, add up, and put each one in its place.
-    n_items = 0
-    n_map_cells = 0
-    for j in range(n_jobs):
-        first_job[2 + N_KINDS * job[0, j] + job[1, j]] += 1
-        if job[1, j] > 0:
-            n_items += 1
-            n_map_cells += cells[job[0, j]]
-    for k in range(2, first_job.shape[0]):
-        first_job[k] += first_job[k - 1]
-    for j in range(n_jobs):
-        k = 1 + N_KINDS * job[0, j] + job[1, j]
-        job[0, j] = first_job[k]
-        first_job[k] += 1
-    for j in range(n_jobs):
-        job[1, job[0, j]] = job[2, j]
-    sizes[0] = n_items
-    sizes[1] = n_map_cells
-    sizes[2] = n_leaves
-    sizes[3] = n_gather
-    sizes[4] = n_parts
-    sizes[6] = message
 
 
 @compiled
@@ -395,7 +255,7 @@ def _fill_loop(  # type: ignore[no-untyped-def]
                 run[c, 2] = n_items
             for j in range(first_job[N_KINDS * c + kind], first_job[N_KINDS * c + kind + 1]):
                 # Strides of the table or message over the variables of the clique.
-                what = job[1, j]
+                what = job[j]
                 size = 1
                 if kind == CONSTANT:
                     index[0] = table_start[what]

@@ -18,10 +18,23 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.clique_passes import TINY, Answers, Evidence
-from bayeswater.kernels.clique_tables import Families, Roles
+from bayeswater.kernels.clique_places import Families, Roles
 from bayeswater.kernels.compiling import compiled
 from bayeswater.kernels.elimination_order import Elimination
 from bayeswater.typing import Array
+
+
+class Room:
+    """Memory that serves one pattern after the other: to get it anew takes as long as much of the work in it."""
+
+    def __init__(self) -> None:
+        self._floats = np.empty(0)
+
+    def take(self, n_floats: int) -> Array:
+        """Give so many floats, whatever is in them; what was taken before is free again."""
+        if n_floats > len(self._floats):
+            self._floats = np.empty(2 * n_floats)
+        return self._floats[:n_floats]
 
 
 class Steps(NamedTuple):
@@ -52,9 +65,10 @@ def steps_of(elimination: Elimination, cards: Array, families: Families, roles: 
     turn = np.full(len(cards), -1, dtype=np.int64)
     turn[elimination.order] = np.arange(n_steps)
     scope_start = elimination.start + np.arange(n_steps + 1)
-    scope = np.insert(elimination.neighbour, elimination.start[1:], elimination.order)
-    later = turn[scope]
-    later[scope_start[1:] - 1] = n_steps
+    scope, is_neighbour = np.empty(scope_start[-1], dtype=np.int64), np.ones(scope_start[-1], dtype=bool)
+    is_neighbour[scope_start[1:] - 1] = False
+    scope[~is_neighbour], scope[is_neighbour] = elimination.order, elimination.neighbour
+    later = np.where(is_neighbour, turn[scope], n_steps)
     first = np.where(roles.fixed[families.variable], n_steps, turn[families.variable])
     bucket = np.minimum.reduceat(first, families.start[:-1])
     bucket[bucket == n_steps] = -1
@@ -68,7 +82,14 @@ def steps_of(elimination: Elimination, cards: Array, families: Families, roles: 
 
 
 def eliminate_in_rows(
-    steps: Steps, families: Families, cards: Array, evidence: Evidence, rows: Array, floor: Array, answers: Answers
+    steps: Steps,
+    families: Families,
+    cards: Array,
+    evidence: Evidence,
+    rows: Array,
+    floor: Array,
+    answers: Answers,
+    room: Room | None = None,
 ) -> None:
     """Answer rows that observe the same variables; `floor` (n_steps,) is the least product of families of each step."""
     n_steps, last = len(steps.parent), steps.scope[steps.scope_start[1:] - 1]
@@ -76,7 +97,7 @@ def eliminate_in_rows(
     cell_start, own_start = np.zeros((2, n_steps + 1), dtype=np.int64)
     np.cumsum(cells, out=cell_start[1:])
     np.cumsum(cells // cards[last], out=own_start[1:])
-    phi, message = np.empty(cell_start[-1]), np.empty(2 * own_start[-1])
+    room = room or Room()
     index = np.empty(cells.max(initial=1), dtype=np.int64)
     stride, sums = np.zeros(len(cards), dtype=np.int64), np.empty(cards.max(initial=1))
     soft = np.flatnonzero((evidence.soft >= 0) & (steps.turn >= 0))
@@ -89,11 +110,15 @@ def eliminate_in_rows(
             variable, jump = np.concatenate([variable, soft]), np.concatenate([jump, np.ones_like(soft)])
             table_start = np.concatenate([table_start, len(table) + evidence.soft[soft]])
             table = np.concatenate([table, likelihood])
+        n_values = len(table) + 2 * int(own_start[-1])
+        work = room.take(n_values + int(cell_start[-1]))
+        values, phi = work[:n_values], work[n_values:]
+        values[: len(table)] = table
         with np.errstate(divide="ignore", invalid="ignore"):  # where the loop runs as plain Python
             _eliminate_rows_loop(
                 *steps[:3], cell_start, own_start + len(table), bucket, steps.turn, start, variable, jump, table_start,
-                np.concatenate([table, message]), cards, evidence.codes, some, floor, floor.copy(), np.empty(n_steps),
-                phi, index, stride, sums, *answers,
+                values, cards, evidence.codes, some, floor, floor.copy(), np.empty(n_steps), phi, index, stride, sums,
+                *answers,
             )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ class CountingClassifier(ScoringClassifier):
             With `target`, also a source of rows that may not fit into memory: the path of a file (CSV, Parquet, Arrow,
             JSON lines) or a pattern of paths, a dataset of pyarrow, a relation of DuckDB, a LazyFrame of polars, an
             iterator of Arrow batches, or a frame of Dask, Spark or Ray. It is read in pieces, as often as the model
-            needs; what is counted does not depend on how rows are divided into pieces.
+            needs (see Notes); counts do not depend on how rows are divided into pieces.
         y : labels of any type, of shape (n_rows,)
         sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
@@ -102,10 +102,24 @@ class CountingClassifier(ScoringClassifier):
             goes on from it, and ends with the same model; in the end it is removed.
         progress : bool or callable, optional
             Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+
+        Notes
+        -----
+        The kinds of columns, and how a text is read, are told by the first rows of a source: 100,000, or fewer of a
+        wide table. All else is decided by all rows. They are read once to count them, and once more
+
+        - to see where numbers are cut, by models of tables of states (`AODE` and its like), unless `columns` says it,
+          and again near the cuts of columns with more than 16,384 different numbers
+        - for every choice that counts alone cannot make: the parents of `KDB` and `SKDB`, the columns of `SKDB` and of
+          `AODE` with ``select=True``, the super-parent of `SPODE`, ``shrinkage="auto"``
+        - for ``calibrate=True``
         """
         if target is not None:
             return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
-        X = held(X)
+        return self._fit_at_once(held(X), y, sample_weight)
+
+    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from rows that are in memory."""
         return self._keep(self._sums_of(X, y, sample_weight), X, first=True)
 
     def _walk(self, examples: Examples) -> Walk[Self]:

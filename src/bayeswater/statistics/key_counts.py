@@ -27,7 +27,7 @@ MOST_BUCKETS = 2**14
 """Buckets of a column: many times more than bins are cut from them, and few enough to keep for every column."""
 
 PROBED = 4 * MOST_BUCKETS
-"""Rows, spread over the column, by which the search for its shift begins, if there are many more."""
+"""Numbers of its largest class, evenly spread, by which the search for the shift of a column begins."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,14 @@ def test_a_saved_ensemble_comes_back_to_the_bit_and_goes_on_learning(model, tmp_
     assert load(tmp_path / "b.bayes").report_.is_stale
 
 
+def test_a_pickle_holds_what_was_counted_and_not_what_was_read_from_it():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 60)), rng.integers(0, 3, 100)
+    found = BayesEnsemble(members=FEW, random_state=0).fit(X, y)
+    found.predict(X)
+    assert len(pickle.dumps(found)) < 1.1 * found.n_bytes_
+
+
 def test_a_pickle_and_a_copy_say_the_same(model):
     for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         np.testing.assert_array_equal(twin.predict_log_proba(FRAME), model.predict_log_proba(FRAME))

@@ -10,7 +10,8 @@ from tests.models.ensemble.member_rows import mixed_rows
 from bayeswater.estimate.level_concentrations import Concentrations
 from bayeswater.inference.sparse_dependence import Taken
 from bayeswater.models.ensemble.family import in_structure
-from bayeswater.models.ensemble.kdb_members import MOST_PARENTS, KdbMembers, counted_columns
+from bayeswater.models.ensemble.kdb_members import CLASS_FREE, MOST_PARENTS, PILOTS, KdbMembers, counted_columns
+from bayeswater.models.ensemble.pooling import best_temperature, log_loss, tempered
 
 
 def exact_posterior(member, codes, y, weight, row, n_classes):
@@ -93,3 +94,23 @@ def test_chosen_parents_and_columns_are_those_of_least_log_loss():
 def test_members_differ_in_their_order():
     family = KdbMembers(6).learn(mixed_rows(150), 0)
     assert len({tuple(column.index for column in member.joint.columns) for member in family.members}) > 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_lambda_is_the_one_that_the_pool_of_the_first_members_says_most_with(seed):
+    table = mixed_rows(120, seed=seed)
+    learned = KdbMembers(6).learn(table, seed)
+    assert {member.joint.class_free for member in learned.members} == {learned.class_free}
+    losses = {}
+    for class_free in CLASS_FREE:
+        few = KdbMembers(seed=seed, class_free=class_free).grown(table, PILOTS)
+        found, n_members = few.honest_log_posterior(table)
+        rows, count = n_members > 0, np.bincount(table.labels)
+        judged = table.take(rows)
+        losses[class_free] = log_loss(
+            tempered(found[rows], best_temperature(found[rows], judged, count)), judged, count
+        )
+    assert learned.class_free == min(losses, key=losses.get)
+    first = KdbMembers(seed=seed, class_free=learned.class_free).grown(table, PILOTS)
+    for one, other in zip(first.members, learned.members, strict=False):
+        np.testing.assert_array_equal(one.log_posterior(table), other.log_posterior(table))

@@ -10,6 +10,7 @@ from tests.models.ensemble.member_rows import mixed_rows, repeated, table_of
 from bayeswater import AODE
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.threads import threads
+from bayeswater.models.ensemble import aode_members
 from bayeswater.models.ensemble.aode_members import AodeMembers
 from bayeswater.models.ensemble.family import in_structure
 from bayeswater.models.ensemble.gaussian_member import GaussianMember
@@ -274,3 +275,14 @@ def test_a_table_says_how_many_members_it_is_worth():
     assert KdbMembers().members_for(heavy) == 12
     assert AodeMembers().members_for(heavy) == 4
     assert KdbMembers(3).members_for(heavy) == 3
+    wide = replace(table, numbers=np.zeros((50, 700)))
+    assert 1 <= AodeMembers(8).members_for(wide) < 4  # their counts are to find room
+
+
+def test_probabilities_that_are_too_large_to_keep_are_read_anew(monkeypatch):
+    table = mixed_rows(60)
+    kept = AodeMembers(2).learn(table, 0)
+    monkeypatch.setattr(aode_members, "KEPT_BYTES", 0)
+    member = AodeMembers(2).learn(table, 0).members[0]
+    assert member.joint is not member.joint
+    np.testing.assert_array_equal(member.log_posterior(table), kept.members[0].log_posterior(table))

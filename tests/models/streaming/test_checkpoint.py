@@ -240,6 +240,7 @@ def test_a_checkpoint_of_other_rows_is_refused(stopped, data, tmp_path):
 
 
 def test_files_that_are_no_checkpoint_are_refused(stopped, data, tmp_path):
+    told: list[Any] = []
     save(GaussianNB().fit([[1.0], [2.0]], [0, 1]), tmp_path / "model.bayes")
     with pytest.raises(ModelFileError, match="it holds a GaussianNB"):
         AODE().fit(data, target="y", checkpoint=tmp_path / "model.bayes")
@@ -249,7 +250,10 @@ def test_files_that_are_no_checkpoint_are_refused(stopped, data, tmp_path):
     with pytest.raises(ModelFileError, match="it does not match its fingerprint"):
         AODE().fit(data, target="y", checkpoint=stopped)
     with pytest.raises(ModelFileError, match=r"cannot write the checkpoint '.*nowhere.*': No such file"):
-        AODE().fit(data, target="y", checkpoint=tmp_path / "nowhere" / "x")
+        AODE().fit(data, target="y", checkpoint=tmp_path / "nowhere" / "x", progress=told.append)
+    with pytest.raises(ModelFileError, match="it is a directory"):
+        AODE().fit(data, target="y", checkpoint=tmp_path, progress=told.append)
+    assert told == [], "nothing was counted before"
 
 
 def test_rows_that_can_be_read_but_once_have_no_checkpoint(tmp_path):

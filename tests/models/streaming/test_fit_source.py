@@ -209,6 +209,7 @@ def test_a_piece_without_a_row_that_counts_is_passed_over():
     [
         ({"target": "Incom"}, SchemaError, r"the pieces: there is no target column 'Incom'; did you mean 'income'\?"),
         ({"target": "income", "sample_weight": "wight"}, SchemaError, "no column of weights 'wight'; did you mean 'w"),
+        ({"target": "income", "sample_weight": "kind"}, DataError, "the column of weights 'kind' holds string, and we"),
         ({"target": "income", "sample_weight": [1]}, ParameterError, "sample_weight must be the name of a column"),
         ({"target": "income", "y": [1]}, ParameterError, "so there is no y to give"),
         ({"target": 3}, ParameterError, "target is 3; give the name of the column of labels"),
@@ -234,7 +235,7 @@ def test_sources_without_rows_or_labels_are_refused():
     with pytest.raises(DataError, match="the pieces has no rows"):
         NaiveBayes().fit(Pieces([TABLE.slice(0, 0)]), target="income")
     empty = TABLE.set_column(4, "income", pa.nulls(N, pa.string()))
-    with pytest.raises(DataError, match="none of the first 50 rows has a value in 'income'; is it the right column"):
+    with pytest.raises(DataError, match="none of the first 50 rows has a value in 'income', and they tell"):
         NaiveBayes().fit(pieces(empty), target="income")
     with pytest.raises(DataError, match="there is no column beside 'income' to learn from"):
         NaiveBayes().fit(pieces(TABLE.select(["income"])), target="income")
@@ -255,6 +256,49 @@ def test_a_column_of_too_many_categories_is_named(model, monkeypatch):
 def test_em_needs_all_rows_at_once():
     with pytest.raises(ParameterError, match="missing='em' looks at all rows again and again, and the pieces"):
         GaussianClassifier(missing="em").fit(pieces(NUMBERS), target="income")
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "message"),
+    [
+        ("weight", -1, "sample_weight is -1 in row 79"),
+        ("weight", None, "sample_weight is nan in row 79"),
+        ("size", np.inf, "inf in row 79, c"),
+    ],
+)
+def test_a_bad_cell_is_named_by_its_file_and_row_though_rows_without_a_label_were_left_out(
+    column, cell, message, tmp_path
+):
+    cells, labels = TABLE[column].to_pylist(), TABLE["income"].to_pylist()
+    cells[78] = cell
+    labels[3] = labels[5] = labels[200] = None
+    table = TABLE.set_column(4, "income", pa.array(labels))
+    table = table.set_column(table.column_names.index(column), column, pa.array(cells))
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(table, path)
+    for n_first in (50, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(labelled, "SAMPLED", n_first)
+            with pytest.raises(DataError, match=rf"rows\.parquet, rows 1 to 300: .*{message}"):
+                NaiveBayes().fit(path, target="income", sample_weight="weight")
+
+
+# ---------------------------------------------------------------------- how far it has come
+
+
+def test_progress_is_told_to_a_function_or_on_standard_error(tmp_path, capsys, monkeypatch):
+    from bayeswater.models.streaming import progress
+
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.0)
+    path, told = tmp_path / "rows.parquet", []
+    pyarrow.parquet.write_table(TABLE, path)
+    NaiveBayes(calibrate=True).fit(path, target="income", progress=told.append)
+    assert [(done.n_rows, done.total_rows, done.fraction) for done in told] == [(N, N, 1.0)] * 2
+    assert capsys.readouterr().err == ""
+    NaiveBayes().fit(path, target="income", progress=True)
+    assert "300 rows, 100 %" in capsys.readouterr().err
+    with pytest.raises(ParameterError, match="progress is 3; give True, or a function"):
+        NaiveBayes().fit(path, target="income", progress=3)
 
 
 # ---------------------------------------------------------------------- late columns

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bayeswater.kernels.clique_tables import Families
+from bayeswater.kernels.clique_places import Families
 from bayeswater.typing import Array
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.inference.exact.factors import Factors, Network
 from bayeswater.inference.exact.plan import Plan, make_plan
-from bayeswater.kernels.clique_tables import Roles
+from bayeswater.kernels.clique_places import Roles
 
 PLANS_KEPT = 32
 """Plans that are remembered: the one for rows of any pattern, and those of patterns that come again."""

@@ -85,9 +85,9 @@ def _answer(tree: JunctionTree, rows: Rows, wanted: Sequence[int], n_asked: int)
 
 
 def _tasks(tree: JunctionTree, rows: Rows, answers: Answers, n_asked: int) -> list[Task]:
-    factors = tree.factors
-    missing = rows.evidence.codes >= factors.card_array[:, None]  # (n_variables, n_rows)
-    n_missing = missing.sum(axis=0)
+    factors, codes = tree.factors, rows.evidence.codes
+    missing = codes >= factors.card_array.astype(codes.dtype)[:, None]  # (n_variables, n_rows)
+    n_missing = np.add.reduce(missing.view(np.uint8), axis=0, dtype=np.uint32)
     tasks: list[Task] = []
     single = np.flatnonzero(n_missing <= 1)
     which = np.where(n_missing[single] == 0, -1, missing[:, single].argmax(axis=0))

@@ -13,7 +13,8 @@ import numpy as np
 
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.kernels.clique_passes import TINY, Scaling
-from bayeswater.kernels.clique_tables import CliqueTables, Roles, fill_tables
+from bayeswater.kernels.clique_places import Roles
+from bayeswater.kernels.clique_tables import CliqueTables, fill_tables
 from bayeswater.kernels.clique_tree import CliqueTree, build_tree
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, Elimination, eliminate_greedily
 from bayeswater.kernels.elimination_steps import Steps, steps_of

@@ -10,7 +10,7 @@ Small calls take none of them, but the same passes in NumPy.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from bayeswater.inference.exact.observed import write_marginal, write_observed
 from bayeswater.inference.exact.plan import Plan, make_steps, roles_of
 from bayeswater.inference.exact.rows import Rows, distinct, keys_of, sizes_of_kinds
 from bayeswater.kernels.clique_passes import DONE, IMPOSSIBLE, TOO_SMALL, Answers, pass_messages
-from bayeswater.kernels.clique_tables import Roles
+from bayeswater.kernels.clique_places import Roles
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.elimination_steps import eliminate_in_rows
+from bayeswater.kernels.elimination_steps import Room, eliminate_in_rows
 from bayeswater.typing import Array
 
 ROWS_OF_A_TASK = 1_024
@@ -95,10 +95,14 @@ class Routes:
             tasks += [partial(self.by_passes, shared.ready(), some) for some in in_parts(common)]
         return tasks
 
+    @cached_property
+    def _missing(self) -> Array:
+        # Of the rows to answer.
+        return self.missing if len(self.rest) == self.missing.shape[1] else self.missing[:, self.rest]
+
     def _shared_plan(self, use_loop: bool) -> Plan:
         # What all rows observe is taken out of the graph; the rest of the evidence enters at leaves.
-        missing = self.missing[:, self.rest]
-        often, always = np.asarray(~missing.all(axis=1)), np.asarray(~missing.any(axis=1))
+        often, always = np.asarray(~self._missing.all(axis=1)), np.asarray(~self._missing.any(axis=1))
         return self.tree.plan(self._roles(always, often & ~always), use_loop=use_loop)
 
     def _roles(self, fixed: Array, evidence: Array | None = None) -> Roles:
@@ -110,7 +114,7 @@ class Routes:
     def _patterns(self, shared_cells: float) -> tuple[Array, Array]:
         # Rows with those of equal patterns together, and where each pattern begins; each row for itself if none could
         # pay for a look.
-        patterns = self.missing[:, self.rest].view(np.uint8)
+        patterns = self._missing.view(np.uint8)
         keys = keys_of(patterns)
         if sizes_of_kinds(keys).max() * shared_cells <= effort.of_looking(self.tree.factors.n_variables):
             return self.rest, np.arange(len(self.rest) + 1)
@@ -139,6 +143,7 @@ class Routes:
         factors, evidence = self.tree.factors, self.rows.evidence
         left: list[Array] = []
         done: list[Array] = []
+        room = Room()
         for group in groups:
             roles = self._roles(~self.missing[:, group[0]])
             steps = make_steps(factors, roles)
@@ -147,7 +152,7 @@ class Routes:
                 continue
             of_tree(steps.n_cells, 1).require_room()
             floor = steps.least_products(factors.log_least, self.rows.log_least)
-            eliminate_in_rows(steps, factors.families, factors.card_array, evidence, group, floor, self.answers)
+            eliminate_in_rows(steps, factors.families, factors.card_array, evidence, group, floor, self.answers, room)
             done.append(group[self.answers.state[group] == DONE])
             given_back = group[self.answers.state[group] == TOO_SMALL]
             if len(given_back):
@@ -157,7 +162,9 @@ class Routes:
         if done:
             write_observed(factors, evidence, np.concatenate(done), np.arange(factors.n_variables), self.answers)
         if left:
-            self.by_passes(shared, np.sort(np.concatenate(left)))
+            rows = np.sort(np.concatenate(left))
+            of_tree(shared.tree.n_cells, len(rows)).require_room()
+            self.by_passes(shared, rows)
 
     def by_passes(self, plan: Plan, rows: Array) -> None:
         """Answer rows by the compiled passes, and those they give back in logarithms."""

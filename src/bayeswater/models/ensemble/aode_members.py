@@ -21,9 +21,10 @@ from bayeswater.inference.prior import Prior
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.models.ensemble.honest_members import PHI, HonestMembers
+from bayeswater.models.ensemble.kept_fields import KeptFields
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.pooling import JUDGES, best_temperature, checked_temperature, some_rows, tempered
-from bayeswater.models.ensemble.state_columns import StateColumns, declared_codes, labels_of
+from bayeswater.models.ensemble.state_columns import MOST_BINS, StateColumns, declared_codes, labels_of
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
@@ -34,11 +35,17 @@ MANY_MEMBERS, FEW_MEMBERS = 8, 4
 MANY_TERMS = 1e8
 """Terms n_rows n_columns^2 n_classes beyond which there are few members."""
 
+KEPT_BYTES = 2**24
+"""Largest table of probabilities that a member keeps."""
+
+COUNTED_BYTES = 2**30
+"""Bytes that the counts of all members may take, about; of wide tables there are fewer members."""
+
 SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 
 @dataclass(frozen=True)
-class AodeMember:
+class AodeMember(KeptFields):
     """Cuts, counts of all rows, and a temperature."""
 
     columns: StateColumns
@@ -56,9 +63,18 @@ class AodeMember:
         count = member.sums.class_count.count
         return replace(member, temperature=best_temperature(member.log_posterior_without(judges), judges, count))
 
-    @cached_property
+    @property
     def joint(self) -> SuperParents:
-        """The probabilities, ready for scoring."""
+        """The probabilities, ready for scoring; kept from one call to the next where they are not too large."""
+        n_slots = int((self.columns.n_states + 1).sum())
+        is_small = 8 * n_slots**2 * self.sums.columns.n_classes <= KEPT_BYTES
+        return self._kept_joint if is_small else self._new_joint()
+
+    @cached_property
+    def _kept_joint(self) -> SuperParents:
+        return self._new_joint()
+
+    def _new_joint(self) -> SuperParents:
         everywhere = np.ones(len(self.columns.n_states), dtype=bool)
         prior = Prior.of(self.sums.class_count.count, SMOOTHING)
         return SuperParents(prior, PairEstimate(self.sums.columns, SMOOTHING), 1.0, everywhere, everywhere)
@@ -119,10 +135,10 @@ class AodeMembers(HonestMembers):
         """Say how many members a table is worth."""
         if not table.numbers.shape[1]:
             return 1
-        if self.n_members:
-            return self.n_members
         n_terms = float(table.weights.sum()) * table.n_columns**2 * table.n_classes
-        return MANY_MEMBERS if n_terms <= MANY_TERMS else FEW_MEMBERS
+        wanted = self.n_members or (MANY_MEMBERS if n_terms <= MANY_TERMS else FEW_MEMBERS)
+        n_states = np.concatenate([np.full(table.numbers.shape[1], MOST_BINS + 1), table.n_states])
+        return min(wanted, max(1, COUNTED_BYTES // PairCounts.nbytes_forecast(n_states, table.n_classes)))
 
 
 def _counted(columns: StateColumns, table: EnsembleTable) -> Sums[PairCounts]:

@@ -25,6 +25,7 @@ from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.models.ensemble.kept_fields import KeptFields
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.standard_numbers import StandardNumbers
 from bayeswater.models.ensemble.state_columns import StateColumns, labels_of, without_numbers
@@ -49,7 +50,7 @@ SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 
 @dataclass(frozen=True)
-class NumberPart:
+class NumberPart(KeptFields):
     """Sums of the numbers, and how far the classes share a covariance: q / (1 + q)."""
 
     numbers: StandardNumbers
@@ -116,7 +117,7 @@ class NumberPart:
 
 
 @dataclass(frozen=True)
-class StatePart:
+class StatePart(KeptFields):
     """Counts of the categories."""
 
     columns: StateColumns

@@ -70,14 +70,21 @@ class HonestMembers(Family):
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the structure of every member from its rows, and count all rows."""
-        n_members, phi = self.members_for(table), self.phi_for(table)
+        return replace(self, seed=seed, phi=self.phi_for(table)).grown(table, self.members_for(table))
+
+    def grown(self, table: EnsembleTable, n_members: int) -> Self:
+        """Learn further members, until there are so many."""
 
         def learned(number: int) -> Any:
-            seen = in_structure(table.hashes, seed, number, phi)
-            return self.member_kind.learn(table, seen, number, random_numbers(seed, number))
+            seen = in_structure(table.hashes, self.seed, number, self.phi)
+            return self.learn_member(table, seen, number, random_numbers(self.seed, number))
 
-        members = tuple(_beside(learned, range(n_members)))
-        return replace(self, n_members=n_members, seed=seed, phi=phi, members=members)
+        more = _beside(learned, range(len(self.members), n_members))
+        return replace(self, n_members=n_members, members=(*self.members, *more))
+
+    def learn_member(self, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> Any:
+        """Learn one member, whose structure sees the rows that are marked `seen`."""
+        return self.member_kind.learn(table, seen, number, rng)
 
     def plus(self, table: EnsembleTable) -> Self:
         """Count further rows; the structures stay."""
@@ -127,7 +134,7 @@ class HonestMembers(Family):
             raise StatisticsError(f"the arrays of a family {cls.kind!r} are not complete: {error}") from None
         if len(members) != n_members or not members or not 0 <= phi <= 1:
             raise StatisticsError(f"a family {cls.kind!r} has arrays of {len(members)} members, and not of {n_members}")
-        return cls(n_members, seed, phi, tuple(members))
+        return cls(n_members=n_members, seed=seed, phi=phi, members=tuple(members))
 
     @property
     def n_bytes(self) -> int:

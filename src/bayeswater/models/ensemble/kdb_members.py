@@ -2,16 +2,18 @@
 
 A member draws the order of the columns, in proportion to what they tell about the class, and gives each the 5 parents
 among those before that it hangs on most (`structure/kdb.py`): all that from its share of the rows. Probabilities are
-drawn, level by level, from those with fewer parents, and by a share lambda from those without the class. All rows are
-counted; the rows that the structure has not seen choose, each taken out of the counts, the concentrations
+drawn, level by level, from those with fewer parents, and by a share lambda from those without the class.
+
+All rows are counted; the rows that the structure has not seen choose, each taken out of the counts, the concentrations
 (`estimate/level_concentrations.py`), then how many parents and columns are worth having, then the temperature. What was
-not chosen is not kept.
+not chosen is not kept. Lambda is chosen for all members at once, by what the pool of the first few says of such rows:
+tables of numbers want less of it, those of categories more.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import add
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from bayeswater.models.ensemble.pooling import (
     best_temperature,
     can_judge,
     checked_temperature,
+    log_loss,
     some_rows,
     tempered,
 )
@@ -45,9 +48,12 @@ from bayeswater.typing import Array
 
 MOST_PARENTS = 5
 
-CLASS_FREE = 0.3
-"""Lambda of all members: those of 0 are too sure of themselves, those of 1 forget too much, and one that is chosen by
-the rows that judge fits their noise."""
+CLASS_FREE = (0.3, 1.0)
+"""Values of lambda; of 0, members are too sure of themselves. One that each member chose would fit the noise of its
+judges, so all have the same."""
+
+PILOTS = 4
+"""Members by which lambda is chosen."""
 
 MEMBERS = ((6e5, 32), (1e7, 20), (np.inf, 12))
 """How many members there are for up to so many terms n_rows n_columns n_classes."""
@@ -71,10 +77,12 @@ class KdbMember:
     temperature: float = 1.0
 
     @classmethod
-    def learn(cls, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> "KdbMember":
+    def learn(
+        cls, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator, class_free: float
+    ) -> "KdbMember":
         """Learn a structure by the rows that are seen, count all rows, and let the others choose what is tuned."""
         columns = StateColumns.learn(table, seen, number, rng)
-        member = cls(columns, _counted_structure(columns, table, seen, rng))
+        member = cls(columns, _counted_structure(columns, table, seen, rng, class_free))
         count = member.joint.prior.count
         judges = table.take(~seen)
         judges = judges.take(can_judge(judges, count) & some_rows(judges.hashes, JUDGES))
@@ -136,7 +144,7 @@ def _taken(table: EnsembleTable) -> Taken:
 
 
 def _counted_structure(
-    columns: StateColumns, table: EnsembleTable, seen: Array, rng: np.random.Generator
+    columns: StateColumns, table: EnsembleTable, seen: Array, rng: np.random.Generator, class_free: float
 ) -> SparseDependence:
     """Learn order and parents by the rows that are seen, and count all rows."""
     codes, part = columns.codes(table), table.take(seen)
@@ -146,7 +154,7 @@ def _counted_structure(
     structure = [(x, found.parents[x]) for x in found.order]
     start = starting_concentrations(1 + max(map(len, found.parents)), len(structure))
     counted = counted_columns(structure, columns.n_states, codes, table)
-    return SparseDependence(_prior(table), columns.n_states, counted, CLASS_FREE, start)
+    return SparseDependence(_prior(table), columns.n_states, counted, class_free, start)
 
 
 def counted_columns(
@@ -182,6 +190,26 @@ class KdbMembers(HonestMembers):
 
     kind: ClassVar[str] = "kdb"
     member_kind: ClassVar[type[KdbMember]] = KdbMember
+
+    class_free: float = CLASS_FREE[0]  # lambda, once it is chosen
+
+    def learn(self, table: EnsembleTable, seed: int) -> Self:
+        """Learn a few members with each lambda, choose the one that their pool says most with, and learn the others."""
+        n_members, count = self.members_for(table), _prior(table).count
+        losses, families = [], []
+        for class_free in CLASS_FREE:
+            start = replace(self, seed=seed, phi=self.phi_for(table), class_free=class_free, members=())
+            few = start.grown(table, min(PILOTS, n_members))
+            found, n_judges = few.honest_log_posterior(table)
+            judged = table.take(n_judges > 0)
+            found = found[n_judges > 0]
+            losses.append(log_loss(tempered(found, best_temperature(found, judged, count)), judged, count))
+            families.append(few)
+        return families[int(np.argmin(losses))].grown(table, n_members)
+
+    def learn_member(self, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> KdbMember:
+        """Learn one member, whose structure sees the rows that are marked `seen`."""
+        return KdbMember.learn(table, seen, number, rng, self.class_free)
 
     def members_for(self, table: EnsembleTable) -> int:
         """Say how many members a table is worth."""

@@ -38,7 +38,6 @@ from bayeswater.models.linear_reading import quadratic_form
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Batches, Examples
-from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.reviewing import reviewed
 from bayeswater.models.streaming.walking import Pass, Walk, walked
 from bayeswater.statistics.fourth_moments import FourthMoments
@@ -82,8 +81,8 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         Pseudo-count of each class in the class prior.
     missing : {"ignore", "em", "error"}, default "ignore"
         What to do with missing cells in `fit`: sum every pair of columns over the rows that have both; find the
-        parameters of largest likelihood (EM), after which the model takes no further rows; or refuse. In `predict` a
-        row has the density of the cells that are there.
+        parameters of largest likelihood (EM), of rows that fit into memory, after which the model takes no further
+        ones; or refuse. In `predict` a row has the density of the cells that are there.
     variance_floor : float, default 1e-9
         Least variance of a class in any direction, as a share of what is usual there: of the average over the classes
         and their means or, where columns are independent, of the variance of the column over all rows.
@@ -148,33 +147,8 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        target: str | None = None,
-        checkpoint: Any = None,
-        progress: Any = None,
-    ) -> Self:
-        """Learn from rows, forgetting what was learned before.
-
-        A source is read once, a second time for ``shrinkage="auto"``, and once more for ``calibrate=True``; with
-        ``missing="em"`` rows have to fit into memory.
-
-        Parameters
-        ----------
-        X : array or data frame of numbers, of shape (n_rows, n_columns)
-            With `target`, also a source of rows that may not fit into memory; see `CountingClassifier.fit`.
-        y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), optional
-            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
-        target, checkpoint, progress : as in `CountingClassifier.fit`
-        """
-        if target is not None:
-            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
-        examples = Batches([(held(X), y, sample_weight)], self._rows_that_count)
+    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        examples = Batches([(X, y, sample_weight)], self._rows_that_count)
         return walked(self._walk(examples), examples)
 
     def _walk(self, examples: Examples) -> Walk[Self]:

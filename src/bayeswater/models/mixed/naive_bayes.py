@@ -48,7 +48,6 @@ from bayeswater.models.mixed.settling import settle_numbers, settle_text
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.examples import Batches, Examples, Piece
-from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.reviewing import reviewed
 from bayeswater.models.streaming.walking import Pass, Walk, walked
 from bayeswater.statistics.class_counts import ClassCounts
@@ -148,33 +147,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        target: str | None = None,
-        checkpoint: Any = None,
-        progress: Any = None,
-    ) -> Self:
-        """Learn from rows, forgetting what was learned before.
-
-        A source is read once; with ``calibrate=True`` it is read a second time. Families of numbers are chosen by all
-        rows; kinds of columns, and how a text is read, by the first ones (100,000 of them, or fewer of a wide table).
-
-        Parameters
-        ----------
-        X : data frame (pandas, polars, pyarrow), array or sparse matrix of shape (n_rows, n_columns)
-            With `target`, also a source of rows that may not fit into memory; see `CountingClassifier.fit`.
-        y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), optional
-            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
-        target, checkpoint, progress : as in `CountingClassifier.fit`
-        """
-        if target is not None:
-            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
-        return self._learned_from([(held(X), y, sample_weight)])
+    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        return self._learned_from([(X, y, sample_weight)])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
         """Learn from a table that comes in pieces, each read once and then let go.

@@ -35,7 +35,7 @@ from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.models.batches import Batch
+from bayeswater.models.batches import Batch, as_triple
 from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.comparing.comparing import ComparingClassifier
 from bayeswater.models.linear_form import LinearForm
@@ -49,7 +49,6 @@ from bayeswater.models.semi_naive.held_out import Dealt, dealt, joined, review, 
 from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.examples import Batches, Examples
-from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -106,33 +105,7 @@ class DiscreteClassifier(ComparingClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        target: str | None = None,
-        checkpoint: Any = None,
-        progress: Any = None,
-    ) -> Self:
-        """Learn from rows, forgetting what was learned before.
-
-        A source is read once to see where its numbers are cut, unless `columns` says it, once to count, once more for
-        each choice that rows have to make (`AODE` with ``select=True``, `SPODE` without a super-parent, parents of
-        `KDB` and `SKDB` and the columns of `SKDB`), and once more for ``calibrate=True``.
-
-        Parameters
-        ----------
-        X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
-            With `target`, also a source of rows that may not fit into memory; see `CountingClassifier.fit`.
-        y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), optional
-            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
-        target, checkpoint, progress : as in `CountingClassifier.fit`
-        """
-        if target is not None:
-            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
+    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
         return self._fit(X, y, sample_weight, None)
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
@@ -144,7 +117,7 @@ class DiscreteClassifier(ComparingClassifier):
         """
         examples = Batches(batches, self._rows_that_count)
         if isinstance(batches, Sequence) and len(batches) == 1:
-            return self.fit(*batches[0])
+            return self.fit(*as_triple(batches[0]))
         return walked(self._walk(examples), examples)
 
     def _walk(self, examples: Examples) -> Walk[Self]:

@@ -53,6 +53,11 @@ class Checkpoint:
             self._load()
         self._identity = self._identified()  # of the rows as they are when counting begins
 
+    def begin(self) -> None:
+        """Write the file where there is none: who cannot is told before hours are spent on counting."""
+        if not self.path.exists():
+            self.write()
+
     def sum(self, of: Callable[[Any], Any], columns: Sequence[str]) -> Any:
         """Make a pass, or the rest of it, or give what it gave before."""
         self.n_walked += 1

@@ -71,6 +71,8 @@ def _learned(model: Any, examples: LabelledRows, path: Any, then: Callable[[], A
             with examples.head_named():
                 model.fit(*examples.head[:3])
                 return then()
+        if examples.checkpoint is not None:
+            examples.checkpoint.begin()
         walked(model._walk(examples), examples)
         found = then()
     except TypesWidened:

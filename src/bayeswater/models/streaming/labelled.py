@@ -53,6 +53,8 @@ class LabelledRows(Examples):
         self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
         if not self.columns:
             raise DataError(f"{rows.name}: there is no column beside {target!r} to learn from")
+        if weight is not None:
+            _require_numbers(rows, weight)
         self.n_rows = self.n_unlabelled = 0
         self.checkpoint: Checkpoint | None = None
 
@@ -103,7 +105,8 @@ class LabelledRows(Examples):
             raise self._without_labels()
         raise DataError(
             f"{self.name}: none of the first {n_first:,} rows has a value in {self.target!r}"
-            f"{f' and a weight over 0 in {self.weight!r}' if self.weight else ''}; is it the right column?"
+            f"{f' and a weight over 0 in {self.weight!r}' if self.weight else ''}, and they tell how columns are read; "
+            "is it the right column? Rows before the first label are to be left out"
         )
 
     @contextmanager
@@ -135,6 +138,15 @@ class LabelledRows(Examples):
 
     def _without_labels(self) -> DataError:
         return DataError(f"{self.name}: no row has a value in {self.target!r}; is it the right column?")
+
+
+def _require_numbers(rows: Rows, weight: str) -> None:
+    """Refuse weights that are no numbers."""
+    import pyarrow as pa
+
+    kind = rows.schema.field(weight).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise DataError(f"{rows.name}: the column of weights {weight!r} holds {kind}, and weights are numbers")
 
 
 def _nothing(piece: Piece) -> None:
