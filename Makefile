@@ -41,7 +41,7 @@ bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed
 
 accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, beside the peers; resumes where it stopped
 	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
-	@$(BIN)/python -m benchmarks.ensemble $(ARGS)
+	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble $(ARGS)
 
 lint: $(TEST) ## style, format, types, and which room imports which
 	$(BIN)/ruff check .

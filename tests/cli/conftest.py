@@ -9,6 +9,7 @@ import pytest
 from tests.cli.people import TARGET, Answer, command, people, write_csv
 
 from bayeswater.cli.main import main
+from bayeswater.data.sources import delimited, local_rows
 
 
 @pytest.fixture
@@ -16,6 +17,13 @@ def run(capsys: Any, monkeypatch: Any) -> Callable[..., Answer]:
     """Run the command in this process, with lines as wide as messages are long."""
     monkeypatch.setenv("COLUMNS", "120")
     return lambda *arguments, **options: command(capsys, *arguments, **options)
+
+
+@pytest.fixture
+def many_batches(monkeypatch: Any) -> None:
+    """Read rows in batches of 20, and text in blocks of fewer."""
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**9)
+    monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 20)
 
 
 @pytest.fixture(scope="session")

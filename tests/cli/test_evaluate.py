@@ -9,7 +9,6 @@ import pytest
 from sklearn.metrics import confusion_matrix, log_loss
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater.data.sources import delimited
 from bayeswater.decision.calibration_metrics import brier_decomposition, ece
 from bayeswater.decision.loss import Loss
 from bayeswater.models.persistence import load
@@ -20,8 +19,7 @@ def test_set(folder: Any) -> Any:
     return write_csv(people(200, seed=5), folder / "test.csv")
 
 
-def test_scores_equal_those_of_scikit_learn_and_of_the_library(run, folder, test_set, monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)  # many batches
+def test_scores_equal_those_of_scikit_learn_and_of_the_library(run, folder, test_set, many_batches):
     answer = run("evaluate", folder / "people.bayes", test_set, "--target", TARGET, "--json")
     assert (answer.code, answer.err) == (0, "")
     found = json.loads(answer.out)

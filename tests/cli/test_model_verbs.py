@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater.data.sources import delimited
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.persistence import load, save
 
@@ -142,8 +141,7 @@ def test_models_that_do_not_fit_together_are_refused_and_nothing_is_written(run,
 # ---------------------------------------------------------------------- forget
 
 
-def test_forgotten_rows_are_as_if_they_had_never_been_seen(run, folder, monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)  # in many batches
+def test_forgotten_rows_are_as_if_they_had_never_been_seen(run, folder, many_batches):
     table = people()
     whole = fit(run, table, folder / "whole.bayes")
     rows = write_csv(table.slice(0, 60), folder / "rows.csv")

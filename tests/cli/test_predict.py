@@ -14,8 +14,7 @@ import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater.cli import writing
-from bayeswater.cli.predict import Answers
-from bayeswater.data.sources import delimited
+from bayeswater.cli.predict import Answering
 from bayeswater.decision.loss import Loss
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -54,8 +53,7 @@ def test_answers_as_parquet_and_json_lines(run, folder, expected):
     assert [json.loads(line) for line in answer.out.splitlines()] == expected
 
 
-def test_many_batches_give_the_answers_of_one(run, folder, monkeypatch, expected):
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+def test_many_batches_give_the_answers_of_one(run, folder, many_batches, expected):
     assert run("predict", folder / "people.bayes", folder / "people.csv", "-o", folder / "a.parquet").code == 0
     assert pyarrow.parquet.ParquetFile(folder / "a.parquet").num_row_groups > 3
     assert pyarrow.parquet.read_table(folder / "a.parquet").to_pylist() == expected
@@ -144,8 +142,7 @@ def test_a_file_without_rows_has_answers_without_rows(run, folder):
     assert pyarrow.parquet.read_table(folder / "a.parquet").shape == (0, 3)
 
 
-def test_unseen_categories_are_mentioned_once_and_answered(run, folder, monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+def test_unseen_categories_are_mentioned_once_and_answered(run, folder, many_batches):
     table = people()
     path = write_csv(table.set_column(2, "job", pa.array(["astronaut"] * 300)), folder / "new.csv")
     answer = run("predict", folder / "people.bayes", path)
@@ -241,19 +238,21 @@ def test_parquet_is_not_written_to_a_screen(monkeypatch):
 # ---------------------------------------------------------------------- how little is held at once
 
 
-def test_answered_batches_are_let_go(run, folder, monkeypatch):
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
+def test_answered_batches_are_let_go(run, folder, many_batches, monkeypatch):
     seen: list[weakref.ref[pa.Table]] = []
-    answer_of = Answers.of
+    most = 0
+    answer = Answering.__call__
 
-    def watched(self: Answers, table: pa.Table) -> pa.Table:
+    def watched(self: Answering, table: pa.Table) -> int:
+        nonlocal most
         seen.append(weakref.ref(table))
-        assert sum(ref() is not None for ref in seen) == 1, "a batch that was answered is still held"
-        return answer_of(self, table)
+        most = max(most, sum(ref() is not None for ref in seen))
+        return answer(self, table)
 
-    monkeypatch.setattr(Answers, "of", watched)
+    monkeypatch.setattr(Answering, "__call__", watched)
     assert run("predict", folder / "people.bayes", folder / "people.csv", "--keep").code == 0
-    assert len(seen) > 5
+    assert len(seen) == 15
+    assert most <= 3, "the one in hand, the one before it, and the one that is read in the meantime"
 
 
 # ---------------------------------------------------------------------- decisions by their costs
@@ -261,8 +260,7 @@ def test_answered_batches_are_let_go(run, folder, monkeypatch):
 COSTS = "action \\ truth,low,high\nlow,0,10\nhigh,1,0\nask,0.4,0.4\n"
 
 
-def test_actions_their_risk_and_the_refusals(run, folder, monkeypatch, expected):
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)  # many batches
+def test_actions_their_risk_and_the_refusals(run, folder, many_batches, expected):
     path = folder / "costs.csv"
     path.write_text(COSTS)
     answer = run("predict", folder / "people.bayes", folder / "people.csv", "--loss", path, "-o", folder / "a.parquet")

@@ -72,6 +72,11 @@ def renamed(table: pa.Table) -> pa.Table:
     return table.rename_columns(["n", "label"])
 
 
+def as_seconds(table: pa.Table) -> pa.Table:
+    """Give instants as seconds since 1970."""
+    return pa.table({"s": table["t"].cast(pa.timestamp("s", "UTC")).cast(pa.int64())})
+
+
 def kill_once(part: pd.DataFrame, marker: str) -> pd.DataFrame:
     """Kill the process that computes the middle of the table, the first time."""
     if "once" in part["rare"].to_list() and not Path(marker).exists():

@@ -13,6 +13,7 @@ from tests.engines.counting import (
     N_ROWS,
     answers,
     answers_except_for_once,
+    as_seconds,
     count_pairs,
     fails_for_once,
     people,
@@ -102,6 +103,13 @@ def test_the_first_rows_are_those_of_the_first_partitions(spark: Any, table: pa.
     assert rows.head(["rare", "colour"], 300).to_pylist() == table.select(["rare", "colour"]).slice(0, 300).to_pylist()
     assert rows.head(["size"], 1000).num_rows == 500
     assert rows.head(["size"], 7).schema == pa.schema([("size", pa.int64())])
+
+
+def test_instants_among_the_first_rows_are_those_that_workers_see(spark: Any) -> None:
+    frame = spark.sql("SELECT timestamp'2024-07-01 12:30:00' AS t UNION ALL SELECT NULL").coalesce(1)
+    rows = SparkRows(frame)
+    (seen,) = rows.map(as_seconds, pa.schema([("s", pa.int64())]), ["t"]).filter("s IS NOT NULL").collect()
+    assert as_seconds(rows.head(["t"], 5)).drop_null()["s"].to_pylist() == [seen["s"]]
 
 
 def test_names_with_dots_and_ticks_are_names(spark: Any) -> None:

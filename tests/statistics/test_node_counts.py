@@ -46,6 +46,38 @@ def test_what_was_added_can_be_taken_away():
     assert (a - a).count.size == 0
 
 
+def in_words(counts):
+    """Counts by node and class."""
+    return dict(zip(zip(counts.node.tolist(), counts.code.tolist(), strict=True), counts.count.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 3, 40])
+@pytest.mark.parametrize("n_classes", [1, 2, 9])
+def test_cells_are_found_inserted_and_dropped_as_in_a_dictionary(n_rows, n_classes):
+    for seed in range(6):
+        a = counted(seed, n_rows=12, n_classes=n_classes)[0]
+        b = counted(seed + 100, n_rows=n_rows, n_classes=n_classes)[0]
+        expected = in_words(a)
+        for cell, count in in_words(b).items():
+            expected[cell] = expected.get(cell, 0.0) + count
+        both = a + b
+        assert in_words(both) == expected
+        assert [*in_words(both)] == sorted(expected)  # in the order of nodes and classes
+        assert both == b + a
+        assert both - a == b
+        assert both - b == a
+
+
+def test_a_row_that_meets_its_like_moves_counts_and_no_cells():
+    a, y, leaves = counted(0)
+    row = NodeCounts.of(y[:1], 3, None, START, [own[:1] for own in leaves].__getitem__)
+    both = a + row
+    assert both.node is a.node
+    assert both.code is a.code
+    assert (both - row).node is a.node
+    assert both - row == a
+
+
 def test_further_classes_join():
     a, b = counted(0)[0], counted(1, n_classes=5)[0]
     both = a + b

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, DataFile, ModelName, Target
+from bayeswater.cli.options import AsJson, DataFiles, ModelName, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     target: Target,
@@ -55,20 +55,23 @@ def compare(
         File for a picture, such as compared.png or compared.svg.
     """
     from bayeswater.cli.documents import print_document
-    from bayeswater.cli.fit import column_choice, require_folder
-    from bayeswater.cli.progress import fits_shown
-    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.cli.fit import column_choice
+    from bayeswater.cli.progress import fits_shown, passes_shown
+    from bayeswater.cli.rows import whole
     from bayeswater.cli.words import findings, warnings_told_once
+    from bayeswater.files.model_file import require_folder
     from bayeswater.models.comparing.compare import compare as compared
+    from bayeswater.models.streaming.labelled import LabelledRows
 
     for output in (save, plot):
         if output is not None:
             require_folder(output)
     if plot is not None:
         _require_picture(plot)
-    with reading.open_to_reread(data) as source, warnings_told_once():
-        rows = LabelledRows(source, target, column_choice(source, target, ignore or [], ()))
-        X, y = rows.whole("reading")
+    with reading.rows(data) as rows, warnings_told_once():
+        examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignore or [], ()))
+        with passes_shown(rows, lambda: examples.under_way):
+            X, y = whole(examples)
         with fits_shown() as progress:
             found = compared(
                 X,
@@ -80,7 +83,6 @@ def compare(
                 random_state=seed,
                 progress=progress,
             )
-        rows.say_what_was_left_out()
         if as_json:
             print_document(document(found))
         else:

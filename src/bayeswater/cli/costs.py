@@ -1,6 +1,5 @@
 """A file of costs, and what decisions by it come to."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.data.sources.source import Source
     from bayeswater.decision.loss import Loss
 
 
@@ -32,15 +30,6 @@ class Costs:
         with warnings_told_once():
             loss = Loss.read(path).for_classes(model.classes_.tolist())
         return cls(loss, tuple(sorted({cost for cost in loss.table.by_row.values() if isinstance(cost, str)})))
-
-    def further_columns(self, source: "Source", known: Sequence[str]) -> list[str]:
-        """Name the columns of costs that would not be read otherwise; their cells are numbers."""
-        import pyarrow as pa
-
-        for name in self.columns:
-            source.require_column(name, "column of costs")
-        source.declare(dict.fromkeys(self.columns, pa.float64()))
-        return [name for name in self.columns if name not in known]
 
     @property
     def other_actions(self) -> list[Any]:

@@ -4,16 +4,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
-from bayeswater.cli.options import AsJson, DataFile, LossFile, ModelFile, Target
+from bayeswater.cli.options import AsJson, DataFiles, LossFile, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.rows import few_rows, rows_among
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from bayeswater.decision.scorecard import Scorecard
+    from bayeswater.models.streaming.examples import Piece
 
 
 def evaluate(
     model: ModelFile,
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     target: Target,
@@ -23,20 +27,30 @@ def evaluate(
 ) -> None:
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
     from bayeswater.cli.models import load_model, open_for
-    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.words import warnings_told_once
+    from bayeswater.errors import DataError
     from bayeswater.models.streaming.cell_types import column_names
+    from bayeswater.models.streaming.fitting import warn_of_unlabelled
+    from bayeswater.models.streaming.labelled import LabelledRows
 
     classifier = load_model(model)
-    costs = None if loss is None else CostsSoFar(Costs.read(loss, classifier))
-    source = open_for(classifier, model, reading, data, target)
+    costs = None if loss is None else Costs.read(loss, classifier)
+    spent = None if costs is None else CostsSoFar(costs)
+    rows = open_for(classifier, model, reading, data, target=target, costs=costs)
     names = column_names(classifier)
-    also = [] if costs is None else costs.costs.further_columns(source, [*names, target])
-    rows = LabelledRows(source, target, [*names, *also])
-    with warnings_told_once(), rows.named():
-        found = _evaluated(classifier, names, rows, costs)
-    rows.say_what_was_left_out()
-    found.print(as_json=as_json)
+    examples = LabelledRows(rows, target, columns=[name for name in rows.schema.names if name != target])
+    with warnings_told_once():
+        with passes_shown(rows, lambda: "evaluating"):
+            found = examples.sum(Evaluating(classifier, names, spent))
+        if examples.n_unlabelled:
+            warn_of_unlabelled(examples.n_unlabelled, target)
+    if found.score is None:
+        raise DataError(
+            f"{rows.name}: no row is of a class that the model knows, {classifier.classes_.tolist()[:10]}; is "
+            f"{target!r} the right column?"
+        )
+    Evaluation(classifier, found.score, examples.n_unlabelled, found.n_unknown, spent).print(as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -118,31 +132,51 @@ class Evaluation:
         return pieces("Decisions of least expected cost", columns, width, len(table.classes))
 
 
-def _evaluated(model: Any, names: list[str], rows: Any, costs: CostsSoFar | None) -> Evaluation:
-    import numpy as np
+@dataclass(frozen=True)
+class Found:
+    """What some rows show: the scores of those of known classes, if there are any, and how many others there are."""
 
-    from bayeswater.decision.scorecard import Scorecard
-    from bayeswater.errors import DataError
+    score: "Scorecard | None"
+    n_unknown: int
 
-    code_of = {label: code for code, label in enumerate(model.classes_.tolist())}
-    total, n_unknown = None, 0
-    for table, labels in rows.read("evaluating"):
+    def __add__(self, other: "Found") -> "Found":
+        from bayeswater.models.streaming.walking import plus
+
+        return Found(plus(self.score, other.score), self.n_unknown + other.n_unknown)
+
+
+@dataclass(frozen=True)
+class Evaluating:
+    """A function of labelled rows: how the answers for them compare with the truth; what they cost is added up."""
+
+    model: Any
+    names: list[str]
+    costs: CostsSoFar | None
+
+    def __call__(self, piece: "Piece") -> Found:
+        """Evaluate all rows of a piece, a few at a time."""
+        n_all = len(piece.y)
+        total = Found(None, 0)
+        for start, n_rows in few_rows(n_all, len(self.model.classes_)):
+            with rows_among(start, n_rows, n_all):
+                total += self._of(piece.X.slice(start, n_rows), piece.y.slice(start, n_rows))
+        return total
+
+    def _of(self, table: "pa.Table", labels: "pa.ChunkedArray") -> Found:
+        import numpy as np
+
+        from bayeswater.decision.scorecard import Scorecard
+
+        code_of = {label: code for code, label in enumerate(self.model.classes_.tolist())}
         codes = np.array([code_of.get(label, -1) for label in labels.to_pylist()])
         known = codes >= 0
-        n_unknown += int((~known).sum())
         if not known.all():
             table, codes = table.filter(known), codes[known]
+        n_unknown = len(known) - len(codes)
         if not len(codes):
-            continue
-        X = table.select(names)
-        log_proba = model.predict_log_proba(X)
-        score = Scorecard.of(log_proba, codes)
-        total = score if total is None else total + score
-        if costs is not None:
-            costs.add(table, log_proba, codes, model.predict(X).tolist())
-    if total is None:
-        raise DataError(
-            f"{rows.source.name}: no row is of a class that the model knows, {list(code_of)[:10]}; is {rows.target!r} "
-            "the right column?"
-        )
-    return Evaluation(model, total, rows.n_unlabelled, n_unknown, costs)
+            return Found(None, n_unknown)
+        X = table.select(self.names)
+        log_proba = self.model.predict_log_proba(X)
+        if self.costs is not None:
+            self.costs.add(table, log_proba, codes, self.model.predict(X).tolist())
+        return Found(Scorecard.of(log_proba, codes), n_unknown)

@@ -5,13 +5,13 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, DataFile, ModelFile
+from bayeswater.cli.options import AsJson, DataFiles, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 
 def explain(
     model: ModelFile,
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
@@ -30,16 +30,20 @@ def explain(
     """
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
-    from bayeswater.cli.rows import first_rows, named_rows
     from bayeswater.cli.words import warnings_told_once
+    from bayeswater.data.sources.cutting import Stretch
+    from bayeswater.data.sources.row_names import rows_named
+    from bayeswater.errors import DataError
     from bayeswater.models.streaming.cell_types import column_names
 
     classifier = load_model(model)
     require_explanations(classifier)
     other = {} if against is None else {"against": known_class(classifier, against)}
     source = open_for(classifier, model, reading, data)
-    table = first_rows(source, column_names(classifier), rows)
-    with warnings_told_once(), named_rows(source.name, 1, table.num_rows):
+    table = source.head(column_names(classifier), rows)
+    if not table.num_rows:
+        raise DataError(f"{source.name} has no rows; give a file with rows")
+    with warnings_told_once(), rows_named([Stretch(source.name, 0, table.num_rows)]):
         explanations = classifier.explain(table, **other)
     for number, explanation in enumerate(explanations, start=1):
         if as_json:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.data.sources.local_rows import LocalRows
-    from bayeswater.data.sources.source import Source
     from bayeswater.models.streaming.labelled import LabelledRows
 
 
@@ -70,9 +69,12 @@ def fit(
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.errors import ParameterError
+    from bayeswater.files.model_file import require_folder
     from bayeswater.models.persistence import save
 
     require_folder(output)
+    if checkpoint is not None:
+        _require_checkpoint(checkpoint, data, model)
     kind, settings = _kind_and_settings(model, _families(column or []), _number_or_auto(alpha))
     settings |= _of_ensemble(model, preset, time_limit)
     if like is not None and (column or ignore or alpha != "auto" or model != "naive-bayes"):
@@ -87,24 +89,6 @@ def fit(
         learned = _learned(rows, target, kind, settings, names, calibrate=calibrate, checkpoint=checkpoint)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of pieces, one below the other."""
-
-    X: "pa.Table"
-    y: "pa.ChunkedArray"
-
-    @classmethod
-    def of(cls, piece: Any) -> "_Rows":
-        return cls(piece.X, piece.y)
-
-    def __add__(self, other: "_Rows") -> "_Rows":
-        import pyarrow as pa
-
-        chunks = [chunk for y in (self.y, other.y) for chunk in y.chunks]
-        return _Rows(pa.concat_tables([self.X, other.X]), pa.chunked_array(chunks))
 
 
 @dataclass(frozen=True)
@@ -144,21 +128,19 @@ def _of_ensemble(name: str, preset: str | None, time_limit: float | None) -> dic
     return told
 
 
-def column_choice(rows: "Source | LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
+def column_choice(rows: "LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
     """Name the columns to learn from, all that a command names checked."""
-    require_column(rows, target, "target column")
-    for name in [*ignored, *told]:
-        require_column(rows, name)
+    require_target(rows, target)
+    rows.require_columns([*ignored, *told])
     return [name for name in rows.schema.names if name != target and name not in ignored]
 
 
-def require_column(rows: "Source | LocalRows", name: str, what: str = "column") -> None:
+def require_target(rows: "LocalRows", target: str) -> None:
     """Refuse a name that no column has, with the nearest ones."""
-    from bayeswater.data.sources.source import nearest_names
-    from bayeswater.errors import SchemaError
+    from bayeswater.cli.rows import files_of
 
-    if name not in rows.schema.names:
-        raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(name, rows.schema.names)}")
+    for file in files_of(rows):
+        file.require_column(target, "target column")
 
 
 def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any], list[str]]:
@@ -174,7 +156,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
-    require_column(rows, target, "target column")
+    require_target(rows, target)
     require_columns(rows, model, path)
     rows.declare({**column_types(model), target: label_type(model)})
     settings = {**model.get_params(), "calibrate": False}
@@ -208,13 +190,13 @@ def _learned(
 
     examples = LabelledRows(rows, target, columns=names)
     if kind is BayesEnsemble:
-        with passes_shown(examples, rows):
+        with passes_shown(rows, lambda: examples.under_way):
             X, y = _whole(examples, checkpoint)
         return Learned(kind(**settings).fit(X, y), examples, None)
     # What leaving one out shows of naive Bayes is enough to calibrate it, unless the labels have cut its bins.
     at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
     model = kind(**{**settings, "calibrate": calibrate and not at_once})
-    with passes_shown(examples, rows):
+    with passes_shown(rows, lambda: examples.under_way):
         review = learned_from(model, examples, checkpoint, lambda: review_of(model, examples))
     if calibrate and at_once:
         model.calibrate_with(review)
@@ -223,13 +205,11 @@ def _learned(
 
 def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table, pa.ChunkedArray]":
     """Read all rows that have a label, for a model that holds them in memory."""
-    from bayeswater.errors import ParameterError
+    from bayeswater.cli.rows import whole
 
     if checkpoint is not None:
-        raise ParameterError("--checkpoint is for models that are counted; an ensemble looks at its rows many times")
-    examples.under_way = "reading"
-    found = examples.sum(_Rows.of)
-    return found.X, found.y
+        raise _without_checkpoint()
+    return whole(examples)
 
 
 def _families(pairs: list[str]) -> dict[str, str] | None:
@@ -253,11 +233,23 @@ def _number_or_auto(alpha: str) -> Any:
         raise ParameterError(f"--alpha is {alpha!r}; give auto, or a number that is 0 or more") from None
 
 
-def require_folder(output: Path) -> None:
-    """Refuse a place that cannot be written to before hours are spent on counting."""
-    from bayeswater.errors import ModelFileError
+def _require_checkpoint(path: Path, data: list[str], model: str) -> None:
+    """Refuse a checkpoint that cannot be written, or never be of use, before anything is read."""
+    from bayeswater.data.sources.origin import Origin
+    from bayeswater.errors import ParameterError
+    from bayeswater.files.model_file import require_folder
 
-    if not output.parent.is_dir():
-        raise ModelFileError(f"cannot write {str(output)!r}: there is no folder {str(output.parent)!r}; make it first")
-    if output.is_dir():
-        raise ModelFileError(f"cannot write {str(output)!r}: it is a folder; name a file in it")
+    require_folder(path)
+    if model == "ensemble":
+        raise _without_checkpoint()
+    once = [origin.name for origin in map(Origin, data) if not origin.can_be_reread]
+    if once:
+        raise ParameterError(
+            f"--checkpoint: a count goes on by reading the rows again, and {once[0]} can be read but once; give a file"
+        )
+
+
+def _without_checkpoint() -> Exception:
+    from bayeswater.errors import ParameterError
+
+    return ParameterError("--checkpoint is for models that are counted; an ensemble looks at its rows many times")

@@ -1,17 +1,20 @@
 """``bayeswater forget``: rows taken out of a model again."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFile, ModelFile, Target
+from bayeswater.cli.options import AsJson, DataFiles, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
+
+if TYPE_CHECKING:
+    from bayeswater.models.streaming.examples import Piece
 
 
 def forget(
     model: ModelFile,
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     target: Target,
@@ -30,18 +33,26 @@ def forget(
     """
     from bayeswater.cli.model_report import report
     from bayeswater.cli.models import load_model, open_for
-    from bayeswater.cli.rows import LabelledRows
+    from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.persistence import save
     from bayeswater.models.streaming.cell_types import column_names
+    from bayeswater.models.streaming.fitting import warn_of_unlabelled
+    from bayeswater.models.streaming.labelled import LabelledRows
 
     classifier = load_model(model)
-    source = open_for(classifier, model, reading, data, target)
-    rows = LabelledRows(source, target, column_names(classifier))
-    with warnings_told_once(), rows.named():
-        for X, y in rows.read("forgetting"):
-            classifier.forget(X, y)
-    rows.say_what_was_left_out()
+    rows = open_for(classifier, model, reading, data, target=target)
+    examples = LabelledRows(rows, target, columns=column_names(classifier))
+
+    def forgotten(piece: "Piece") -> int:
+        classifier.forget(piece.X, piece.y)
+        return len(piece.y)
+
+    with warnings_told_once():
+        with passes_shown(rows, lambda: "forgetting"):
+            n_rows = examples.sum(forgotten)
+        if examples.n_unlabelled:
+            warn_of_unlabelled(examples.n_unlabelled, target)
     where = output or Path(model)
     save(classifier, where)
-    report(classifier, str(where), f"{rows.n_rows:,} rows forgotten", as_json=as_json)
+    report(classifier, str(where), f"{n_rows:,} rows forgotten", as_json=as_json)

@@ -116,8 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except SystemExit as stop:  # cyclopts has said what was wrong
         return stop.code if isinstance(stop.code, int) else FAULT
-    except KeyboardInterrupt:
-        _complain("interrupted", debug)
+    except KeyboardInterrupt as error:
+        _complain("; ".join(["interrupted", *getattr(error, "__notes__", ())]), debug)
         return INTERRUPTED
     except BrokenPipeError:
         _close_stdout()

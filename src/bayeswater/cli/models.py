@@ -6,10 +6,12 @@ also in a file where it looks like numbers.
 
 from typing import TYPE_CHECKING, Any
 
+from bayeswater.cli.rows import files_of
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
 
 if TYPE_CHECKING:
+    from bayeswater.cli.costs import Costs
     from bayeswater.cli.reading import Reading
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
@@ -28,23 +30,40 @@ def load_model(path: str) -> Any:
     return model
 
 
-def open_for(model: Any, path: str, reading: "Reading", data: str, target: str | None = None) -> "Source":
-    """Open a data file in the types that a model needs, its columns checked.
+def open_for(
+    model: Any,
+    path: str,
+    reading: "Reading",
+    data: list[str],
+    *,
+    target: str | None = None,
+    costs: "Costs | None" = None,
+    keep: bool = False,
+) -> "LocalRows":
+    """Open data files as one table in the types that a model needs, its columns checked in each of them.
 
     Parameters
     ----------
     model, path : the model and its file
     reading, data : how to read, and what
     target : column of labels, if there is one
+    costs : of which some may stand in columns
+    keep : whether all columns are read, and not only those that are needed; files may differ in the others
     """
-    source = reading.open(data)
-    require_columns(source, model, path)
-    types = column_types(model)
+    import pyarrow as pa
+
+    of_costs = costs.columns if costs else ()
+    further = {**dict.fromkeys(of_costs, "column of costs"), **({target: "target column"} if target else {})}
+    types = {**dict.fromkeys(of_costs, pa.float64()), **column_types(model)}
     if target is not None:
-        source.require_column(target, "target column")
         types[target] = label_type(model)
-    source.declare(types)
-    return source
+    rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
+    for file in files_of(rows):
+        require_columns(file, model, path)
+        for name, what in further.items():
+            file.require_column(name, what)
+    rows.declare(types)
+    return rows
 
 
 def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None:

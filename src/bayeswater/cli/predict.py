@@ -1,6 +1,7 @@
-"""``bayeswater predict``: classes and probabilities of the rows of a file, written as they come."""
+"""``bayeswater predict``: classes and probabilities of the rows of files, written as they come."""
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,10 +9,10 @@ from cyclopts import Parameter
 
 from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import require_explanations
-from bayeswater.cli.options import DataFile, LossFile, ModelFile
+from bayeswater.cli.options import DataFiles, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import keep_as_written, named_rows
-from bayeswater.cli.writing import OutputFormat
+from bayeswater.cli.rows import few_rows, files_of, keep_as_written, rows_among
+from bayeswater.cli.writing import OutputFormat, Writer
 from bayeswater.models.streaming.cell_types import column_names, label_type
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def predict(
     model: ModelFile,
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -46,29 +47,45 @@ def predict(
     import sys
 
     from bayeswater.cli.models import load_model, open_for
-    from bayeswater.cli.progress import shown
+    from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.cli.writing import writer
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
     answers = Answers(classifier, keep=keep, explain=explain, costs=costs)
-    source = open_for(classifier, model, reading, data)
-    also = [] if costs is None else costs.further_columns(source, column_names(classifier))
+    rows = open_for(classifier, model, reading, data, costs=costs, keep=keep)
     if keep:
-        keep_as_written(source, answers.names)
+        for file in files_of(rows):
+            keep_as_written(file, answers.names)
+    columns = rows.schema.names
     to_screen = output is None and sys.stdout.isatty()
-    wanted = None if keep else [*column_names(classifier), *also]
     with warnings_told_once(), writer(output, output_format) as out:
-        n_rows = 0
-        for table in shown(source, "predicting", wanted, quiet=to_screen):
-            with named_rows(source.name, n_rows + 1, n_rows + table.num_rows):
-                out.write(answers.of(table))
-            n_rows += table.num_rows
-            del table
-        if not n_rows:
-            out.write(answers.of(source.schema.empty_table()))
+        first = rows.head(columns, 1)
+        if first.num_rows:
+            with passes_shown(rows, lambda: "predicting", quiet=to_screen):
+                n_rows = rows.sum(Answering(answers, out), columns)
+        else:
+            n_rows = 0
+            out.write(answers.of(first))
     answers.say_what_was_refused(n_rows)
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A function of an Arrow table that writes the answers for its rows, a few at a time, and counts them."""
+
+    answers: "Answers"
+    out: Writer
+
+    def __call__(self, table: "pa.Table") -> int:
+        """Answer for all rows of a table."""
+        n_all = table.num_rows
+        for start, n_rows in few_rows(n_all, len(self.answers.model.classes_)):
+            with rows_among(start, n_rows, n_all):
+                found = self.answers.of(table.slice(start, n_rows))
+            self.out.write(found)
+        return n_all
 
 
 class Answers:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.places import Progress
     from bayeswater.data.sources.source import Source
-    from bayeswater.models.streaming.labelled import LabelledRows
 
 
 def shown(
@@ -63,19 +62,22 @@ def _with_bar(
 
 
 @contextmanager
-def passes_shown(examples: "LabelledRows", rows: "LocalRows") -> Iterator[None]:
-    """Show on a terminal how far each reading of the rows has come, how fast it is, and how long it will take."""
+def passes_shown(rows: "LocalRows", under_way: Callable[[], str], *, quiet: bool = False) -> Iterator[None]:
+    """Show on a terminal how far each reading of the rows has come, how fast it is, and how long it will take.
+
+    What they are read for is told by a function, since one pass may follow the other.
+    """
     console = words()
-    if not console.is_terminal:
+    if quiet or not console.is_terminal:
         yield
         return
     progress = _bar(rows.n_rows or rows.n_bytes)
     task = progress.add_task("reading", total=None, rows=0, speed=0.0)
 
     def tell(done: "Progress") -> None:
-        shown = progress.tasks[0]
-        if shown.description != examples.under_way or done.n_rows < shown.fields["rows"]:
-            progress.reset(task, description=examples.under_way, rows=0, speed=0.0)
+        shown, what = progress.tasks[0], under_way()
+        if shown.description != what or done.n_rows < shown.fields["rows"]:
+            progress.reset(task, description=what, rows=0, speed=0.0)
         elapsed = progress.tasks[0].elapsed or 0.0
         progress.update(
             task,

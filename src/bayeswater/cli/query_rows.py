@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.cli.networks import open_evidence
 from bayeswater.cli.progress import shown
 from bayeswater.cli.reading import Reading
-from bayeswater.cli.rows import keep_as_written, named_rows
+from bayeswater.cli.rows import keep_as_written
 from bayeswater.cli.words import say
 from bayeswater.cli.writing import OutputFormat, writer
+from bayeswater.data.sources.cutting import Stretch
+from bayeswater.data.sources.row_names import rows_named
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def answer_rows(
         for table in shown(source, "answering", None if keep else columns, quiet=to_screen):
             for start in range(0, table.num_rows, answers.rows_at_once):
                 rows = table.slice(start, answers.rows_at_once)
-                with named_rows(source.name, n_rows + 1, n_rows + rows.num_rows):
+                with rows_named([Stretch(source.name, n_rows, rows.num_rows)]):
                     found = answers.of(rows.select(columns))
                 n_rows += rows.num_rows
                 n_impossible += found[IMPOSSIBLE].to_numpy().sum()

@@ -1,18 +1,21 @@
-"""Options on how a file is read, the same for every verb, and the source they lead to."""
+"""Options on how a file is read, the same for every verb, and the rows they lead to."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from shutil import copyfileobj
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from bayeswater.data.sources.formats import Format
+from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
     from bayeswater.data.sources.local_rows import LocalRows
+    from bayeswater.data.sources.origin import Origin
     from bayeswater.data.sources.source import Source
 
 READING = Group("Reading", sort_key=10)
@@ -52,24 +55,36 @@ class Reading:
     quotes: bool = True
     encoding: str = "utf-8"
 
-    def open(self, path: str, types: dict[str, Any] | None = None) -> "Source":
-        """Open a file, with types that are known already in the place of none."""
+    def open(self, path: str) -> "Source":
+        """Open a file."""
         from bayeswater.data.sources.opening import open_source
 
-        options = self._options()
-        return open_source(path, **{**options, "types": {**(types or {}), **options["types"]}})
+        return open_source(path, **self._options())
+
+    def open_rows(self, paths: list[str], columns: list[str] | None = None) -> "LocalRows":
+        """Open files that are one table, of which some columns are read, or all; those of a pipe come but once."""
+        from bayeswater.data.sources.recognising import local_rows
+
+        return local_rows(paths, columns=columns, **self._options())
 
     @contextmanager
     def rows(self, paths: list[str]) -> "Iterator[LocalRows]":
-        """Open files that are one table and read more than once; a pipe is laid down in a temporary file first."""
-        from bayeswater.data.sources.recognising import local_rows
-        from bayeswater.data.sources.spooling import spooled
+        """Open files that are one table and read more than once; a pipe is laid down in a temporary file first.
 
-        rows = local_rows(paths, **self._options())
+        It is laid down as it comes: where a cell far down does not fit the type of its column, it is read anew.
+        """
+        from bayeswater.cli.rows import files_of
+
+        rows = self.open_rows(paths)
         if rows.can_be_reread:
             yield rows
             return
-        with spooled(rows) as again:
+        with TemporaryDirectory(prefix="bayeswater-") as folder:
+            files = files_of(rows)
+            again = self.open_rows([_to_reread(file.origin, folder) for file in files])
+            again.name = rows.name
+            for file, before in zip(files_of(again), files, strict=True):
+                file.origin.name = before.name
             yield again
 
     def _options(self) -> dict[str, Any]:
@@ -97,24 +112,21 @@ class Reading:
             "missing": self.missing,
         }
 
-    @contextmanager
-    def open_to_reread(self, path: str) -> "Iterator[Source]":
-        """Open a file that is read more than once; a pipe is laid down in a temporary file first."""
-        from pathlib import Path
 
-        from bayeswater.data.sources.origin import Origin
-
-        origin = Origin(path)
-        if origin.can_be_reread:
-            yield self.open(path)
-            return
-        with TemporaryDirectory(prefix="bayeswater-") as folder:
-            laid_down = Path(folder) / "data"
-            with origin.open() as pipe, laid_down.open("wb") as file:
-                copyfileobj(pipe, file)
-            source = self.open(str(laid_down))
-            source.origin.name = origin.name
-            yield source
+def _to_reread(origin: "Origin", folder: str) -> str:
+    """Name a file that can be read again: that of the origin, or one in the folder with the bytes of a pipe."""
+    if origin.can_be_reread:
+        return str(origin.path)
+    laid_down = Path(mkdtemp(dir=folder)) / (origin.path.name if origin.path else "data")
+    try:
+        with origin.open() as pipe, laid_down.open("xb") as file:
+            copyfileobj(pipe, file)
+    except OSError as error:
+        raise DataError(
+            f"cannot lay down {origin.name} in {folder!r}: {error.strerror or error}; make room there, or name another "
+            "folder in the environment variable TMPDIR"
+        ) from error
+    return str(laid_down)
 
 
 AS_USUAL = Reading()

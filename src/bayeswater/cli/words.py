@@ -14,9 +14,10 @@ from rich.text import Text
 
 from bayeswater.errors import BayesWarning
 
-COLUMN_IN_PYTHON = re.compile(r"""columns=\{('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"): '(\w+)'\}""")
+IN_PYTHON = re.compile(r"""(column|type)s=\{('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"): '(\w+)'\}""")
 OPTIONS = {
     "columns={...}": "--column age=binned",
+    ", or name those to read with columns=[...]": "",
     "decimal=','": "--decimal ,",
     "take unseen='ignore' for": "take --unseen ignore for",
 }
@@ -57,7 +58,7 @@ def in_words_of_the_command(message: str) -> str:
     >>> in_words_of_the_command("to keep it, say columns={'postal code': 'categorical'}")
     "to keep it, say --column 'postal code=categorical'"
     """
-    message = COLUMN_IN_PYTHON.sub(lambda found: f"--column {quote(f'{literal_eval(found[1])}={found[2]}')}", message)
+    message = IN_PYTHON.sub(lambda found: f"--{found[1]} {quote(f'{literal_eval(found[2])}={found[3]}')}", message)
     for python, option in OPTIONS.items():
         message = message.replace(python, option)
     return message

@@ -55,6 +55,10 @@ class DenseMatrix:
         return self.values[:, j]
 
 
+STRIP_ROWS = 1024
+"""Rows of columns that are put side by side at once: what is written stays in the cache until its lines are full."""
+
+
 @dataclass(frozen=True)
 class ColumnMatrix:
     """Columns of a frame, each an array of its own."""
@@ -84,10 +88,11 @@ class ColumnMatrix:
 
     def block(self, rows: slice) -> Array:
         """Put some rows of all columns side by side."""
-        n_rows = len(self.columns[0][rows])
-        values = np.empty((n_rows, len(self.columns)), dtype=self.dtype)
-        for j, column in enumerate(self.columns):
-            values[:, j] = column[rows]
+        cut = [column[rows] for column in self.columns]
+        values = np.empty((len(cut[0]), len(cut)), dtype=self.dtype)
+        for strip in (slice(start, start + STRIP_ROWS) for start in range(0, len(values), STRIP_ROWS)):
+            for j, column in enumerate(cut):
+                values[strip, j] = column[strip]
         return values
 
     def column(self, j: int) -> Array:

@@ -10,6 +10,7 @@ Inside, columns are called c0, c1, ...: Spark takes a dot in a name for a field 
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC
 from functools import cached_property, partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from bayeswater.data.frames import require_own_names
 from bayeswater.data.sources.rows import HEAD_ROWS, S
 from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.engines.parcels import FAN_IN, Parcel, mapped, packed, together
-from bayeswater.engines.pieces import first_rows, in_types
+from bayeswater.engines.pieces import in_types
 from bayeswater.engines.remote_errors import errors_found, errors_named
 from bayeswater.kernels.threads import BLOCK_ROWS
 
@@ -26,17 +27,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NUMBERED = "piece int, content binary"
-"""Rows that workers give: the number of a partition, and bytes."""
+"""Rows that workers give: the number of a partition, and its parcel."""
 
 SMALL_BYTES = 2**16
 """Size of parcels that come straight to the driver, which adds them sooner than Spark plans a tree."""
 
 FEW_PARCELS = 2**10
 """Number of parcels that may do so: 64 MB at most."""
-
-READ_ON = 2**20
-"""Rows that are read of a partition though fewer are wanted: Spark ends a worker that leaves rows unread, and the next
-task would have to load all its libraries again, which takes longer than to read so many rows."""
 
 
 class SparkRows(EngineRows):
@@ -50,26 +47,30 @@ class SparkRows(EngineRows):
 
     @cached_property
     def schema(self) -> "pa.Schema":
-        """Names and types of all columns."""
+        """Names and types of all columns; instants are in the zone of the session."""
         import pyarrow as pa
-        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.pandas.types import to_arrow_type
+        from pyspark.sql.types import TimestampType
 
-        return pa.schema([field.with_nullable(True) for field in to_arrow_schema(self._frame.schema)])
+        instant = pa.timestamp("us", self._frame.sparkSession.conf.get("spark.sql.session.timeZone"))
+        kinds = {field.name: field.dataType for field in self._frame.schema}
+        return pa.schema(
+            [
+                (name, instant if isinstance(kind, TimestampType) else to_arrow_type(kind))
+                for name, kind in kinds.items()
+            ]
+        )
 
     def head(self, columns: Sequence[str], n_rows: int = HEAD_ROWS) -> "pa.Table":
         """Give the first rows: of the first partition, and of as many more as it takes."""
         import pyarrow as pa
 
         self.require_columns(columns)
-        firsts = self._numbered(partial(_first_rows, types=self._types(columns), n_rows=n_rows), columns)
-        n_pieces = 1
-        while True:
-            with errors_found():
-                pieces = firsts.take(n_pieces)  # runs the partitions in their order, and no more than it takes
-            tables = [pa.ipc.open_stream(row["content"]).read_all() for row in sorted(pieces)]
-            if sum(table.num_rows for table in tables) >= n_rows or len(pieces) < n_pieces:
-                return first_rows(tables, self._types(columns), n_rows)
-            n_pieces *= FAN_IN
+        types = self._types(columns)
+        with errors_found():
+            rows = self._selected(columns).take(n_rows)  # by Spark alone: Python workers would read whole partitions
+        cells = zip(*rows, strict=True) if rows else ([] for _ in types)
+        return pa.table([_column(column, field.type) for column, field in zip(cells, types, strict=True)], schema=types)
 
     def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
         """Give a lazy Spark DataFrame of what the function gives."""
@@ -81,7 +82,8 @@ class SparkRows(EngineRows):
         return self._selected(columns).mapInArrow(answers, from_arrow_schema(plain))
 
     def _parcel(self, of: "Callable[[pa.Table], S]", columns: list[str]) -> Parcel:
-        parcels = self._numbered(partial(_packed, of=of), columns).persist()  # larger ones are asked for twice
+        count = partial(_counted, of=of, types=self._types(columns), name=self.name)
+        parcels = self._selected(columns).mapInArrow(count, NUMBERED).persist()  # larger ones are asked for twice
         try:
             with errors_found():
                 is_small = f"length(content) <= {SMALL_BYTES} AND piece < {FEW_PARCELS}"
@@ -92,11 +94,6 @@ class SparkRows(EngineRows):
         finally:
             parcels.unpersist()
         return together([pickle.loads(row["content"]) for row in sorted(last)])
-
-    def _numbered(self, give: "Callable[..., bytes]", columns: Sequence[str]) -> Any:
-        """Make a frame of one row for each partition: its number, and the bytes that a function gives for it."""
-        numbered = partial(_numbered, give=give, types=self._types(columns), name=self.name)
-        return self._selected(columns).mapInArrow(numbered, NUMBERED)
 
     def _selected(self, columns: Sequence[str]) -> Any:
         quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
@@ -111,37 +108,27 @@ def _in_a_tree(parcels: Any, n_parcels: int) -> Any:
     return parcels
 
 
-def _numbered(
-    batches: "Iterable[pa.RecordBatch]", give: "Callable[..., bytes]", types: "pa.Schema", name: str
+def _counted(
+    batches: "Iterable[pa.RecordBatch]", of: "Callable[[pa.Table], Any]", types: "pa.Schema", name: str
 ) -> "Iterator[pa.RecordBatch]":
     number, where = _place(name)
     with errors_named(where):
-        yield _row(number, give(_tables(batches, types)))
-
-
-def _packed(tables: "Iterable[pa.Table]", of: "Callable[[pa.Table], Any]") -> bytes:
-    return pickle.dumps(packed(of, tables))
+        yield _row(number, packed(of, _tables(batches, types)))
 
 
 def _joined(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
     parcels = sorted(row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True))
     if parcels:
-        yield _row(parcels[0][0], pickle.dumps(together([pickle.loads(content) for _, content in parcels])))
+        yield _row(parcels[0][0], together([pickle.loads(content) for _, content in parcels]))
 
 
-def _first_rows(tables: "Iterable[pa.Table]", types: "pa.Schema", n_rows: int) -> bytes:
+def _column(cells: Sequence[Any], kind: "pa.DataType") -> "pa.Array":
+    """Make a column of Python objects; instants come without a zone, by the clock of this machine."""
     import pyarrow as pa
 
-    found, n_read, sink = [], 0, pa.BufferOutputStream()
-    for table in tables:
-        found += [table.slice(0, n_rows - n_read)] if n_read < n_rows else []
-        n_read += table.num_rows
-        if n_read >= max(n_rows, READ_ON):
-            break
-    with pa.ipc.new_stream(sink, types) as stream:
-        for table in found:
-            stream.write_table(table)
-    return bytes(sink.getvalue())
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        cells = [None if cell is None else cell.astimezone(UTC) for cell in cells]
+    return pa.array(cells, kind)
 
 
 def _answers(
@@ -182,10 +169,10 @@ def _place(name: str) -> tuple[int, str]:
     return number, f"{name}, partition {number}"
 
 
-def _row(number: int, content: bytes) -> "pa.RecordBatch":
+def _row(number: int, parcel: Parcel) -> "pa.RecordBatch":
     import pyarrow as pa
 
-    columns = [pa.array([number], pa.int32()), pa.array([content], pa.binary())]
+    columns = [pa.array([number], pa.int32()), pa.array([pickle.dumps(parcel)], pa.binary())]
     return pa.RecordBatch.from_arrays(columns, ["piece", "content"])
 
 

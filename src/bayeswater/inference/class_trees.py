@@ -31,11 +31,13 @@ def count_leaves(trees: TreeSplits, codes: Array, y: Array, n_classes: int, weig
     """Count coded rows in the leaves of all trees."""
     use_loop = _worth_compiling(trees, codes)
 
-    def leaves(tree: int) -> Array:
-        own = slice(tree, tree + 1)
-        return find_leaves(codes, trees.splits, trees.roots[own], trees.order[own], *trees.places, use_loop=use_loop)[0]
+    def leaves(members: slice) -> Array:
+        roots, order = trees.roots[members], trees.order[members]
+        return find_leaves(codes, trees.splits, roots, order, *trees.places, use_loop=use_loop)
 
-    return NodeCounts.of(y, n_classes, weight, trees.start, leaves)
+    if len(codes) <= STRETCH_ROWS:  # few rows go down all trees in the same steps
+        return NodeCounts.of(y, n_classes, weight, trees.start, leaves(slice(None)).__getitem__)
+    return NodeCounts.of(y, n_classes, weight, trees.start, lambda tree: leaves(slice(tree, tree + 1))[0])
 
 
 @dataclass(frozen=True, eq=False)

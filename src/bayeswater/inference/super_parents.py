@@ -23,6 +23,7 @@ from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.information_without import information_without
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.naive import NaiveScores
+from bayeswater.inference.pairs_of_few_rows import own_class_of_few_rows, spodes_of_few_rows
 from bayeswater.inference.parent_shares import one_sided, parent_shares
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
@@ -44,7 +45,8 @@ class SuperParents:
     """Probabilities of pairs, and which columns may be parents and children: both (n_columns,).
 
     With `implying`, cells that others of so many rows imply are left out (`inference.subsumption`). Parents that are
-    `weighted` count as much as they tell about the class.
+    `weighted` count as much as they tell about the class. With `by_pairs` no table of all pairs of states is made: for
+    a few rows of many columns their own pairs are fewer (`inference.pairs_of_few_rows`).
     """
 
     prior: Prior
@@ -54,6 +56,7 @@ class SuperParents:
     is_child: Array
     implying: float | None = None
     weighted: bool = False
+    by_pairs: bool = False
 
     @property
     def log_prior(self) -> Array:
@@ -104,12 +107,14 @@ class SuperParents:
 
     def spodes(self, slots: Array, use_loop: bool) -> Array:
         """Log-joints with each column as the parent: (n_columns, n_rows, n_classes)."""
+        if self.by_pairs:
+            return spodes_of_few_rows(self.estimate, slots, self.is_child)
         return sum_under_parents(slots, self.estimate.log_joint, self.log_conditional, use_loop=use_loop)
 
     def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out, and the prior without it."""
         n_pairs = table.n_cells * self.estimate.n_columns
-        one_weight = bool((removed == removed[0]).all()) and worth_compiling(n_pairs)
+        one_weight = not self.by_pairs and bool((removed == removed[0]).all()) and worth_compiling(n_pairs)
         own_table = self._own_conditional(float(removed[0])) if one_weight else None  # rows of one weight share it
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
@@ -130,6 +135,8 @@ class SuperParents:
         spodes += self._root_shift(removed).T[:, :, None]
         if own_table is not None:
             own = sum_under_own_class(slots, codes, own_table, use_loop=use_loop)
+        elif self.by_pairs:
+            own = own_class_of_few_rows(self.estimate, slots, codes, removed, self.is_child)
         else:
             own = np.stack([self.own_without(i, slots, codes, removed).sum(axis=1) for i in range(slots.shape[1])])
         spodes[:, row, codes] = self._own_root(slots, codes, removed).T + own

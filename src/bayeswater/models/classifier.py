@@ -28,7 +28,7 @@ from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.scoring_classifier import ScoringClassifier
 from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Examples
-from bayeswater.models.streaming.fitting import fit_source
+from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
 from bayeswater.models.streaming.walking import Pass, Walk
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
@@ -116,6 +116,7 @@ class CountingClassifier(ScoringClassifier):
         """
         if target is not None:
             return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
+        require_no_checkpoint(checkpoint)
         return self._fit_at_once(held(X), y, sample_weight)
 
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -125,7 +126,7 @@ class CountingClassifier(ScoringClassifier):
     def _walk(self, examples: Examples) -> Walk[Self]:
         """Learn from a source, pass by pass."""
         sums = yield Pass(Counting(clone(self)))
-        return self._keep(sums, examples.head.X, first=True)
+        return self._keep(sums, examples.columns_of_X, first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.

@@ -82,6 +82,11 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
         """Expected cost of the best action, with `loss` and `prior` as in `decide`: (n_rows,)."""
         return self._evidence(X).expected_loss(loss, prior)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows whose class is predicted; a stream is held in memory, beside its labels."""
+        share: float = super().score(held(X), y, sample_weight)
+        return share
+
     def estimate_class_prior(self, X: Any) -> PriorEstimate:
         """Find the class frequencies where unlabelled rows come from, of largest likelihood; see `PriorEstimate`."""
         return self._evidence(X).estimate_prior()

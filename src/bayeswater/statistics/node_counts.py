@@ -99,6 +99,8 @@ class NodeCounts(Statistic):
 
     def onto(self, classes: Variable) -> Self:
         """Lay the counts out for other classes."""
+        if classes.states == self.classes.states:  # the usual case, and the arrays may be large
+            return replace(self, classes=classes)
         mine, theirs = self.classes.shared_codes(classes)
         code_of = np.full(self.n_classes, -1)
         code_of[mine] = theirs
@@ -115,24 +117,42 @@ class NodeCounts(Statistic):
         return self.onto(classes), other.onto(classes)
 
     def _plus(self, other: Self) -> Self:
-        node, code, (mine, theirs) = self._side_by_side(other)
-        return replace(self, node=node, code=code, count=mine + theirs)
+        place, is_here = self._places(other)
+        count, new = self.count.copy(), ~is_here
+        count[place[is_here]] += other.count[is_here]
+        arrays = {"node": self.node, "code": self.code, "count": count}
+        if new.any():
+            theirs = other.to_arrays()
+            arrays = {name: np.insert(array, place[new], theirs[name][new]) for name, array in arrays.items()}
+        return self._with(arrays)
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
-        node, code, (mine, theirs) = self._side_by_side(other)
-        count = replace(self, node=node, code=code)._taken_away("count", mine, theirs)
-        kept = count > 0
-        return replace(self, node=node[kept], code=code[kept], count=count[kept])
+        place, is_here = self._places(other)
+        mine = np.zeros(len(place))
+        mine[is_here] = self.count[place[is_here]]
+        left = other._taken_away("count", mine, other.count)[is_here]
+        place, count = place[is_here], self.count.copy()
+        count[place] = left
+        arrays = {"node": self.node, "code": self.code, "count": count}
+        if not left.all():
+            arrays = {name: np.delete(array, place[left == 0]) for name, array in arrays.items()}
+        return self._with(arrays)
 
-    def _side_by_side(self, other: Self) -> tuple[Array, Array, Array]:
-        """Nodes and classes of the cells that either has, and the counts of both in them: (2, n_cells)."""
-        both = (self, other)
-        cells = [part.node * self.n_classes + part.code for part in both]
-        cell = np.union1d(*cells)
-        counts = np.zeros((2, len(cell)))
-        for count, own, part in zip(counts, cells, both, strict=True):
-            count[np.searchsorted(cell, own)] = part.count
-        return *np.divmod(cell, self.n_classes), counts
+    def _places(self, other: Self) -> tuple[Array, Array]:
+        """Where each cell of the other stands among these, or would, and whether it is here: both (n_cells,).
+
+        Found by halving, first for the node and then for the class in it: a row costs no look at all the other cells.
+        """
+        low, last = (np.searchsorted(self.node, other.node, side=side) for side in ("left", "right"))
+        high = last
+        while (is_open := low < high).any():
+            middle = np.minimum((low + high) // 2, len(self.code) - 1)
+            is_behind = self.code[middle] < other.code
+            low = np.where(is_open & is_behind, middle + 1, low)
+            high = np.where(is_open & ~is_behind, middle, high)
+        is_here = low < last
+        is_here[is_here] = self.code[low[is_here]] == other.code[is_here]
+        return low, is_here
 
     def _place(self, name: str, place: tuple[int, ...]) -> str:
         return f"the count of class {self.classes.states[int(self.code[place])]!r} in node {int(self.node[place])}"

@@ -122,6 +122,22 @@ def test_categories_are_declared_where_the_library_declares_them():
             assert head.schema.field("s").metadata != STORED
 
 
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int8(), pa.string_view())], ids=str)
+def test_views_of_strings_are_strings_wherever_rows_come_from(kind, tmp_path):
+    words = ["a", None, "b", "a"]
+    indices, labels = pa.array([0, None, 1, 0], pa.int8()), pa.array(["a", "b"], pa.string_view())
+    views = pa.DictionaryArray.from_arrays(indices, labels) if pa.types.is_dictionary(kind) else pa.array(words, kind)
+    table = pa.table({"s": views, "x": [1, 2, 3, 4]})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", table.schema) as file:
+        file.write_table(table)
+    for source in ([table], table.to_batches(), table.to_reader(), tmp_path / "rows.arrow"):
+        rows = local_rows(source)
+        found = rows.head(["s"])["s"]
+        assert found.type == rows.schema.field("s").type
+        assert getattr(found.type, "value_type", found.type) == pa.string()
+        assert found.filter(pa.array([True, True, True, False])).to_pylist() == words[:3]
+
+
 def test_an_old_polars_is_told_the_way_out(monkeypatch):
     lazy = pl.LazyFrame({"x": [1]})
     monkeypatch.delattr(pl.LazyFrame, "collect_batches")

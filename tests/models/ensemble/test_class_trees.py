@@ -175,6 +175,14 @@ def test_rows_added_and_taken_away_leave_what_was_there(setting):
     same(grown, grown.minus(both).plus(both))
 
 
+@settings
+def test_few_rows_that_go_down_all_trees_together_fall_into_the_same_leaves(setting, monkeypatch):
+    family, few = learned(case(), setting), case(seed=2).take(slice(0, 5))
+    together = family.plus(few)
+    monkeypatch.setattr(class_trees, "STRETCH_ROWS", 0)
+    same(together, family.plus(few))
+
+
 def test_rows_that_were_never_counted_are_not_taken_away():
     family = learned(case(), SETTINGS["half, two thresholds"])
     with pytest.raises(StatisticsError, match="never counted"):

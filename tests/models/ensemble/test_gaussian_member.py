@@ -80,3 +80,19 @@ def test_numbers_of_any_size_are_standard():
         table = table_of(numbers, np.zeros((4, 0)), [], np.array([0, 0, 1, 1]), 2)
         found = StandardNumbers.learn(table).read(table).values[:, 0]
         np.testing.assert_allclose(found, (np.array([1, 2, 4, 5]) - 3) / np.sqrt(2.5), rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_can_be_forgotten_until_hardly_any_scatter_is_left(seed):
+    """Columns are bound to one another, or tell the class outright, and of a class only equal rows may remain."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, 30)
+    numbers = np.round(rng.normal(size=(30, 4)) + codes[:, None])
+    numbers[:, 1], numbers[:, 2] = 2 * numbers[:, 0], codes
+    table = table_of(numbers, np.zeros((30, 0)), [], codes, 3)
+    learned = GaussianMember().learn(table, 0)
+    kept = np.flatnonzero(rng.random(30) < 0.3)
+    found = learned.minus(table.take(np.setdiff1d(np.arange(30), kept)))
+    expected = learned.counting(table.take(kept))
+    # What rounding leaves of a scatter is of the order of 1e-13, and a thousandth of all scatter is added to it.
+    np.testing.assert_allclose(np.exp(found.log_posterior(table)), np.exp(expected.log_posterior(table)), atol=1e-8)

@@ -82,13 +82,22 @@ def test_chosen_parents_and_columns_are_those_of_least_log_loss():
     table = mixed_rows(150)
     family = KdbMembers(3).learn(table, 1)
     for number, member in enumerate(family.members):
-        judges = table.take(~in_structure(table.hashes, 1, number, family.phi))
+        judges = table.take(family.tuning_rows(table, number))
         codes, taken = member.columns.codes(judges), Taken(judges.labels, judges.removed)
         losses = member.joint.prefix_losses(codes, judges.weights, taken)
         raw = replace(member, temperature=1.0).log_posterior_without(judges)
         own = -raw[np.arange(len(judges)), judges.labels].sum()
         np.testing.assert_allclose(losses[-1, -1], own, rtol=1e-12)  # all that is kept is the last model
         assert losses[-1, -1] <= losses.min() * (1 + 1e-12)
+
+
+def test_a_row_teaches_the_structure_of_a_member_or_tunes_it_or_judges_it():
+    table = mixed_rows(150)
+    family = KdbMembers(5).learn(table, 1)
+    _, n_judges = family.honest_log_posterior(table)
+    roles = [(in_structure(table.hashes, 1, m, family.phi), family.tuning_rows(table, m)) for m in range(5)]
+    assert not any((seen & tuning).any() for seen, tuning in roles)
+    np.testing.assert_array_equal(n_judges, sum(~seen & ~tuning for seen, tuning in roles))
 
 
 def test_members_differ_in_their_order():
@@ -104,7 +113,7 @@ def test_lambda_is_the_one_that_the_pool_of_the_first_members_says_most_with(see
     losses = {}
     for class_free in CLASS_FREE:
         few = KdbMembers(seed=seed, class_free=class_free).grown(table, PILOTS)
-        found, n_members = few.honest_log_posterior(table)
+        found, n_members = few.tuning_log_posterior(table)
         rows, count = n_members > 0, np.bincount(table.labels)
         judged = table.take(rows)
         losses[class_free] = log_loss(

@@ -33,7 +33,8 @@ def judges_of(family, table, row):
     """Members, as models of their own, whose structure has not seen a row."""
     if isinstance(family, GaussianMember):
         return [family]
-    seen = [in_structure(table.hashes[row : row + 1], family.seed, m, family.phi)[0] for m in range(family.n_members)]
+    taught = family.phi + family.tuned_by
+    seen = [in_structure(table.hashes[row : row + 1], family.seed, m, taught)[0] for m in range(family.n_members)]
     return [member for member, is_seen in zip(family.members, seen, strict=True) if not is_seen]
 
 
@@ -281,8 +282,14 @@ def test_a_table_says_how_many_members_it_is_worth():
 
 def test_probabilities_that_are_too_large_to_keep_are_read_anew(monkeypatch):
     table = mixed_rows(60)
-    kept = AodeMembers(2).learn(table, 0)
+    kept = AodeMembers(2).learn(table, 0).members[0]
+    assert kept.joint_for(60) is kept.joint_for(1)
     monkeypatch.setattr(aode_members, "KEPT_BYTES", 0)
     member = AodeMembers(2).learn(table, 0).members[0]
-    assert member.joint is not member.joint
-    np.testing.assert_array_equal(member.log_posterior(table), kept.members[0].log_posterior(table))
+    assert member.joint_for(60) is not member.joint_for(60)
+    assert (member.joint_for(1).by_pairs, member.joint_for(60).by_pairs) == (True, False)
+    np.testing.assert_array_equal(member.log_posterior(table), kept.log_posterior(table))
+    # A row that reads its own pairs adds the same five terms of each parent, divided or subtracted.
+    one = table.take(slice(0, 1))
+    np.testing.assert_allclose(member.log_posterior(one), kept.log_posterior(one), rtol=1e-12)
+    np.testing.assert_allclose(member.log_posterior_without(one), kept.log_posterior_without(one), rtol=1e-12)

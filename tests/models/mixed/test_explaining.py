@@ -37,7 +37,7 @@ def test_columns_in_another_order_give_the_same_answers(method):
         assert str(answers[0]) == str(answers[1])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "log_evidence"])  # that comes in pieces
 def test_a_stream_that_can_be_read_but_once_is_enough(method):
     X, _ = fruit(6, random_state=1)
     once, twice = (getattr(fruit_model(), method)(table) for table in (X.to_reader(), X))

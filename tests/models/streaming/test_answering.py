@@ -83,14 +83,49 @@ def test_files_are_read_in_the_types_of_the_model(tmp_path):
     assert joined(MODEL.predict([path]))["prediction"].to_pylist() == MODEL.predict(X).tolist()
 
 
-def test_queries_and_iterators_are_answered_in_pieces_and_tables_at_once(tmp_path):
+class Again:
+    """Tables that begin anew whenever they are iterated over."""
+
+    def __iter__(self):
+        return iter(ROWS)
+
+
+IN_PIECES = {
+    "lazy": lambda path: pl.scan_parquet(path),
+    "dataset": lambda path: pyarrow.dataset.dataset(path),
+    "iterator": lambda path: iter(TABLE.to_batches(max_chunksize=9)),
+    "reader": lambda path: TABLE.to_reader(max_chunksize=9),
+    "function": lambda path: lambda: iter(ROWS),
+    "tables": lambda path: ROWS,
+    "batches": lambda path: tuple(TABLE.to_batches(max_chunksize=9)),
+    "frames": lambda path: [table.to_pandas() for table in ROWS if table.num_rows],
+    "begun anew": lambda path: Again(),
+}
+
+
+@pytest.mark.parametrize("source", IN_PIECES.values(), ids=IN_PIECES)
+def test_what_comes_in_pieces_is_answered_in_pieces(source, tmp_path):
     path = tmp_path / "rows.parquet"
     pyarrow.parquet.write_table(TABLE, path)
-    expected = MODEL.predict(X).tolist()
-    for source in (pl.scan_parquet(path), pyarrow.dataset.dataset(path), iter(TABLE.to_batches(max_chunksize=9))):
-        assert joined(MODEL.predict(source))["prediction"].to_pylist() == expected
-    for table in (TABLE, TABLE.to_pandas(), pl.from_arrow(TABLE), TABLE.to_batches()[0], TABLE.to_reader()):
-        assert MODEL.predict(table).tolist() == expected
+    answer = MODEL.predict(source(path))
+    assert iter(answer) is answer
+    assert joined(answer)["prediction"].to_pylist() == MODEL.predict(X).tolist()
+    assert joined(MODEL.decide(source(path)))["action"].to_pylist() == MODEL.predict(X).tolist()
+
+
+@pytest.mark.parametrize("table", [TABLE, TABLE.to_pandas(), pl.from_arrow(TABLE), TABLE.to_batches()[0]], ids=type)
+def test_tables_are_answered_at_once(table):
+    assert MODEL.predict(table).tolist() == MODEL.predict(X).tolist()
+
+
+@pytest.mark.parametrize("row", [list, tuple, np.array, pl.Series, pd.Series, pa.array])
+def test_lists_of_rows_are_answered_at_once(row):
+    model = GaussianNB().fit([[1.0, 2.0], [3.0, 5.0]], [0, 1])
+    assert model.predict([row([1.0, 2.5]), row([3.0, 4.0])]).tolist() == [0, 1]
+
+
+def test_a_reader_is_scored_against_its_labels():
+    assert MODEL.score(X.to_reader(), TABLE["y"]) == MODEL.score(X, TABLE["y"])
 
 
 def test_answers_are_not_computed_before_they_are_asked_for():

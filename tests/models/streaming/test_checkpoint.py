@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from sklearn.base import clone
@@ -30,7 +31,7 @@ from bayeswater import (
     ParameterError,
     save,
 )
-from bayeswater.data.sources import local_rows
+from bayeswater.data.sources import delimited, local_rows
 from bayeswater.models.streaming import checkpoint, labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
@@ -142,7 +143,7 @@ def test_a_file_that_breaks_off_loses_nothing_of_what_was_counted_before_it(data
         pyarrow.parquet.write_table(rows().select(NUMBERS).slice(300 * i, 300), file)
     whole = files[2].read_bytes()
     expected = GaussianNB().fit(files, target="y")
-    path, when = tmp_path / "count.checkpoint", files[2].stat()
+    path = tmp_path / "count.checkpoint"
 
     def breaking(progress: Any) -> None:
         if progress.n_rows == 500:
@@ -150,12 +151,89 @@ def test_a_file_that_breaks_off_loses_nothing_of_what_was_counted_before_it(data
 
     with pytest.raises(ValueError, match=r"part-2\.parquet"):
         GaussianNB().fit(files, target="y", checkpoint=path, progress=breaking)
-    files[2].write_bytes(whole)
-    os.utime(files[2], ns=(when.st_atime_ns, when.st_mtime_ns))
+    files[2].write_bytes(whole)  # at another time
     seen: list[int] = []
     found = GaussianNB().fit(files, target="y", checkpoint=path, progress=lambda progress: seen.append(progress.n_rows))
     assert seen[0] > 500
     assert found.statistics_ == expected.statistics_
+
+
+SEVERAL = ["kind", "size", "y"]
+
+
+def parts(folder: Path, size: int = 300) -> list[Path]:
+    files = [folder / f"part-{i}.csv" for i in range(N // size)]
+    for i, file in enumerate(files):
+        pyarrow.csv.write_csv(rows().select(SEVERAL).slice(size * i, size), file)
+    return files
+
+
+def rewritten(file: Path) -> None:
+    """Give a file the same rows at another time."""
+    when = file.stat()
+    os.utime(file, ns=(when.st_atime_ns, when.st_mtime_ns + 10**9))
+
+
+def stopped_after(files: list[Path], path: Path, n_batches: int, model: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(files, target="y", checkpoint=path, progress=stopping_after(n_batches))
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let types of text be told by few of its rows."""
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**9)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**9)
+
+
+def test_a_bad_row_in_a_later_file_may_be_repaired(tmp_path, small_blocks):
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    expected = NaiveBayes().fit(files, target="y")
+    whole = files[2].read_text()
+    lines = whole.splitlines()
+    files[2].write_text("\n".join([*lines[:60], "one,cell,too,many", *lines[60:]]))
+    with pytest.raises(ValueError, match=r"part-2\.csv"):
+        NaiveBayes().fit(files, target="y", checkpoint=path)
+    files[2].write_text(whole)
+    seen: list[int] = []
+    found = NaiveBayes().fit(files, target="y", checkpoint=path, progress=lambda told: seen.append(told.n_rows))
+    assert seen[0] > 300
+    assert found.statistics_ == expected.statistics_
+
+
+@pytest.mark.parametrize("n_batches", [2, 4])
+def test_files_that_no_pass_has_come_to_may_change_and_others_are_named(n_batches, tmp_path):
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    stopped_after(files, path, n_batches, NaiveBayes())
+    content = path.read_bytes()
+    n_begun = 1 + (n_batches > 3)
+    for number in range(n_begun):
+        when = files[number].stat()
+        rewritten(files[number])
+        with pytest.raises(ModelFileError, match=rf"part-{number}\.csv is not what it was: its name, size or time"):
+            NaiveBayes().fit(files, target="y", checkpoint=path)
+        os.utime(files[number], ns=(when.st_atime_ns, when.st_mtime_ns))
+    assert path.read_bytes() == content
+    rewritten(files[n_begun])
+    found = NaiveBayes().fit(files, target="y", checkpoint=path)
+    assert found.statistics_ == NaiveBayes().fit(files, target="y").statistics_
+
+
+def test_a_second_pass_needs_all_files_as_they_were(tmp_path):
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    stopped_after(files, path, 11, AODE())
+    rewritten(files[2])
+    with pytest.raises(ModelFileError, match=r"part-2\.csv is not what it was"):
+        AODE().fit(files, target="y", checkpoint=path)
+
+
+def test_files_of_the_first_rows_have_to_be_as_they_were(tmp_path, monkeypatch):
+    monkeypatch.setattr(labelled, "SAMPLED", 350)  # by which columns are read: the first file and some of the second
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    stopped_after(files, path, 1, NaiveBayes())
+    rewritten(files[1])
+    with pytest.raises(ModelFileError, match=r"part-1\.csv is not what it was"):
+        NaiveBayes().fit(files, target="y", checkpoint=path)
 
 
 # ---------------------------------------------------------------------- a process that is killed
@@ -218,7 +296,7 @@ def stopped(data: Path, tmp_path: Path) -> Path:
         (AODE(alpha=2.0), {}, "it is of a AODE with other parameters or columns"),
         (AODE(columns={"size": "ignored"}), {}, "it is of a AODE with other parameters or columns"),
         (NaiveBayes(), {}, "it is of the model 'AODE', and not of 'NaiveBayes'"),
-        (AODE(), {"sample_weight": "visits"}, "its files, their sizes or times, or its columns|with other parameters"),
+        (AODE(), {"sample_weight": "visits"}, "its columns, their types or its first rows have changed"),
     ],
     ids=str,
 )
@@ -235,7 +313,7 @@ def test_a_checkpoint_of_other_rows_is_refused(stopped, data, tmp_path):
     with pytest.raises(ModelFileError, match=r"it is of the rows '.*rows\.parquet', and not of '.*other\.parquet'"):
         AODE().fit(other, target="y", checkpoint=stopped)
     pyarrow.parquet.write_table(rows(N + 1), data)
-    with pytest.raises(ModelFileError, match=r"rows\.parquet is not what it was: its files, their sizes or times"):
+    with pytest.raises(ModelFileError, match=r"rows\.parquet is not what it was: its name, size or time"):
         AODE().fit(data, target="y", checkpoint=stopped)
 
 
@@ -249,11 +327,60 @@ def test_files_that_are_no_checkpoint_are_refused(stopped, data, tmp_path):
     stopped.write_bytes(content)
     with pytest.raises(ModelFileError, match="it does not match its fingerprint"):
         AODE().fit(data, target="y", checkpoint=stopped)
-    with pytest.raises(ModelFileError, match=r"cannot write the checkpoint '.*nowhere.*': No such file"):
-        AODE().fit(data, target="y", checkpoint=tmp_path / "nowhere" / "x", progress=told.append)
-    with pytest.raises(ModelFileError, match="it is a directory"):
-        AODE().fit(data, target="y", checkpoint=tmp_path, progress=told.append)
-    assert told == [], "nothing was counted before"
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("place", "message"), [("nowhere/x", "there is no folder '.*nowhere'; make it first"), ("", "it is a folder")]
+)
+@pytest.mark.parametrize("n_first", [50, N + 1])
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_rows_are_read(
+    place, message, n_first, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(labelled, "SAMPLED", n_first)
+    monkeypatch.setattr(labelled.LabelledRows, "_first_rows", None)
+    with pytest.raises(ModelFileError, match=f"cannot write '.*': {message}"):
+        AODE().fit(data, target="y", checkpoint=tmp_path / place)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_stays_one_where_the_checkpoint_can_no_longer_be_written(stop, data, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.setattr(checkpoint, "EVERY_SECONDS", 1e9)
+
+    def vanishing(progress: Any) -> None:
+        if progress.n_rows == 300:
+            (folder / "x").unlink()
+            folder.rmdir()
+            raise stop
+
+    with pytest.raises(stop) as found:
+        AODE().fit(data, target="y", checkpoint=folder / "x", progress=vanishing)
+    assert ["cannot write the checkpoint" in note for note in found.value.__notes__] == [True]
+
+
+def test_a_disk_that_is_full_is_told_once(data, tmp_path, monkeypatch):
+    written = checkpoint.write_model_file
+    n_left = [3]
+
+    def filling(*given: Any) -> None:
+        n_left[0] -= 1
+        if n_left[0] < 0:
+            raise OSError(28, "No space left on device")
+        written(*given)
+
+    monkeypatch.setattr(checkpoint, "write_model_file", filling)
+    with pytest.raises(ModelFileError, match="cannot write the checkpoint .*: No space left on device") as found:
+        AODE().fit(data, target="y", checkpoint=tmp_path / "x")
+    assert not hasattr(found.value, "__notes__")
+
+
+@pytest.mark.parametrize("given", [(rows(), None, "y"), (rows().drop_columns(["y"]), rows()["y"], None)], ids=len)
+def test_rows_in_memory_have_no_checkpoint(given, tmp_path):
+    X, y, target = given
+    with pytest.raises(ParameterError, match="these rows are in memory and are counted at once; leave it out"):
+        NaiveBayes().fit(X, y, target=target, checkpoint=tmp_path / "x")
 
 
 def test_rows_that_can_be_read_but_once_have_no_checkpoint(tmp_path):
@@ -261,11 +388,7 @@ def test_rows_that_can_be_read_but_once_have_no_checkpoint(tmp_path):
         NaiveBayes().fit(iter(rows().to_batches()), target="y", checkpoint=tmp_path / "x")
 
 
-def test_types_that_were_widened_are_known_again(tmp_path, monkeypatch):
-    from bayeswater.data.sources import delimited
-
-    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**9)
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**9)
+def test_types_that_were_widened_are_known_again(tmp_path, small_blocks):
     data, path = tmp_path / "rows.csv", tmp_path / "count.checkpoint"
     lines = [f"{i % 3},{'ab'[i % 2]}\n" for i in range(500)]
     data.write_text("grade,y\n" + "".join(lines) + "A,b\n" + "".join(lines))

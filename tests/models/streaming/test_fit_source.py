@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from sklearn.base import clone
 from tests.models.streaming.pieces import Pieces
 
 from bayeswater import (
@@ -17,6 +18,9 @@ from bayeswater import (
     SPODE,
     TAN,
     BayesWarning,
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
     DataError,
     GaussianClassifier,
     GaussianNB,
@@ -159,6 +163,15 @@ def test_every_source_makes_the_same_model(source, n_first, tmp_path, monkeypatc
     assert model.feature_names_in_.tolist() == X.column_names
 
 
+@pytest.mark.parametrize("model", [MultinomialNB(), ComplementNB(), BernoulliNB(binarize=2), CategoricalNB()], ids=str)
+def test_the_drop_ins_count_pieces_as_all_rows_at_once(model):
+    table = TABLE.select(["visits", "weight", "income"])
+    found = clone(model).fit(pieces(table), target="income")
+    expected = clone(model).fit(table.drop_columns(["income"]), table["income"])
+    assert found.statistics_ == expected.statistics_
+    np.testing.assert_array_equal(found.classes_, expected.classes_)
+
+
 def test_the_wider_type_of_a_late_cell_is_told_and_read_from_the_start(tmp_path, monkeypatch):
     from bayeswater.data.sources import delimited
 
@@ -183,6 +196,13 @@ def test_rows_without_a_label_are_left_out_with_a_warning(how):
     with pytest.warns(BayesWarning, match="30 rows have no value in 'income' and were left out"):
         model = NaiveBayes().fit(source[how], target="income")
     assert model.class_count_.sum() == N - 30
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), GaussianClassifier()], ids=str)
+def test_all_rows_without_a_label_are_told_of_and_not_the_first_alone(model):
+    labels = [None if i > 250 else label for i, label in enumerate(TABLE["income"].to_pylist())]
+    with pytest.warns(BayesWarning, match="49 rows have no value in 'income'"):
+        model.fit(pieces(NUMBERS.set_column(2, "income", pa.array(labels))), target="income")
 
 
 def test_numbers_as_labels_stay_whole_numbers_where_some_are_missing():
@@ -330,6 +350,23 @@ def test_a_late_column_on_which_pieces_do_not_agree_is_left_out_with_a_warning()
     ):
         model = NaiveBayes().fit(pieces(TABLE.append_column("note", pa.array(cells))), target="income")
     assert model.columns_["note"].family == "ignored"
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["u", "v"])], ids=["categorical", "enum"])
+@pytest.mark.parametrize("model", [NaiveBayes(), AODE()], ids=str)
+def test_categories_of_polars_are_counted_past_the_first_rows_and_answered_for(model, kind, monkeypatch):
+    monkeypatch.setattr(labelled, "SAMPLED", 10)
+    words = np.random.default_rng(0).choice(["u", "v"], 60)
+    frame = pl.DataFrame({"c": words, "x": np.arange(60) % 7, "y": ["a", "b", None] * 20}).with_columns(
+        pl.col("c").cast(kind)
+    )
+    with pytest.warns(BayesWarning, match="20 rows have no value in 'y'"):
+        found = clone(model).fit(frame.lazy(), target="y")
+    with pytest.warns(BayesWarning, match="20 rows have no value in 'y'"):
+        expected = clone(model).fit(frame, target="y")
+    assert found.statistics_ == expected.statistics_
+    answer = pa.concat_tables(found.predict_proba(frame.lazy()))
+    np.testing.assert_array_equal(np.column_stack(answer.columns), expected.predict_proba(frame))
 
 
 def test_a_pandas_frame_of_few_rows_is_fitted_as_ever():

@@ -87,6 +87,39 @@ def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: s
     return table
 
 
+def plain_type(kind: "pa.DataType") -> "pa.DataType":
+    """Give strings for views of strings, in which few functions of Arrow are at home; other types as they are.
+
+    >>> import pyarrow as pa
+    >>> plain_type(pa.string_view()), plain_type(pa.int8())
+    (DataType(string), DataType(int8))
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return pa.dictionary(kind.index_type, pa.string(), kind.ordered)
+    return pa.string() if pa.types.is_string_view(kind) else kind
+
+
+def without_views(table: "pa.Table") -> "pa.Table":
+    """Bring views of strings, as columns and as the labels of dictionaries, to strings."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        kind = plain_type(field.type)
+        if kind == field.type:
+            continue
+        column = table.column(place)
+        if pa.types.is_dictionary(kind):
+            parts = [(chunk.indices, chunk.dictionary.cast(pa.string())) for chunk in column.chunks]
+            chunks = [pa.DictionaryArray.from_arrays(*part, ordered=kind.ordered) for part in parts]
+            column = pa.chunked_array(chunks, kind)
+        else:
+            column = column.cast(kind)
+        table = table.set_column(place, field.with_type(kind), column)
+    return table
+
+
 def wider_type(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
     """Give the type that holds the cells of both, None where there is none: text is no number, and truths are neither.
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import STORED
-from bayeswater.data.sources.column_types import cast_columns
+from bayeswater.data.sources.column_types import cast_columns, plain_type, without_views
 from bayeswater.data.sources.places import Mark, Piece
 from bayeswater.data.sources.source import BLOCK_BYTES, Source, batch_rows
 from bayeswater.errors import DataError
@@ -43,7 +43,7 @@ class ColumnarSource(Source):
         import pyarrow as pa
 
         stored = self._stored_schema()
-        return pa.schema([field.with_type(self.types.get(field.name, field.type)) for field in stored])
+        return pa.schema([field.with_type(self.types.get(field.name, plain_type(field.type))) for field in stored])
 
     @abstractmethod
     def _stored_schema(self) -> "pa.Schema":
@@ -54,7 +54,7 @@ class ColumnarSource(Source):
     ) -> Iterator[Piece]:
         """Give batches, before which so many rows stand, in tables of so many rows and the types that are asked for."""
         for table in _of_length(batches, n_rows):
-            yield Piece(cast_columns(table.select(names), self.types, self.name, n_before), Mark(n_before))
+            yield Piece(cast_columns(without_views(table.select(names)), self.types, self.name, n_before), Mark(n_before))
             n_before += table.num_rows
             del table
 

@@ -102,7 +102,7 @@ class DelimitedSource(Source):
         if found == self._decimal:
             raise ParameterError(
                 f"{self.name}: {found!r} stands between cells, so it cannot stand before decimals too; name the "
-                "character between cells with --delimiter, or leave out --decimal"
+                "character between cells, delimiter=... (--delimiter), or leave out decimal"
             )
         return found.encode()
 
@@ -164,7 +164,7 @@ class DelimitedSource(Source):
         except _UnclosedQuote:
             raise DataError(
                 f"{self.name}: a row after {self._row(n_rows)} does not end: a quote is opened and never closed; close "
-                "it, or say --no-quotes if quotes are characters like others"
+                "it, or say quotes=False (--no-quotes) if quotes are characters like others"
             ) from None
 
     def _blocks(self, n_passed: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -293,9 +293,12 @@ class DelimitedSource(Source):
             raise self._not_in_encoding(f"{row}, column {name!r}")
         misfit = f"{self.name}: {row}, column {name!r} holds {found[4]!r}, which is no {types[name]}"
         if name in self.types:
-            raise DataError(f"{misfit}; correct the cell, or name what stands for missing with --missing {found[4]!r}")
+            raise DataError(
+                f"{misfit}; correct the cell, or name what stands for missing: missing=[{found[4]!r}] (--missing "
+                f"{found[4]!r})"
+            )
         self._refused.add((name, types[name]))
-        self._widen(f"{misfit} as the cells before are", f"say what the column holds with --type {name}=string")
+        self._widen(f"{misfit} as the cells before are", _say_what_it_holds(name))
 
     def _unparsable(self, error: Exception, n_rows: int) -> DataError:
         found = RAGGED.match(str(error))
@@ -304,7 +307,7 @@ class DelimitedSource(Source):
             return DataError(
                 f"{self.name}: {self._row(n_rows + row)} has {_cells(there)} and not {expected}: "
                 f"{text[:80]!r}; quote cells that hold {self.delimiter!r}, or name another character between cells "
-                "with --delimiter"
+                "with delimiter=... (--delimiter)"
             )
         if "Empty CSV" in str(error):
             return DataError(f"{self.name} has no rows; give a file with a header and rows")
@@ -316,7 +319,7 @@ class DelimitedSource(Source):
     def _not_in_encoding(self, where: str) -> DataError:
         return DataError(
             f"{self.name}: {where} is not text in {self._encoding}; name the encoding of the file, for example "
-            "--encoding gbk (Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
+            "encoding='gbk' (--encoding gbk; Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
         )
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bayeswater.data.sources.beside import worked_beside
 from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
@@ -28,6 +28,16 @@ T = TypeVar("T")
 
 IDENTIFYING_ROWS = 100
 """Rows by which a stream is known again."""
+
+PART_DIGITS = 16
+"""Of the hash of a part: there may be thousands of them."""
+
+
+class Fingerprint(NamedTuple):
+    """Words that change: one with how rows are read, and one for each part with what it holds."""
+
+    reading: str
+    parts: tuple[str, ...]
 
 
 class LocalRows(Rows):
@@ -55,6 +65,8 @@ class LocalRows(Rows):
         self._rest: Iterator[PartPiece] | None = None
         self._is_used_up = False
         self._seen: dict[tuple[str, ...], list[object]] = {}
+        self.n_parts_seen = 0
+        """Parts, from the first on, of which `head` has shown rows."""
 
     # ------------------------------------------------------------------ what is known before any row is read
 
@@ -84,8 +96,8 @@ class LocalRows(Rows):
             part.declare(types)
         self.__dict__.pop("schema", None)
 
-    def fingerprint(self, columns: Sequence[str]) -> str:
-        """Give a word that changes with the files, their sizes and times, the columns and how batches are cut.
+    def fingerprint(self, columns: Sequence[str]) -> Fingerprint:
+        """Give words that change with the columns and how batches are cut, and with each file, its size and its time.
 
         Rows that are in no files are known by the first of them.
 
@@ -98,8 +110,7 @@ class LocalRows(Rows):
         kinds = [(name, str(self.schema.field(name).type)) for name in columns]
         identities = [part.identity for part in self.parts]
         first = [] if all(identities) else self._first_rows(tuple(columns))
-        said = repr((rule, kinds, identities, first))
-        return sha256(said.encode()).hexdigest()
+        return Fingerprint(_hashed((rule, kinds, first)), tuple(_hashed(each)[:PART_DIGITS] for each in identities))
 
     def _first_rows(self, columns: tuple[str, ...]) -> list[object]:
         """Give the first rows; where they can be read but once, they are remembered."""
@@ -124,6 +135,7 @@ class LocalRows(Rows):
             found = self._kept
         if not found:
             return self.schema.empty_table().select(columns)
+        self.n_parts_seen = max(self.n_parts_seen, found[-1].part + 1)
         return one_table([part.piece.table.select(columns) for part in found]).slice(0, n_rows)
 
     def sum(
@@ -247,6 +259,10 @@ def _first(pieces: Iterator[PartPiece], n_rows: int) -> list[PartPiece]:
         found.append(piece)
         n_rows -= piece.piece.table.num_rows
     return found
+
+
+def _hashed(said: object) -> str:
+    return sha256(repr(said).encode()).hexdigest()
 
 
 def _total(numbers: Iterable[int | None]) -> int | None:

@@ -69,7 +69,7 @@ def local_rows(
     if isinstance(source, LocalRows):
         return source
     kinds = {name: type_named(kind) if isinstance(kind, str) else kind for name, kind in (types or {}).items()}
-    if is_path(source) or _are_paths(source):
+    if is_path(source) or are_paths(source):
         given = [source] if is_path(source) else list(source)
         files = [open_source(file, format, types=kinds, **reading) for file in files_named(given)]
         for file in files:
@@ -83,7 +83,8 @@ def local_rows(
     return LocalRows(parts, name, columns=columns, progress=progress)
 
 
-def _are_paths(source: Any) -> bool:
+def are_paths(source: Any) -> bool:
+    """Say whether something is a list of names of files."""
     return isinstance(source, Sequence) and len(source) > 0 and all(map(is_path, source))
 
 

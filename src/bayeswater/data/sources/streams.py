@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.sources.column_types import wider_type
+from bayeswater.data.sources.column_types import plain_type, wider_type, without_views
 from bayeswater.data.sources.parts import chosen_fields, conformed
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.data.sources.source import nearest_names
@@ -127,7 +127,7 @@ class Stream:
         if isinstance(item, pa.RecordBatch):
             item = pa.Table.from_batches([item])
         if isinstance(item, pa.Table):
-            return item.replace_schema_metadata(None)
+            return without_views(item.replace_schema_metadata(None))
         if is_frame(item):
             return marked_table(read_frame(item))
         raise DataError(
@@ -158,7 +158,7 @@ def marked_table(frame: Frame) -> "pa.Table":
     """Give the table of a frame, with a mark on dictionaries that declare no categories, as those of polars."""
     import pyarrow as pa
 
-    table = frame.table.replace_schema_metadata(None)
+    table = without_views(frame.table.replace_schema_metadata(None))
     for place, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type) and field.name not in frame.declared:
             table = table.set_column(place, field.with_metadata(STORED), table.column(place))
@@ -166,10 +166,5 @@ def marked_table(frame: Frame) -> "pa.Table":
 
 
 def _plain_type(field: "pa.Field") -> "pa.DataType":
-    """Give the type of the cells; views of strings, in which not all functions of Arrow are at home, are strings."""
-    import pyarrow as pa
-
-    kind = field.type.value_type if field.metadata == STORED else field.type
-    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
-        return pa.dictionary(kind.index_type, pa.string(), kind.ordered)
-    return pa.string() if pa.types.is_string_view(kind) else kind
+    """Give the type of the cells, whatever they are stored as."""
+    return plain_type(field.type.value_type if field.metadata == STORED else field.type)

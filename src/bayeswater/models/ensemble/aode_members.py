@@ -63,30 +63,30 @@ class AodeMember(KeptFields):
         count = member.sums.class_count.count
         return replace(member, temperature=best_temperature(member.log_posterior_without(judges), judges, count))
 
-    @property
-    def joint(self) -> SuperParents:
-        """The probabilities, ready for scoring; kept from one call to the next where they are not too large."""
-        n_slots = int((self.columns.n_states + 1).sum())
-        is_small = 8 * n_slots**2 * self.sums.columns.n_classes <= KEPT_BYTES
-        return self._kept_joint if is_small else self._new_joint()
+    def joint_for(self, n_rows: int) -> SuperParents:
+        """The probabilities, ready for scoring so many rows; kept for the next ones where they are not too large.
+
+        Of a larger table, rows that have fewer pairs than it has entries read their own.
+        """
+        n_slots, n_columns = int((self.columns.n_states + 1).sum()), len(self.columns.n_states)
+        if 8 * n_slots**2 * self.sums.columns.n_classes <= KEPT_BYTES:
+            return self._joint
+        return replace(self._joint, by_pairs=n_rows * n_columns**2 <= n_slots**2)
 
     @cached_property
-    def _kept_joint(self) -> SuperParents:
-        return self._new_joint()
-
-    def _new_joint(self) -> SuperParents:
+    def _joint(self) -> SuperParents:
         everywhere = np.ones(len(self.columns.n_states), dtype=bool)
         prior = Prior.of(self.sums.class_count.count, SMOOTHING)
         return SuperParents(prior, PairEstimate(self.sums.columns, SMOOTHING), 1.0, everywhere, everywhere)
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Log posterior of rows: (n_rows, n_classes)."""
-        codes = self.columns.codes(table).T
-        return tempered(log_posterior(self.joint.of(codes, self._use_loop(len(table)))), self.temperature)
+        joint = self.joint_for(len(table)).of(self.columns.codes(table).T, self._use_loop(len(table)))
+        return tempered(log_posterior(joint), self.temperature)
 
     def log_posterior_without(self, table: EnsembleTable) -> Array:
         """Log posterior of counted rows, one copy of each taken out of the counts: (n_rows, n_classes)."""
-        without = self.joint.without(self.columns.read(table), labels_of(table), table.removed)
+        without = self.joint_for(len(table)).without(self.columns.read(table), labels_of(table), table.removed)
         joint, _ = without(slice(0, len(table)), self._use_loop(len(table)))
         return tempered(log_posterior(joint), self.temperature)
 

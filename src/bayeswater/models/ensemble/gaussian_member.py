@@ -29,6 +29,8 @@ from bayeswater.models.ensemble.pooling import (
 )
 from bayeswater.models.ensemble.state_columns import declared_codes, labels_of
 from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 LENT_ROWS = (0.3, 2.0, 20.0, 1e4)
@@ -77,20 +79,25 @@ class GaussianMember(Family):
 
     def counting(self, table: EnsembleTable) -> Self:
         """Sum other rows, with what was chosen as it is."""
-        return self._moved(table, lambda mine, theirs: theirs)
+        return self._moved(table, lambda mine, theirs: theirs, lambda part, theirs: theirs)
 
     def plus(self, table: EnsembleTable) -> Self:
         """Sum further rows."""
-        return self._moved(table, add)
+        return self._moved(table, add, lambda part, theirs: part.sums + theirs)
 
     def minus(self, table: EnsembleTable) -> Self:
         """Take rows out of the sums."""
-        return self._moved(table, sub)
+        return self._moved(table, sub, NumberPart.without)
 
-    def _moved(self, table: EnsembleTable, move: Callable[[Any, Any], Any]) -> Self:
+    def _moved(
+        self,
+        table: EnsembleTable,
+        move: Callable[[Any, Any], Any],
+        move_numbers: Callable[[NumberPart, Sums[Scatter]], Sums[Scatter]],
+    ) -> Self:
         numbers, states = self.numbers, self.states
         if numbers is not None:
-            numbers = replace(numbers, sums=move(numbers.sums, numbers.counted(table)))
+            numbers = replace(numbers, sums=move_numbers(numbers, numbers.counted(table)))
         if states is not None:
             states = replace(states, sums=move(states.sums, states.counted(table)))
         return replace(self, class_counts=move(self.class_counts, _counted(table)), numbers=numbers, states=states)

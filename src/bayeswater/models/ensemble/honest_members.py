@@ -54,6 +54,9 @@ class HonestMembers(Family):
     """
 
     member_kind: ClassVar[Any]
+    tuned_by: ClassVar[float] = 0.0
+    """Share of the rows, beside those that a structure has seen, that tune the numbers of a member: they do not judge
+    it either. Where a member tunes no more than a temperature, none are set apart for it."""
 
     n_members: int = 0
     seed: int = 0
@@ -99,10 +102,25 @@ class HonestMembers(Family):
         return log_mean(_beside(lambda member: member.log_posterior(table), self.members))
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
-        """Score counted rows by the members whose structure has not seen them, each row taken out of the counts."""
+        """Score counted rows by members that they taught nothing but counts, each row taken out of these."""
+        return self._scored(
+            table, lambda number: ~in_structure(table.hashes, self.seed, number, self.phi + self.tuned_by)
+        )
+
+    def tuning_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
+        """Score counted rows by the members that they tune, each row taken out of the counts."""
+        return self._scored(table, lambda number: self.tuning_rows(table, number))
+
+    def tuning_rows(self, table: EnsembleTable, number: int) -> Array:
+        """Mark the rows that tune a member (n_rows,): none of those that its structure has seen, or that judge it."""
+        first, last = (in_structure(table.hashes, self.seed, number, self.phi + more) for more in (0.0, self.tuned_by))
+        return last & ~first
+
+    def _scored(self, table: EnsembleTable, rows_of: Callable[[int], Array]) -> tuple[Array, Array]:
+        """Score counted rows by the members that `rows_of` marks them for."""
 
         def judged(number: int) -> tuple[Array, Array]:
-            rows = np.flatnonzero(~in_structure(table.hashes, self.seed, number, self.phi))
+            rows = np.flatnonzero(rows_of(number))
             own = self.members[number].log_posterior_without(table.take(rows)) if len(rows) else np.zeros((0, 1))
             return rows, own
 

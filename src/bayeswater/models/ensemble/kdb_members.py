@@ -4,10 +4,11 @@ A member draws the order of the columns, in proportion to what they tell about t
 among those before that it hangs on most (`structure/kdb.py`): all that from its share of the rows. Probabilities are
 drawn, level by level, from those with fewer parents, and by a share lambda from those without the class.
 
-All rows are counted; the rows that the structure has not seen choose, each taken out of the counts, the concentrations
-(`estimate/level_concentrations.py`), then how many parents and columns are worth having, then the temperature. What was
-not chosen is not kept. Lambda is chosen for all members at once, by what the pool of the first few says of such rows:
-tables of numbers want less of it, those of categories more.
+All rows are counted. A quarter of those that the structure has not seen choose, each taken out of the counts, the
+concentrations (`estimate/level_concentrations.py`), then how many parents and columns are worth having, then the
+temperature; what was not chosen is not kept. So much is chosen that these rows know the member by heart: only the
+others judge it. Lambda is chosen for all members at once, by what the pool of the first few says of rows that tune
+them: tables of numbers want less of it, those of categories more.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -78,13 +79,13 @@ class KdbMember:
 
     @classmethod
     def learn(
-        cls, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator, class_free: float
+        cls, table: EnsembleTable, seen: Array, tuning: Array, number: int, rng: np.random.Generator, class_free: float
     ) -> "KdbMember":
-        """Learn a structure by the rows that are seen, count all rows, and let the others choose what is tuned."""
+        """Learn a structure by the rows that are seen, count all rows, and let those that tune choose the numbers."""
         columns = StateColumns.learn(table, seen, number, rng)
         member = cls(columns, _counted_structure(columns, table, seen, rng, class_free))
         count = member.joint.prior.count
-        judges = table.take(~seen)
+        judges = table.take(tuning)
         judges = judges.take(can_judge(judges, count) & some_rows(judges.hashes, JUDGES))
         if not len(judges):
             return member
@@ -190,6 +191,7 @@ class KdbMembers(HonestMembers):
 
     kind: ClassVar[str] = "kdb"
     member_kind: ClassVar[type[KdbMember]] = KdbMember
+    tuned_by: ClassVar[float] = 0.1
 
     class_free: float = CLASS_FREE[0]  # lambda, once it is chosen
 
@@ -200,7 +202,7 @@ class KdbMembers(HonestMembers):
         for class_free in CLASS_FREE:
             start = replace(self, seed=seed, phi=self.phi_for(table), class_free=class_free, members=())
             few = start.grown(table, min(PILOTS, n_members))
-            found, n_judges = few.honest_log_posterior(table)
+            found, n_judges = few.tuning_log_posterior(table)
             judged = table.take(n_judges > 0)
             found = found[n_judges > 0]
             losses.append(log_loss(tempered(found, best_temperature(found, judged, count)), judged, count))
@@ -209,9 +211,15 @@ class KdbMembers(HonestMembers):
 
     def learn_member(self, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> KdbMember:
         """Learn one member, whose structure sees the rows that are marked `seen`."""
-        return KdbMember.learn(table, seen, number, rng, self.class_free)
+        return KdbMember.learn(table, seen, self.tuning_rows(table, number), number, rng, self.class_free)
 
     def members_for(self, table: EnsembleTable) -> int:
         """Say how many members a table is worth."""
         n_terms = float(table.weights.sum()) * table.n_columns * table.n_classes
         return self.n_members or next(members for most, members in MEMBERS if n_terms < most)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, n_states: Array, n_classes: int) -> Self:
+        """Make the members of arrays that may come from anywhere."""
+        family = super().from_arrays(arrays, n_numbers, n_states, n_classes)
+        return replace(family, class_free=family.members[0].joint.class_free)

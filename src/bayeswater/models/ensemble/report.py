@@ -50,7 +50,8 @@ class EnsembleReport:
     Attributes
     ----------
     error, log_loss, ece : honest figures, each with an interval of 95 %: rows are judged by members whose structure has
-        not seen them, without themselves in the counts, and by temperatures and weights that other rows taught
+        not seen them, without themselves in the counts, and by temperatures of families and a pool that other rows
+        taught
     n_rows : weight of the rows that were learned from
     n_judged : weight of those that every family could judge
     n_alone : rows alone in their class, among those that were to judge: nobody knows of the class without them

@@ -185,7 +185,7 @@ def _fitted(
 def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable) -> Scores:
     """Pool the scores of each half of the rows by what the other half teaches; give those that all families judge."""
     judged = np.all(members, axis=0)
-    half = np.arange(len(judges)) % 2 == 0
+    half = mixed(judges.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
     log_proba = np.zeros((len(judges), judges.n_classes))
     for learning, judging in ((half, ~half), (~half, half)):
         rows = np.flatnonzero(judging & judged)

@@ -164,7 +164,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         again = "shrinkage='auto' reads the rows twice" if is_auto else ""
         again = "calibrate=True reads the rows twice" if self.calibrate else again
         sums = yield Pass(Counting(clone(self)), then=again)
-        self._keep(sums, examples.head.X, first=True)
+        self._keep(sums, examples.columns_of_X, first=True)
         if is_auto:
             losses = yield Pass(Losses(self), "choosing the shrinkage", then=again if self.calibrate else "")
             self.shrinkage_ = losses.best()

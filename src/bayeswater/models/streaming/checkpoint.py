@@ -18,7 +18,7 @@ from bayeswater.data.original_types import arrow_type
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.places import Place
 from bayeswater.errors import BayesError, ModelFileError
-from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
+from bayeswater.files.model_file import Document, read_model_file, require, require_folder, write_model_file
 from bayeswater.models.stored.columns import without_vectorizers
 from bayeswater.models.stored.partial_sums import described, restored
 from bayeswater.models.stored.values import CODEC
@@ -44,6 +44,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], rows: LocalRows, names: Sequence[str], model: Any) -> None:
         self.path, self.rows, self.names = Path(path), rows, list(names)
+        require_folder(self.path)
         self.model, self.settings = type(model).__name__, _settings_of(model, names)
         self.finished: list[Any] = []
         self.under_way: tuple[Place, Any] | None = None
@@ -65,9 +66,8 @@ class Checkpoint:
             return self.finished[self.n_walked - 1]
         try:
             total = self.rows.sum(of, columns, start=self.under_way, after=self._after)
-        except (Exception, KeyboardInterrupt):
-            if self.under_way is not None:
-                self.write()
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            self._write_at_last(error)
             raise
         self.finished.append(total)
         self.under_way = None
@@ -77,7 +77,8 @@ class Checkpoint:
     def write(self) -> None:
         """Put what was counted so far into the file."""
         content, arrays = described([self.finished, self.under_way and self.under_way[1]])
-        document = {**self._identity, "place": self.under_way and list(self.under_way[0]), **content}
+        place = self.under_way and list(self.under_way[0])
+        document = {**self._identity, "n_parts_seen": self.rows.n_parts_seen, "place": place, **content}
         try:
             write_model_file(self.path, document, arrays)
         except OSError as error:
@@ -85,6 +86,15 @@ class Checkpoint:
         except BayesError as error:
             raise ModelFileError(f"cannot write the checkpoint {self._named}: {error}") from None
         self._written = time.monotonic()
+
+    def _write_at_last(self, error: BaseException) -> None:
+        """Write what was counted before an error, which stays what it is where this fails too."""
+        if self.under_way is None or isinstance(error, ModelFileError):  # that is of a writing that failed just now
+            return
+        try:
+            self.write()
+        except ModelFileError as failure:
+            error.add_note(str(failure))
 
     def remove(self) -> None:
         """Take the file away: the model is fitted."""
@@ -101,11 +111,13 @@ class Checkpoint:
 
     def _identified(self) -> Document:
         types = {name: str(self.rows.schema.field(name).type) for name in self.names}
+        fingerprint = self.rows.fingerprint(self.names)
         return {
             "library": f"bayeswater {__version__}",
             "kind": KIND,
             "source": self.rows.name,
-            "fingerprint": self.rows.fingerprint(self.names),
+            "fingerprint": fingerprint.reading,
+            "parts": list(fingerprint.parts),
             "types": types,
             "model": self.model,
             "settings": self.settings,
@@ -121,12 +133,11 @@ class Checkpoint:
             place = document["place"]
             if place is not None:
                 require(
-                    isinstance(place, list)
-                    and len(place) == len(Place._fields)
-                    and all(type(part) is int and part >= 0 for part in place),
+                    isinstance(place, list) and len(place) == len(Place._fields) and all(map(_is_count, place)),
                     "its place is none",
                 )
                 self.under_way = Place(*place), total
+            self._require_same_parts(document)
         except OSError as error:
             raise ModelFileError(f"cannot read the checkpoint {self._named}: {error.strerror or error}") from error
         except (ValueError, TypeError, KeyError) as error:
@@ -143,10 +154,31 @@ class Checkpoint:
                 raise ModelFileError(f"it is of the {what} {document.get(key)!r}, and not of {mine[key]!r}")
         require(
             document.get("fingerprint") == mine["fingerprint"],
-            f"{self.rows.name} is not what it was: its files, their sizes or times, or its columns have changed",
+            f"{self.rows.name} is not what it was: its columns, their types or its first rows have changed",
         )
         is_same = document.get("settings") == mine["settings"]
         require(is_same, f"it is of a {self.model} with other parameters or columns")
+
+    def _require_same_parts(self, document: Document) -> None:
+        """Refuse a change of what was counted, and of the first rows, by which columns are read.
+
+        Files that no pass has come to yet may be others: a bad one may have been repaired.
+        """
+        before, now = document.get("parts"), self.rows.fingerprint(self.names).parts
+        n_seen = document.get("n_parts_seen")
+        require(isinstance(before, list) and _is_count(n_seen), "it does not say which files it is of")
+        n_needed = 0
+        if self.finished:
+            n_needed = max(len(before), len(now))
+        elif self.under_way is not None:
+            place, _ = self.under_way
+            n_needed = max(n_seen, place.part + (place.part_row > 0))
+        for number in range(n_needed):
+            name = self.rows.parts[number].name if number < len(now) else f"file {number + 1} of {self.rows.name}"
+            require(
+                before[number : number + 1] == [*now[number : number + 1]],
+                f"{name} is not what it was: its name, size or time, or its place among the files has changed",
+            )
 
     def _declare(self, types: Any) -> None:
         """Read columns in the types in which they were read: a cell far down may have shown a wider one."""
@@ -155,6 +187,10 @@ class Checkpoint:
         other = {name: arrow_type(kind) for name, kind in types.items() if name in known and kind != known[name]}
         if any(kind is not None for kind in other.values()):
             self.rows.declare({name: kind for name, kind in other.items() if kind is not None})
+
+
+def _is_count(number: Any) -> bool:
+    return type(number) is int and number >= 0
 
 
 def _settings_of(model: Any, names: Sequence[str]) -> str:

@@ -36,6 +36,11 @@ class Examples(ABC):
         """The first rows that have a label and a weight, by which a plan is made that cannot wait for all of them."""
 
     @property
+    def columns_of_X(self) -> Any:
+        """A table with the columns of X, of which only these are looked at."""
+        return self.head.X
+
+    @property
     @abstractmethod
     def can_be_reread(self) -> bool:
         """Whether `sum` may be asked more than once."""

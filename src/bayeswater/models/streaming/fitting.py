@@ -33,6 +33,7 @@ def fit_source(
     if not isinstance(target, str):
         raise ParameterError(f"target is {target!r}; give the name of the column of labels")
     if is_in_memory(source):
+        require_no_checkpoint(checkpoint)
         return model.fit(*_parted(source, target, sample_weight))
     rows = rows_to_learn(source)
     if rows is None:
@@ -45,6 +46,15 @@ def fit_source(
     with told(rows, progress):
         learned_from(model, LabelledRows(rows, target, sample_weight), checkpoint)
     return model
+
+
+def require_no_checkpoint(checkpoint: Any) -> None:
+    """Refuse a checkpoint of rows that are in memory: it would never be written."""
+    if checkpoint is not None:
+        raise ParameterError(
+            f"checkpoint is {str(checkpoint)!r}, but these rows are in memory and are counted at once; leave it out, or "
+            "give a source that is read in pieces, fit(source, target=...)"
+        )
 
 
 def learned_from(
@@ -69,7 +79,7 @@ def _learned(model: Any, examples: LabelledRows, path: Any, then: Callable[[], A
     try:
         if examples.fits_into_head:
             with examples.head_named():
-                model.fit(*examples.head[:3])
+                model.fit(*examples.whole()[:3])
                 return then()
         if examples.checkpoint is not None:
             examples.checkpoint.begin()

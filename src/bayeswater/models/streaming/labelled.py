@@ -96,7 +96,6 @@ class LabelledRows(Examples):
     def head(self) -> Piece:
         """The first rows of the source, those without a label left out."""
         found, n_first = self._first, self._first_rows.num_rows
-        self.n_rows, self.n_unlabelled = found.n_rows, found.n_unlabelled
         if found.piece is not None:
             return found.piece
         if not n_first:
@@ -108,6 +107,16 @@ class LabelledRows(Examples):
             f"{f' and a weight over 0 in {self.weight!r}' if self.weight else ''}, and they tell how columns are read; "
             "is it the right column? Rows before the first label are to be left out"
         )
+
+    @property
+    def columns_of_X(self) -> "pa.Table":
+        """The columns of X, without a row: an engine need not compute any for them."""
+        return self.rows.schema.empty_table().select(self.columns)
+
+    def whole(self) -> Piece:
+        """Give all rows, where they are among the first."""
+        self.n_rows, self.n_unlabelled = self._first.n_rows, self._first.n_unlabelled
+        return self.head
 
     @contextmanager
     def head_named(self) -> Iterator[None]:
