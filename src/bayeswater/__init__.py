@@ -11,6 +11,9 @@ from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bayeswater.data.discretising.discretizer import Discretizer
+    from bayeswater.data.sources.recognising import local_rows
+    from bayeswater.data.sources.spooling import spooled
+    from bayeswater.data.text import TextAnalyser
     from bayeswater.decision.bayes_decision import BayesDecision
     from bayeswater.decision.calibrated import Calibrated
     from bayeswater.decision.loss import Loss
@@ -84,6 +87,9 @@ _HOME = {
     "NaiveBayes": "models.mixed.naive_bayes",
     "NetworkClassifier": "models.network.network_classifier",
     "Discretizer": "data.discretising.discretizer",
+    "TextAnalyser": "data.text",
+    "local_rows": "data.sources.recognising",
+    "spooled": "data.sources.spooling",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
     "Loss": "decision.loss",
@@ -165,14 +171,17 @@ __all__ = [
     "SchemaError",
     "SingularCovarianceWarning",
     "StatisticsError",
+    "TextAnalyser",
     "UnseenCategoryWarning",
     "bootstrap_structure",
     "compare",
     "description_length",
     "learn_structure",
     "load",
+    "local_rows",
     "save",
     "score_structure",
+    "spooled",
     "threads",
 ]
 

@@ -90,6 +90,16 @@ def test_help_and_version_import_nothing_heavy(arguments):
     assert child.stdout == f"{__version__}\n" if "--version" in arguments else "Usage: bayeswater" in child.stdout
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("verb", [["predict", "people.csv"], ["inspect"]], ids=" ".join)
+def test_standard_output_is_named_where_its_disk_is_full(verb, folder):
+    with Path("/dev/full").open("wb") as full:
+        files = [folder / "people.bayes", *(folder / name for name in verb[1:])]
+        process = started(verb[0], *files, stdout=full, stderr=subprocess.PIPE)
+        _, err = process.communicate(timeout=120)
+    assert (process.returncode, err.decode()) == (1, "error: standard output: No space left on device\n")
+
+
 def test_a_pipe_that_is_closed_early_ends_the_command_quietly(folder):
     lines = (folder / "people.csv").read_text().splitlines(keepends=True)
     (folder / "long.csv").write_text("".join([lines[0], *lines[1:] * 200]))

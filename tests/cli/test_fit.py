@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
+from bayeswater.cli.reading import Reading
 from bayeswater.data.column_plan import FAMILIES
 from bayeswater.data.sources import delimited, local_rows
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -300,6 +302,36 @@ def test_every_model_is_counted_in_pieces_as_from_all_rows_at_once(run, folder, 
     assert mine["log_loss"] == pytest.approx(theirs["log_loss"], rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("options", "n_passes"),
+    [
+        ([], 2),  # counted; left out one by one, which also calibrates
+        (["--column", "age=mdl"], 3),  # calibrated by rows that had no say in the cuts
+        (["--model", "gaussian-full", "--ignore", "job", "--ignore", "member", "--ignore", "born"], 3),
+        (["--model", "tan"], 4),  # numbers are looked at before they are counted
+        (["--model", "aode"], 4),
+        (["--model", "a2de"], 4),
+        (["--model", "spode"], 5),  # and a parent is chosen
+        (["--model", "kdb"], 5),
+        (["--model", "skdb"], 6),  # and columns; once more where numbers have so many values that cuts are refined
+        (["--model", "ensemble", "--preset", "generative"], 1),
+    ],
+)
+def test_the_table_is_read_as_often_as_the_help_says(run, folder, monkeypatch, options, n_passes):
+    monkeypatch.setattr(labelled, "SAMPLED", 50)
+    passes = []
+    add_up = local_rows.LocalRows.sum
+
+    def counted(self: Any, *given: Any, **more: Any) -> Any:
+        passes.append(self)
+        return add_up(self, *given, **more)
+
+    monkeypatch.setattr(local_rows.LocalRows, "sum", counted)
+    answer = run("fit", folder / "people.csv", "--target", TARGET, *options, "-o", folder / "m.bayes")
+    assert answer.code == 0, answer.err
+    assert len(passes) == n_passes
+
+
 def test_a_count_that_was_stopped_goes_on_from_its_checkpoint(run, folder, monkeypatch):
     monkeypatch.setattr(labelled, "SAMPLED", 50)
     monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 50)
@@ -326,6 +358,26 @@ def test_a_count_that_was_stopped_goes_on_from_its_checkpoint(run, folder, monke
         assert not list(folder.glob("*.tmp"))
     assert (folder / "m.bayes").read_bytes() == expected
     assert n_counted == 6 + 6 + 2, "6 batches counted, 6 left out, and two that were stopped"
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "code", "message"),
+    [
+        ("people.csv", ["--checkpoint", "nowhere/c"], 1, "cannot write 'nowhere/c': there is no folder 'nowhere'"),
+        ("people.csv", ["--checkpoint", "."], 1, "cannot write '.': it is a folder; name a file in it"),
+        ("-", ["--checkpoint", "c"], 2, "and standard input can be read but once; give a file"),
+        ("people.csv", ["--checkpoint", "c", "--model", "ensemble"], 2, "--checkpoint is for models that are counted"),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_no_use_is_refused_before_anything_is_read(
+    data, options, code, message, run, folder, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(Reading, "rows", None)
+    answer = run("fit", data, "--target", TARGET, "-o", "m.bayes", *options, stdin=b"")
+    assert (answer.code, message in answer.err) == (code, True)
+    assert not Path("c").exists()
 
 
 # ---------------------------------------------------------------------- what the command says

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
@@ -183,3 +184,10 @@ def test_what_cannot_be_fitted_or_decided_is_refused(table):
         BayesDecision(make_pipeline(GaussianNB())).fit(X, y, sample_weight=np.ones(len(y)))
     with pytest.raises(DataError, match="requires y"):
         BayesDecision(GaussianNB()).fit(X, None)
+
+
+def test_a_reader_of_batches_is_decided_as_its_table():
+    rng = np.random.default_rng(0)
+    rows, y = pa.table({"a": rng.normal(size=40), "b": rng.normal(size=40)}), np.arange(40) % 2
+    model = BayesDecision(GaussianNB()).fit(rows, y)
+    assert_array_equal(model.predict(rows.to_reader(max_chunksize=7)), model.predict(rows))

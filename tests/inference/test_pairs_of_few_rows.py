@@ -33,7 +33,7 @@ def case(weights, n_columns=4, alpha=1.0, missing_is_state=False, lacking=True):
     rng = np.random.default_rng(0)
     n_states = N_STATES[:n_columns]
     schema = Schema(tuple(Variable.of_codes(f"x{j}", n) for j, n in enumerate(n_states.tolist())))
-    codes = [rng.integers(0, n + lacking, 50).astype(np.uint8) for n in n_states]  # the last code is that of missing cells
+    codes = [rng.integers(0, n + lacking, 50).astype(np.uint8) for n in n_states]  # the last code is of missing cells
     coded, labels = CodedTable(schema, ColumnMatrix(tuple(codes))), encode_labels(rng.integers(0, 3, 50))
     weight = weights(rng)
     smoothing = PseudoCounts("m-estimate", alpha)
@@ -69,8 +69,6 @@ def test_few_rows_are_scored_as_by_the_table_of_all_pairs(
 def test_few_rows_are_taken_out_of_their_own_counts_as_by_the_table(weights, n_columns, alpha, lacking, monkeypatch):
     monkeypatch.setattr(pairs_of_few_rows, "READ_TERMS", 100)
     coded, labels, removed, by_table, by_pairs = case(weights, n_columns, alpha, lacking=lacking)
-    found, expected = (
-        joint.without(coded, labels, removed)(slice(0, 50), False)[0] for joint in (by_pairs, by_table)
-    )
+    found, expected = (joint.without(coded, labels, removed)(slice(0, 50), False)[0] for joint in (by_pairs, by_table))
     np.testing.assert_allclose(found, expected, **ROUNDED)
     assert "log_conditional" not in vars(by_pairs)

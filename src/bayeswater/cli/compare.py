@@ -59,8 +59,8 @@ def compare(
     from bayeswater.cli.progress import fits_shown, passes_shown
     from bayeswater.cli.rows import whole
     from bayeswater.cli.words import findings, warnings_told_once
-    from bayeswater.files.model_file import require_folder
     from bayeswater.models.comparing.compare import compare as compared
+    from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.labelled import LabelledRows
 
     for output in (save, plot):

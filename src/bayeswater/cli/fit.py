@@ -46,8 +46,8 @@ def fit(
     output
         File for the model; .bayes is the usual ending.
     model
-        Kind of model. naive-bayes reads the table twice, the others up to seven times; only an ensemble holds it in
-        memory.
+        Kind of model. naive-bayes reads a large table twice, with mdl three times, the others three to seven times; an
+        ensemble reads it once, and holds it in memory.
     column
         Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, text,
         multinomial, complement, marks, ignored; mdl is binned where that tells the classes apart.
@@ -69,8 +69,8 @@ def fit(
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.errors import ParameterError
-    from bayeswater.files.model_file import require_folder
     from bayeswater.models.persistence import save
+    from bayeswater.models.stored.folders import require_folder
 
     require_folder(output)
     if checkpoint is not None:
@@ -237,7 +237,7 @@ def _require_checkpoint(path: Path, data: list[str], model: str) -> None:
     """Refuse a checkpoint that cannot be written, or never be of use, before anything is read."""
     from bayeswater.data.sources.origin import Origin
     from bayeswater.errors import ParameterError
-    from bayeswater.files.model_file import require_folder
+    from bayeswater.models.stored.folders import require_folder
 
     require_folder(path)
     if model == "ensemble":

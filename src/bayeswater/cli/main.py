@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from cyclopts import App, Parameter
 
+from bayeswater.cli.standard_output import STANDARD_OUTPUT, named_in_errors
 from bayeswater.errors import BayesError, ParameterError
 from bayeswater.version import __version__
 
@@ -113,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         app([argument for argument in given if argument != "--debug"])
-        sys.stdout.flush()
+        with named_in_errors():
+            sys.stdout.flush()
     except SystemExit as stop:  # cyclopts has said what was wrong
         return stop.code if isinstance(stop.code, int) else FAULT
     except KeyboardInterrupt as error:
@@ -129,7 +131,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"error: {error}", debug)
         return FAULT
     except OSError as error:
-        _complain(f"error: {error.filename or ''}: {error.strerror or error}", debug)
+        if error.filename == STANDARD_OUTPUT:
+            _close_stdout()
+        _complain(f"error: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}", debug)
         return FAULT
     except Exception as error:  # a defect of ours, or a machine at its limits: still no traceback unasked
         _complain(f"error: {type(error).__name__}: {error} (run again with --debug to see where)", debug)
@@ -148,7 +152,7 @@ def _complain(message: str, debug: bool) -> None:
 
 
 def _close_stdout() -> None:
-    """Let nobody write to a pipe that nobody reads, not even Python when it ends."""
+    """Let nobody write where nothing can be written, as to a pipe that nobody reads, not even Python at its end."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

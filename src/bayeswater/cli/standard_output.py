@@ -2,7 +2,24 @@
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+STANDARD_OUTPUT = "standard output"
+"""What errors call it."""
+
+
+@contextmanager
+def named_in_errors() -> Iterator[None]:
+    """Name standard output where the system refuses to write to it, for example on a full disk."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        error.filename = STANDARD_OUTPUT
+        raise
 
 
 class StandardOutput(io.RawIOBase):
@@ -16,10 +33,12 @@ class StandardOutput(io.RawIOBase):
         """Write all bytes."""
         rest = memoryview(content).cast("B")
         n_bytes = len(rest)
-        while len(rest):
-            rest = rest[sys.stdout.buffer.write(rest) or 0 :]
+        with named_in_errors():
+            while len(rest):
+                rest = rest[sys.stdout.buffer.write(rest) or 0 :]
         return n_bytes
 
     def flush(self) -> None:
         """Let whoever reads have what was written."""
-        sys.stdout.buffer.flush()
+        with named_in_errors():
+            sys.stdout.buffer.flush()

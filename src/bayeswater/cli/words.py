@@ -12,12 +12,17 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from bayeswater.cli.standard_output import named_in_errors
 from bayeswater.errors import BayesWarning
 
-IN_PYTHON = re.compile(r"""(column|type)s=\{('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"): '(\w+)'\}""")
+WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+IN_PYTHON = re.compile(rf"(column|type)s=\{{({WORD}): '(\w+)'\}}")
+LOCAL_ROWS = re.compile(
+    rf"bayeswater\.local_rows\(source, (?:(types=\{{{WORD}: {WORD}\}})|(\w+)=(\.\.\.|False|{WORD}|\[{WORD}\]))\)"
+)
 OPTIONS = {
     "columns={...}": "--column age=binned",
-    ", or name those to read with columns=[...]": "",
+    ", or name those to read with bayeswater.local_rows(source, columns=[...])": "",
     "decimal=','": "--decimal ,",
     "take unseen='ignore' for": "take --unseen ignore for",
 }
@@ -25,7 +30,12 @@ OPTIONS = {
 
 
 class _Findings(Console):
-    """A console whose reader may go away."""
+    """A console whose reader may go away, or whose disk may be full."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print; where that fails, the error names standard output."""
+        with named_in_errors():
+            super().print(*objects, **how)
 
     def on_broken_pipe(self) -> None:
         """Let the command end as it does for every broken pipe; by default it would be for an error."""
@@ -57,11 +67,29 @@ def in_words_of_the_command(message: str) -> str:
 
     >>> in_words_of_the_command("to keep it, say columns={'postal code': 'categorical'}")
     "to keep it, say --column 'postal code=categorical'"
+    >>> in_words_of_the_command(
+    ...     "say bayeswater.local_rows(source, types={'zip': 'string'}) or what is missing with "
+    ...     "bayeswater.local_rows(source, missing=['a) b'])"
+    ... )
+    "say --type zip=string or what is missing with --missing 'a) b'"
     """
+    message = LOCAL_ROWS.sub(_option_of_reading, message)
     message = IN_PYTHON.sub(lambda found: f"--{found[1]} {quote(f'{literal_eval(found[2])}={found[3]}')}", message)
     for python, option in OPTIONS.items():
         message = message.replace(python, option)
     return message
+
+
+def _option_of_reading(found: re.Match[str]) -> str:
+    """Spell how `local_rows` is told to read a file as an option."""
+    types, name, value = found.groups()
+    if types:
+        return str(types)
+    if value == "...":
+        return f"--{name}"
+    given = literal_eval(value)
+    given = given[0] if isinstance(given, list) else given
+    return f"--no-{name}" if given is False else f"--{name} {quote(given)}"
 
 
 @contextmanager

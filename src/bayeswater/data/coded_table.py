@@ -78,7 +78,8 @@ class Rules:
     `known` is the schema of the model; `grow` says whether new states may be added to them (in learning) or are
     unseen (in predicting). A negative number among codes is an error, or unseen like any other that is no code.
     States that are neither known nor declared are sorted by label or, `as_found`, in the order of the dictionary of
-    their column, so that the cells are codes as they are.
+    their column, so that the cells are codes as they are. Where the model can count missing cells as a state, a
+    message that refuses them says so.
     """
 
     model: str
@@ -87,6 +88,7 @@ class Rules:
     grow: bool = True
     negative_is_unseen: bool = False
     as_found: bool = False
+    missing_can_be_state: bool = True
 
 
 def encode_categories(X: Any, rules: Rules) -> CodedTable:
@@ -201,7 +203,7 @@ def _encode_column(
     is_open = known is None or (rules.grow and known.is_undecided)
     if whole if is_open else not holds_labels:
         if rules.refuse_missing:
-            require_no_missing(missing, name, can_be_state=True)
+            require_no_missing(missing, name, can_be_state=rules.missing_can_be_state)
         return _encode_codes(numbers, missing, name, known, rules)
     labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
     states = [int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()]
@@ -297,7 +299,7 @@ def _encode_labels(
     """Code labels by their place in the domain that is known or, in learning, in their own."""
     states = found.states
     if rules.refuse_missing:
-        require_no_missing(found.missing, name, can_be_state=True)
+        require_no_missing(found.missing, name, can_be_state=rules.missing_can_be_state)
     if known is not None and not rules.grow:
         place = np.array([known.code_of.get(state, known.n_states + 1) for state in states], dtype=np.int64)
         unseen = [

@@ -1,5 +1,6 @@
 """`BayesDecision`: decisions of least expected cost from any classifier that gives probabilities."""
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routi
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from bayeswater.data.frames import held
 from bayeswater.decision.deciding import Decisions, Evidence
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate
@@ -127,6 +129,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ParameterError(
                 f"{type(self.estimator).__name__} has no predict_proba; set calibrate=True, or its own switch"
             )
+        X = held(X) if isinstance(X, Iterator) else X  # a stream of Arrow, of which costs may need the columns again
         proba = Probabilities.of(self.estimator_.predict_proba(X), None, len(self.classes_))
         return Evidence(proba, self.classes_, self.class_prior_, X)
 

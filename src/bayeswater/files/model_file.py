@@ -61,14 +61,6 @@ def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -
     replace_file(path, content)
 
 
-def require_folder(path: Path) -> None:
-    """Refuse a place that cannot be written to, before hours are spent on what is to be written there."""
-    if not path.parent.is_dir():
-        raise ModelFileError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
-    if path.is_dir():
-        raise ModelFileError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
-
-
 def read_model_file(path: Path) -> tuple[Document, dict[str, Array]]:
     """Read what was written; refuse every file that is not whole, unaltered and of a format known here."""
     require(S_ISREG(path.stat().st_mode), "it is a directory or a device, not a file")

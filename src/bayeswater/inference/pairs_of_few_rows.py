@@ -31,9 +31,7 @@ def spodes_of_few_rows(estimate: PairEstimate, slots: Array, is_child: Array) ->
     return spodes
 
 
-def own_class_of_few_rows(
-    estimate: PairEstimate, slots: Array, codes: Array, removed: Array, is_child: Array
-) -> Array:
+def own_class_of_few_rows(estimate: PairEstimate, slots: Array, codes: Array, removed: Array, is_child: Array) -> Array:
     """Sum, for each row and parent, the terms of its own class, the row taken out: (n_columns, n_rows)."""
     total = np.zeros(slots.T.shape)
     for rows, count, observed in _pairs(estimate, slots, codes):

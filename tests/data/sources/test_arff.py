@@ -153,6 +153,6 @@ def test_what_cannot_be_read_is_refused_by_line(content, message):
 
 def test_other_encodings_are_named():
     content = header("s string").encode() + "na\xefve\n".encode("latin-1")
-    with pytest.raises(DataError, match=r"after line \d+: not text in utf-8; .*--encoding latin-1"):
+    with pytest.raises(DataError, match=r"after line \d+: not text in utf-8; .*encoding='latin-1'"):
         table_of(piped(content))
     assert table_of(piped(content, encoding="latin-1")).to_pylist() == [{"s": "naïve"}]

@@ -130,8 +130,8 @@ def test_views_of_strings_are_strings_wherever_rows_come_from(kind, tmp_path):
     table = pa.table({"s": views, "x": [1, 2, 3, 4]})
     with pa.ipc.new_file(tmp_path / "rows.arrow", table.schema) as file:
         file.write_table(table)
-    for source in ([table], table.to_batches(), table.to_reader(), tmp_path / "rows.arrow"):
-        rows = local_rows(source)
+    for given in ([table], table.to_batches(), table.to_reader(), tmp_path / "rows.arrow"):
+        rows = local_rows(given)
         found = rows.head(["s"])["s"]
         assert found.type == rows.schema.field("s").type
         assert getattr(found.type, "value_type", found.type) == pa.string()

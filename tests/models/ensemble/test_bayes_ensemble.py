@@ -215,6 +215,17 @@ def test_rows_that_were_never_counted_are_not_forgotten(model):
     np.testing.assert_array_equal(model.predict_proba(FRAME), before)
 
 
+def test_what_cannot_be_forgotten_is_told_by_label_with_one_way_out(model):
+    with pytest.raises(StatisticsError, match=r"are of class 'mid', and \d+ more are to be forgotten"):
+        model.forget(FRAME[Y == "mid"].iloc[:2], ["mid", "mid"], [1e3, 1.0])
+    with pytest.raises(StatisticsError) as caught:
+        model.forget(FRAME, Y)
+    assert str(caught.value) == "no row would remain; make a new model instead"
+    with pytest.raises(StatisticsError, match="has not counted all of them; give rows that were counted") as caught:
+        model.forget(FRAME.iloc[:1].assign(height=1e3), Y[:1])
+    assert "never counted" in str(caught.value.__cause__)
+
+
 def test_a_row_of_weight_zero_has_no_influence_at_all():
     weight = np.ones(len(Y))
     weight[::3] = 0
@@ -249,6 +260,13 @@ def test_the_report_prints_and_tells_weights_members_and_seconds(model):
     assert all(family.temperature > 0 and family.seconds > 0 and family.n_bytes > 0 for family in families)
     assert model.report_.n_rows == len(Y)
     assert model.n_bytes_ > 0
+
+
+def test_a_report_that_no_row_could_judge_says_so():
+    found = BayesEnsemble(members=FEW, random_state=0).fit(np.arange(6.0)[:, None], [*"abcdef"])
+    text = str(found.report_)
+    assert "  no row could judge (6 alone in their class left out)" in text
+    assert "nan" not in text
 
 
 def test_the_seed_of_the_report_gives_the_same_model_again():
@@ -308,6 +326,20 @@ def test_a_posterior_has_no_joint_and_says_so(model):
 def test_settings_that_mean_nothing_are_refused_by_name(settings, told):
     with pytest.raises(ParameterError, match=re.escape(told)):
         BayesEnsemble(**settings).fit(FRAME, Y)
+
+
+@pytest.mark.parametrize("setting", ["missing", "unseen"])
+def test_a_setting_that_means_nothing_is_noticed_after_the_fit_too(model, setting):
+    changed = pickle.loads(pickle.dumps(model)).set_params(**{setting: "x"})
+    for call in (changed.predict, changed.predict_proba, changed.explain, lambda X: changed.forget(X, Y[:1])):
+        with pytest.raises(ParameterError, match=f"{setting} is 'x'"):
+            call(FRAME.iloc[:1])
+
+
+def test_missing_cells_are_refused_without_advice_that_this_model_cannot_take():
+    for column in ("shape", "width"):
+        with pytest.raises(DataError, match=rf"'{column}' is missing .* or take missing='ignore'$"):
+            little(missing="error").fit(FRAME[[column]], Y)
 
 
 def test_bad_rows_are_refused_by_name():

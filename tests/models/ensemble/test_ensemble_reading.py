@@ -1,5 +1,7 @@
 """How an ensemble reads tables, deals rows out to structures, and plans its members."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,8 +100,25 @@ def test_members_are_as_many_as_told():
     found = families_of("best", {"aode": 3, "trees-half": 0}, table)
     assert found["aode"].members_for(table) == 3
     assert "trees-half" not in found
-    with pytest.raises(ParameterError, match="members is"):
-        families_of("best", {"aode": True}, table)
+    assert families_of("best", {"aode": np.int64(3)}, table)["aode"] == found["aode"]
+    for other in (True, 3.0, -1):
+        with pytest.raises(ParameterError, match="members is"):
+            families_of("best", {"aode": other}, table)
+
+
+def test_wide_tables_of_few_rows_have_fewer_members_of_aode_unless_they_are_asked_for():
+    def of(n_rows, n_columns):
+        numbers, states = np.zeros((n_rows, n_columns)), np.zeros((n_rows, 0), dtype=np.int32)
+        rows = replace(table_of(FRAME), numbers=numbers, states=states, n_states=np.zeros(0, dtype=np.int64))
+        return replace(rows, n_classes=2, hashes=np.arange(n_rows, dtype=np.uint64))
+
+    def members(table, preset="balanced", told=None):
+        return families_of(preset, told, table)["aode"].members_for(table)
+
+    assert [members(of(200, d)) for d in (20, 60, 120, 200)] == [4, 4, 2, 1]
+    assert [members(of(n, 200)) for n in (200, 2000, 5000)] == [1, 2, 3]  # of which memory has room for three
+    assert members(of(200, 200), told={"aode": 6}) == 6
+    assert members(of(200, 200), "generative") == 8
 
 
 def test_pairs_that_memory_has_no_room_for_are_left_out_with_a_warning(monkeypatch):

@@ -371,7 +371,7 @@ def test_a_disk_that_is_full_is_told_once(data, tmp_path, monkeypatch):
         written(*given)
 
     monkeypatch.setattr(checkpoint, "write_model_file", filling)
-    with pytest.raises(ModelFileError, match="cannot write the checkpoint .*: No space left on device") as found:
+    with pytest.raises(ModelFileError, match=r"cannot write the checkpoint .*: No space left on device") as found:
         AODE().fit(data, target="y", checkpoint=tmp_path / "x")
     assert not hasattr(found.value, "__notes__")
 

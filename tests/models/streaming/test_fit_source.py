@@ -268,7 +268,8 @@ def test_a_column_of_too_many_categories_is_named(model, monkeypatch):
     monkeypatch.setattr(categories, "MOST_CATEGORIES", 100)
     table = TABLE.add_column(0, "name", pa.array([f"n {i // 2} b" if i > 60 else "first one" for i in range(N)]))
     with pytest.raises(
-        ResourceLimitError, match=r"column 'name' has \d+ categories, over 100; .*columns=\{'name': 'ig"
+        ResourceLimitError,
+        match=r"column 'name' has \d+ categories, over 100; .*out of the source.*columns=\{'name': 'ig",
     ):
         model.fit(pieces(table), target="income")
 

@@ -151,7 +151,7 @@ class ArffSource(Source):
     def _not_in_encoding(self, n_lines: int) -> DataError:
         return DataError(
             f"{self.name}: after line {n_lines}: not text in {self._encoding.removesuffix('-sig')}; name the encoding "
-            "of the file, for example encoding='gbk' (--encoding gbk) or latin-1"
+            "of the file, for example with bayeswater.local_rows(source, encoding='latin-1')"
         )
 
     def _misfit(self, attribute: Attribute, cell: str | None, line: int, what: str) -> DataError:

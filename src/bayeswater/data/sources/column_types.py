@@ -87,6 +87,15 @@ def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: s
     return table
 
 
+def said_by_types(name: str, kind: str = "string") -> str:
+    """Say how the type of a column is told.
+
+    >>> said_by_types("zip")
+    "say what the column holds, for example bayeswater.local_rows(source, types={'zip': 'string'})"
+    """
+    return f"say what the column holds, for example bayeswater.local_rows(source, types={{{name!r}: {kind!r}}})"
+
+
 def plain_type(kind: "pa.DataType") -> "pa.DataType":
     """Give strings for views of strings, in which few functions of Arrow are at home; other types as they are.
 

@@ -54,7 +54,9 @@ class ColumnarSource(Source):
     ) -> Iterator[Piece]:
         """Give batches, before which so many rows stand, in tables of so many rows and the types that are asked for."""
         for table in _of_length(batches, n_rows):
-            yield Piece(cast_columns(without_views(table.select(names)), self.types, self.name, n_before), Mark(n_before))
+            yield Piece(
+                cast_columns(without_views(table.select(names)), self.types, self.name, n_before), Mark(n_before)
+            )
             n_before += table.num_rows
             del table
 

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.column_types import candidate_types, fits
+from bayeswater.data.sources.column_types import candidate_types, fits, said_by_types
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.data.sources.records import end_of_lines, end_of_rows, has_blanks_at_edges
@@ -102,7 +102,7 @@ class DelimitedSource(Source):
         if found == self._decimal:
             raise ParameterError(
                 f"{self.name}: {found!r} stands between cells, so it cannot stand before decimals too; name the "
-                "character between cells, delimiter=... (--delimiter), or leave out decimal"
+                "character between cells, bayeswater.local_rows(source, delimiter=...), or leave out decimal"
             )
         return found.encode()
 
@@ -164,7 +164,7 @@ class DelimitedSource(Source):
         except _UnclosedQuote:
             raise DataError(
                 f"{self.name}: a row after {self._row(n_rows)} does not end: a quote is opened and never closed; close "
-                "it, or say quotes=False (--no-quotes) if quotes are characters like others"
+                "it, or say bayeswater.local_rows(source, quotes=False) if quotes are characters like others"
             ) from None
 
     def _blocks(self, n_passed: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -294,11 +294,11 @@ class DelimitedSource(Source):
         misfit = f"{self.name}: {row}, column {name!r} holds {found[4]!r}, which is no {types[name]}"
         if name in self.types:
             raise DataError(
-                f"{misfit}; correct the cell, or name what stands for missing: missing=[{found[4]!r}] (--missing "
-                f"{found[4]!r})"
+                f"{misfit}; correct the cell, or name what stands for missing with "
+                f"bayeswater.local_rows(source, missing=[{found[4]!r}])"
             )
         self._refused.add((name, types[name]))
-        self._widen(f"{misfit} as the cells before are", _say_what_it_holds(name))
+        self._widen(f"{misfit} as the cells before are", said_by_types(name))
 
     def _unparsable(self, error: Exception, n_rows: int) -> DataError:
         found = RAGGED.match(str(error))
@@ -307,7 +307,7 @@ class DelimitedSource(Source):
             return DataError(
                 f"{self.name}: {self._row(n_rows + row)} has {_cells(there)} and not {expected}: "
                 f"{text[:80]!r}; quote cells that hold {self.delimiter!r}, or name another character between cells "
-                "with delimiter=... (--delimiter)"
+                "with bayeswater.local_rows(source, delimiter=...)"
             )
         if "Empty CSV" in str(error):
             return DataError(f"{self.name} has no rows; give a file with a header and rows")
@@ -319,7 +319,7 @@ class DelimitedSource(Source):
     def _not_in_encoding(self, where: str) -> DataError:
         return DataError(
             f"{self.name}: {where} is not text in {self._encoding}; name the encoding of the file, for example "
-            "encoding='gbk' (--encoding gbk; Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
+            "bayeswater.local_rows(source, encoding='gbk') (Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
         )
 
 

@@ -91,7 +91,7 @@ def _recognised_format(origin: Origin) -> Format:
             return "arrow"
     if suffix:
         raise DataError(
-            f"{origin.name}: the ending {suffix!r} names no format; say which it is with format=... (--format): "
-            f"{', '.join(get_args(Format))}"
+            f"{origin.name}: the ending {suffix!r} names no format; say which it is with "
+            f"bayeswater.local_rows(source, format=...): {', '.join(get_args(Format))}"
         )
     return "csv"

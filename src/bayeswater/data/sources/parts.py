@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from bayeswater.data.frames import STORED
-from bayeswater.data.sources.column_types import cast_columns, wider_type
+from bayeswater.data.sources.column_types import cast_columns, said_by_types, wider_type
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.data.sources.source import nearest_names
 from bayeswater.errors import SchemaError
@@ -81,7 +81,7 @@ def agreed_schema(parts: Sequence[Part], columns: Sequence[str] | None) -> "pa.S
             if wider is None:
                 raise SchemaError(
                     f"column {name!r} holds {types[name]} in {giver[name]} and {of_part[name]} in {part.name}; bring "
-                    f"the files into agreement, or say what it holds, for example types={{{name!r}: 'string'}}"
+                    f"the files into agreement, or {said_by_types(name)}"
                 )
             if wider != types[name]:
                 types[name], giver[name] = wider, part.name
@@ -91,7 +91,7 @@ def agreed_schema(parts: Sequence[Part], columns: Sequence[str] | None) -> "pa.S
 def _missing(lacking: str, name: str, giver: str) -> SchemaError:
     return SchemaError(
         f"{lacking} has no column {name!r}, which {giver} has; several files are one table: give all of them the same "
-        "columns, or name those to read with columns=[...]"
+        "columns, or name those to read with bayeswater.local_rows(source, columns=[...])"
     )
 
 

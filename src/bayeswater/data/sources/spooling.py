@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.parts import chosen_fields
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def spooled(rows: LocalRows, columns: Sequence[str] | None = None) -> Iterator[LocalRows]:
+def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[LocalRows]:
     """Lay rows down in a temporary Parquet file, which is deleted at the end, and give those.
 
     Parameters
     ----------
-    rows : read once, or used up where they can be read but once
+    source : what `local_rows` takes; read once, or used up where it can be read but once
     columns : those that are needed, by default all
 
     Raises
@@ -33,11 +33,12 @@ def spooled(rows: LocalRows, columns: Sequence[str] | None = None) -> Iterator[L
     Examples
     --------
     >>> import pyarrow as pa
-    >>> once = local_rows(iter([pa.table({"x": [1, 2]}), pa.table({"x": [3]})]))
+    >>> once = iter([pa.table({"x": [1, 2]}), pa.table({"x": [3]})])
     >>> with spooled(once) as rows:
     ...     [rows.sum(lambda table: table.num_rows, ["x"]) for _ in range(2)]
     [3, 3]
     """
+    rows = local_rows(source)
     names = list(rows.schema.names if columns is None else columns)
     with TemporaryDirectory(prefix="bayeswater-") as folder:
         path = Path(folder) / "rows.parquet"

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.sources.column_types import plain_type, wider_type, without_views
+from bayeswater.data.sources.column_types import plain_type, said_by_types, wider_type, without_views
 from bayeswater.data.sources.parts import chosen_fields, conformed
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.data.sources.source import nearest_names
@@ -145,11 +145,12 @@ class Stream:
                     f"{self.name}: table {number} (from row {n_rows + 1:,} on) has no column {name!r}, which the first "
                     "one has; give all tables the same columns"
                 )
-            if name not in self._types and wider_type(known[name], kind) != kind:
+            wider = wider_type(known[name], kind)
+            if name not in self._types and wider != kind:
                 raise SchemaError(
                     f"{self.name}: column {name!r} holds {known[name]} in table {number} (from row {n_rows + 1:,} on), "
-                    f"and {kind} before it; give all tables the same types, or say what it holds with "
-                    f"types={{{name!r}: ...}}"
+                    f"and {kind} before it; give all tables the same types, or "
+                    f"{said_by_types(name, 'string' if wider is None else 'number')}"
                 )
         return conformed(table.select(schema.names), schema, self.name, n_rows)
 

@@ -24,7 +24,7 @@ from bayeswater.models.ensemble.honest_members import PHI, HonestMembers
 from bayeswater.models.ensemble.kept_fields import KeptFields
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.pooling import JUDGES, best_temperature, checked_temperature, some_rows, tempered
-from bayeswater.models.ensemble.state_columns import MOST_BINS, StateColumns, declared_codes, labels_of
+from bayeswater.models.ensemble.state_columns import StateColumns, declared_codes, labels_of
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
@@ -37,9 +37,6 @@ MANY_TERMS = 1e8
 
 KEPT_BYTES = 2**24
 """Largest table of probabilities that a member keeps."""
-
-COUNTED_BYTES = 2**30
-"""Bytes that the counts of all members may take, about; of wide tables there are fewer members."""
 
 SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
@@ -136,9 +133,7 @@ class AodeMembers(HonestMembers):
         if not table.numbers.shape[1]:
             return 1
         n_terms = float(table.weights.sum()) * table.n_columns**2 * table.n_classes
-        wanted = self.n_members or (MANY_MEMBERS if n_terms <= MANY_TERMS else FEW_MEMBERS)
-        n_states = np.concatenate([np.full(table.numbers.shape[1], MOST_BINS + 1), table.n_states])
-        return min(wanted, max(1, COUNTED_BYTES // PairCounts.nbytes_forecast(n_states, table.n_classes)))
+        return self.n_members or (MANY_MEMBERS if n_terms <= MANY_TERMS else FEW_MEMBERS)
 
 
 def _counted(columns: StateColumns, table: EnsembleTable) -> Sums[PairCounts]:

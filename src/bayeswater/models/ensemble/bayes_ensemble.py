@@ -29,7 +29,6 @@ from bayeswater.models.ensemble.reading import Reading, canonical
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.ensemble.stack import Stack, learn
 from bayeswater.models.ensemble.time_limit import limited
-from bayeswater.models.settings import require_missing_rule
 from bayeswater.typing import Array, is_number
 
 
@@ -171,7 +170,8 @@ class BayesEnsemble(PooledClassifier):
         X, y, sample_weight : rows that were counted, with the weight they were counted with
         """
         check_is_fitted(self)
-        return self._moved(self._stack.minus(self._counted(X, y, sample_weight, forgotten=True)))
+        rows = self._counted(X, y, sample_weight, forgotten=True)
+        return self._moved(self._stack.minus(rows, self.classes_.tolist()))
 
     def _counted(self, X: Any, y: Any, sample_weight: Any, *, forgotten: bool) -> EnsembleTable:
         """Read rows that join or leave the counts."""
@@ -222,8 +222,6 @@ class BayesEnsemble(PooledClassifier):
         return int(self.random_state) if is_seed else drawn
 
     def _require_parameters(self) -> None:
-        require_missing_rule(self.missing, ("ignore", "error"))
-        if self.unseen not in ("ignore", "error"):
-            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        self._require_rules()
         if not (self.time_limit is None or (is_number(self.time_limit) and self.time_limit > 0)):
             raise ParameterError(f"time_limit is {self.time_limit!r}; give a number of seconds over 0, or None")

@@ -97,11 +97,15 @@ class NumberPart(KeptFields):
         reading = Reading("full", shrinkage=Friedman(self.shared, SPHERICAL))
         return read_densities(self.sums.columns, self.sums.class_count.count, reading, VARIANCE_FLOOR, units)
 
+    @cached_property
+    def joint(self) -> FullJoint:
+        """The densities, laid out for scoring."""
+        return FullJoint(np.zeros(self.densities.n_classes), self.densities)
+
     def log_likelihood(self, table: EnsembleTable) -> Array:
         """Log-density of rows: (n_rows, n_classes)."""
-        joint = FullJoint(np.zeros(table.n_classes), self.densities)
         with one_blas_thread(self._n_products(table)):
-            return joint.likelihood(self.numbers.read(table).values)
+            return self.joint.likelihood(self.numbers.read(table).values)
 
     def log_likelihood_without(self, table: EnsembleTable) -> Array:
         """Log-density of counted rows, one copy of each taken out of the sums."""

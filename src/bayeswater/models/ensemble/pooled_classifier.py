@@ -24,6 +24,7 @@ from bayeswater.models.ensemble.stack import Stack, log_frequency
 from bayeswater.models.mixed.column_settings import column_settings
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.scoring_classifier import ScoringClassifier
+from bayeswater.models.settings import require_missing_rule
 from bayeswater.typing import Array
 
 
@@ -45,9 +46,16 @@ class PooledClassifier(ScoringClassifier):
 
     @property
     def _settings(self) -> Settings:
+        self._require_rules()  # `set_params` may have changed them since the fit
         return Settings(
             type(self).__name__, missing=self.missing, unseen=self.unseen, given=column_settings(self.columns)
         )
+
+    def _require_rules(self) -> None:
+        """Refuse ways of reading that there are not."""
+        require_missing_rule(self.missing, ("ignore", "error"))
+        if self.unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
 
     # ------------------------------------------------------------------ predicting
 

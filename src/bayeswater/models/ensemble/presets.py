@@ -1,13 +1,16 @@
 """The presets of `BayesEnsemble`: which families, and how many members of each.
 
     generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else
-    balanced     AODE, Gaussian, 64 class trees: about what a random forest of 200 trees costs
+    balanced     AODE, Gaussian, 64 class trees: about what a random forest of 200 trees costs, so where columns are
+                 many and rows few there are fewer members of AODE
     best         all of them, and more of each
 
 A family that a table has no columns for is left out: without numbers there are no Gaussians.
 """
 
 from collections.abc import Mapping
+from math import inf
+from numbers import Integral
 from typing import Any
 
 from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
@@ -68,7 +71,13 @@ For what is to cost no more than a forest that is little: time grows with these 
 """
 
 STATES_OF_A_NUMBER = 8
-"""Bins of a column of numbers, in a forecast of memory."""
+"""Slots of a column of numbers, in a forecast of memory: root of the mean square over the ways in which members cut."""
+
+CELLS_OF_A_ROW, ROWS_OF_NO_ROW = 2**11, 1000
+"""Counts of pairs that all members may have together, for each row and as if there were some more.
+
+Members work out probabilities from all counts, whereas a forest looks at rows alone, beside what its trees cost anyway.
+"""
 
 
 def families_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, Family]:
@@ -87,13 +96,24 @@ def families_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, Fa
             f"members is {members!r}, which leaves no family that this table can teach; let one of {[*families]} have "
             "a member"
         )
-    return _within_memory(chosen, table, TABLE_BYTES // 4 if told.keys() & OF_PAIRS else PAIR_BYTES[preset])
+    if told.keys() & OF_PAIRS:
+        return _within_memory(chosen, table, TABLE_BYTES // 4)
+    if preset == "balanced":
+        chosen = {name: _of_rows(family, table) if name in OF_PAIRS else family for name, family in chosen.items()}
+    return _within_memory(chosen, table, PAIR_BYTES[preset])
 
 
 def pair_bytes(table: EnsembleTable) -> int:
     """Forecast the bytes of the counts of all pairs of columns, within each class, of one member."""
     n_states = STATES_OF_A_NUMBER * table.numbers.shape[1] + int((table.n_states + 1).sum())
     return 4 * n_states**2 * table.n_classes  # each pair once, in 8 bytes
+
+
+def _of_rows(family: Family, table: EnsembleTable) -> Family:
+    """Let a family have as many members as there are rows for, one at least."""
+    n_bytes = 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
+    n_most = n_bytes // max(1, pair_bytes(table))
+    return family.of_members(max(1, min(n_most, family.members_for(table))))
 
 
 def _within_memory(families: Mapping[str, Family], table: EnsembleTable, n_bytes: int) -> dict[str, Family]:
@@ -123,12 +143,16 @@ def _told(members: Any, families: Mapping[str, Family]) -> dict[str, int]:
     if members is None:
         return {}
     is_right = isinstance(members, Mapping) and all(
-        name in families and type(n) is int and n >= 0 and (n <= 1 or name not in OF_NUMBERS)
-        for name, n in members.items()
+        name in families and _can_be_told(n, most=1 if name in OF_NUMBERS else inf) for name, n in members.items()
     )
     if not is_right:
         raise ParameterError(
             f"members is {members!r}; give a dict of whole numbers by family, for example {{'aode': 4}}; the families "
             f"of this preset are {[*families]}"
         )
-    return dict(members)
+    return {name: int(n) for name, n in members.items()}
+
+
+def _can_be_told(n: Any, most: float) -> bool:
+    """Say whether this is a number of members, up to the most there can be."""
+    return type(n) is not bool and isinstance(n, Integral) and 0 <= int(n) <= most

@@ -157,7 +157,8 @@ def _coded(raw: RawTable, plan: ColumnPlan, schema: Schema | None, settings: Set
         return None
     flags = [column.name for column in columns if column.family == "bernoulli"]
     frame = raw.labels([column.name for column in columns], flags=flags, learning=schema is None)
-    coded = encode_frame(frame, Rules(settings.model, settings.missing == "error", schema, grow=schema is None))
+    rules = Rules(settings.model, settings.missing == "error", schema, grow=schema is None, missing_can_be_state=False)
+    coded = encode_frame(frame, rules)
     if coded.unseen:
         report_unseen(coded.unseen, coded.shape[0], settings.unseen)
     return coded

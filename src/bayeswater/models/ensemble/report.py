@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from bayeswater.decision.intervals import Measured, Measures
 from bayeswater.limits import bytes_in_words
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
@@ -37,7 +35,7 @@ class FamilyReport:
             self.name,
             str(self.n_members),
             *numbers,
-            f"{self.log_loss:.4f}",
+            f"{self.log_loss:.4f}" if self.n_judged else "-",
             f"{self.seconds:.2f}",
             bytes_in_words(self.n_bytes),
         )
@@ -124,10 +122,7 @@ class EnsembleReport:
         lines = [
             f"Ensemble {self.preset!r} of {self.n_rows:,.10g} rows, seed {self.seed}, {self.seconds:.2f} s{stale}",
             *self._limited(),
-            f"  honest, on {self.n_judged:,.10g} rows{self._alone()}, with intervals of 95 %:",
-            f"    error     {100 * self.error.value:8.2f} % {_span(self.error, 100, 2)}",
-            f"    log-loss  {self.log_loss.value:8.4f}   {_span(self.log_loss, 1, 4)}",
-            f"    ECE       {self.ece.value:8.4f}   {_span(self.ece, 1, 4)}",
+            *self._figures(),
         ]
         if self.families:
             rows = [TITLES, *(family._cells() for family in self.families)]
@@ -137,6 +132,16 @@ class EnsembleReport:
                 for row in rows
             ]
         return "\n".join(lines)
+
+    def _figures(self) -> list[str]:
+        if not self.n_judged:
+            return [f"  no row could judge{self._alone()}"]
+        return [
+            f"  honest, on {self.n_judged:,.10g} rows{self._alone()}, with intervals of 95 %:",
+            f"    error     {100 * self.error.value:8.2f} % {_span(self.error, 100, 2)}",
+            f"    log-loss  {self.log_loss.value:8.4f}   {_span(self.log_loss, 1, 4)}",
+            f"    ECE       {self.ece.value:8.4f}   {_span(self.ece, 1, 4)}",
+        ]
 
     def _alone(self) -> str:
         return f" ({self.n_alone} alone in their class left out)" if self.n_alone else ""
@@ -148,4 +153,4 @@ class EnsembleReport:
 
 
 def _span(figure: Measured, unit: float, digits: int) -> str:
-    return "" if np.isnan(figure.value) else f"({unit * figure.low:.{digits}f} to {unit * figure.high:.{digits}f})"
+    return f"({unit * figure.low:.{digits}f} to {unit * figure.high:.{digits}f})"

@@ -13,6 +13,7 @@ order of their hashes, so where there are more than enough the first ones are ta
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -89,24 +90,28 @@ class Stack:
             class_count=self.class_count + _class_count(table),
         )
 
-    def minus(self, table: EnsembleTable) -> "Stack":
-        """Take rows out of the counts."""
+    def minus(self, table: EnsembleTable, labels: Sequence[Any] | None = None) -> "Stack":
+        """Take rows out of the counts; by their `labels` (n_classes,) a message calls the classes."""
         remaining = self.class_count - _class_count(table)
         if (remaining < -1e-9 * self.class_count).any():
             code = int(remaining.argmin())
+            label = code if labels is None else labels[code]
             raise StatisticsError(
-                f"rows of weight {self.class_count[code]:.10g} are of class {code}, and {-remaining[code]:.10g} more "
-                "are to be forgotten; give rows that were counted, with the weight they were counted with"
+                f"rows of weight {self.class_count[code]:.10g} are of class {label!r}, and {-remaining[code]:.10g} "
+                "more are to be forgotten; give rows that were counted, with the weight they were counted with"
             )
+        if not (remaining > 1e-9 * self.class_count).any():
+            raise StatisticsError("no row would remain; make a new model instead")
         families = []
         for family in self.families:
             try:
                 families.append(family.minus(table))
             except BayesError as error:
                 raise StatisticsError(
-                    f"the rows cannot be forgotten: {error}; give rows that were counted, with the weight they were "
-                    "counted with, or learn anew from all that stay: refresh(X, y)"
-                ) from None
+                    f"the rows cannot be forgotten: family {family.kind!r} has not counted all of them; give rows that "
+                    "were counted, with the weight they were counted with, or learn anew from all that stay: "
+                    "refresh(X, y)"
+                ) from error  # which names columns and classes by their codes
         return replace(self, families=tuple(families), class_count=np.maximum(remaining, 0.0))
 
 

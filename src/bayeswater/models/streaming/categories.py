@@ -32,7 +32,7 @@ def require_few_categories(found: Any) -> None:
 
 def _too_many(name: str, n_states: int) -> ResourceLimitError:
     return ResourceLimitError(
-        f"column {name!r} has {n_states:,} categories, over {MOST_CATEGORIES:,}; if it names the rows leave it out, "
-        f"columns={{{name!r}: 'ignored'}}, or in NaiveBayes count it by hash, columns={{{name!r}: {{'family': 'text', "
-        "'analyser': TextAnalyser(n_hash=2**16)}}"
+        f"column {name!r} has {n_states:,} categories, over {MOST_CATEGORIES:,}; if it names the rows leave it out of "
+        f"the source, or in a model that has columns say columns={{{name!r}: 'ignored'}}; NaiveBayes can also count it "
+        f"by hash, columns={{{name!r}: {{'family': 'text', 'analyser': bayeswater.TextAnalyser(n_hash=2**16)}}}}"
     )

@@ -18,8 +18,9 @@ from bayeswater.data.original_types import arrow_type
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.places import Place
 from bayeswater.errors import BayesError, ModelFileError
-from bayeswater.files.model_file import Document, read_model_file, require, require_folder, write_model_file
+from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.stored.columns import without_vectorizers
+from bayeswater.models.stored.folders import require_folder
 from bayeswater.models.stored.partial_sums import described, restored
 from bayeswater.models.stored.values import CODEC
 from bayeswater.version import __version__
@@ -164,16 +165,15 @@ class Checkpoint:
 
         Files that no pass has come to yet may be others: a bad one may have been repaired.
         """
-        before, now = document.get("parts"), self.rows.fingerprint(self.names).parts
-        n_seen = document.get("n_parts_seen")
+        now = self.rows.fingerprint(self.names).parts
+        before, n_seen = document["parts"], document["n_parts_seen"]
         require(isinstance(before, list) and _is_count(n_seen), "it does not say which files it is of")
-        n_needed = 0
-        if self.finished:
-            n_needed = max(len(before), len(now))
-        elif self.under_way is not None:
+        n_parts = max(len(before), len(now))
+        n_needed = n_parts if self.finished else 0
+        if self.under_way is not None:
             place, _ = self.under_way
-            n_needed = max(n_seen, place.part + (place.part_row > 0))
-        for number in range(n_needed):
+            n_needed = max(n_needed, n_seen, place.part + (place.part_row > 0))
+        for number in range(min(n_needed, n_parts)):
             name = self.rows.parts[number].name if number < len(now) else f"file {number + 1} of {self.rows.name}"
             require(
                 before[number : number + 1] == [*now[number : number + 1]],

@@ -52,8 +52,8 @@ def require_no_checkpoint(checkpoint: Any) -> None:
     """Refuse a checkpoint of rows that are in memory: it would never be written."""
     if checkpoint is not None:
         raise ParameterError(
-            f"checkpoint is {str(checkpoint)!r}, but these rows are in memory and are counted at once; leave it out, or "
-            "give a source that is read in pieces, fit(source, target=...)"
+            f"checkpoint is {str(checkpoint)!r}, but these rows are in memory and are counted at once; leave it out, "
+            "or give a source that is read in pieces, fit(source, target=...)"
         )
 
 

@@ -56,7 +56,7 @@ def require_rereading(examples: Examples, why: str) -> None:
     if not examples.can_be_reread:
         raise ParameterError(
             f"{why}, and {examples.name} can be read but once; give a file, a list or another source that begins anew "
-            "whenever it is read, or lay the rows down in a temporary file: with spooled(local_rows(source)) as rows"
+            "whenever it is read, or lay the rows down in a temporary file: with bayeswater.spooled(source) as rows"
         )
 
 

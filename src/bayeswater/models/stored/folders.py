@@ -1,0 +1,13 @@
+"""Whether a file can be written where it is asked for: told before the work, not after it."""
+
+from pathlib import Path
+
+from bayeswater.errors import ModelFileError
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a place that cannot be written to, before hours are spent on what is to be written there."""
+    if not path.parent.is_dir():
+        raise ModelFileError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+    if path.is_dir():
+        raise ModelFileError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
