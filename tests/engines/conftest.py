@@ -17,7 +17,10 @@ def cluster() -> Iterator[Any]:
     """Start a client of two worker processes; while it is the current one, Dask computes there."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     # Workers import functions of the tests by name, though a package called tests may be installed beside them.
-    found_here = f"import tests\ntests.__path__.insert(0, {str(TESTS)!r})\n"
+    found_here = (
+        f"import sys\nsys.path.insert(0, {str(TESTS.parent)!r})\n"
+        f"import tests\ntests.__path__ = [{str(TESTS)!r}, *tests.__path__]\n"
+    )
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, preload=[found_here]
