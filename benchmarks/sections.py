@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.accuracy import DATA
+from benchmarks.calibration import calibration
 from benchmarks.compile_time import compile_times
 from benchmarks.decisions import decisions
 from benchmarks.discretising import cuts_of_weka, discretising, has_weka
@@ -186,6 +188,13 @@ CLASSIFIERS = (
         "Beside Weka (Laplace) and Webb's programs (m=1).",
         lambda extent: car_rows(),
         _path(CAR),
+    ),
+    Planned(
+        "Calibration",
+        "NaiveBayes on public tables, plain and with calibrate=True, in five folds; figures are of all held-out rows "
+        "of a table together.",
+        lambda extent: calibration(),
+        _path(DATA),
     ),
     Planned(
         "German credit",

@@ -5,6 +5,9 @@ from bayeswater.errors import ResourceLimitError
 TABLE_BYTES = 4 * 2**30
 """Largest table of counts or probabilities that a fit may allocate."""
 
+HELD_BYTES = 4 * 2**30
+"""Largest source of rows that is read into memory for a model that cannot learn from pieces of it."""
+
 MODEL_FILE_BYTES = 4 * 2**30
 """Largest model file that is written or read."""
 
@@ -30,9 +33,24 @@ def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
     bayeswater.errors.ResourceLimitError: counts of column 'id' would take 1024 GiB, over the limit of \
 4 GiB; drop the column
     """
-    if n_bytes > TABLE_BYTES:
+    _require_bytes(n_bytes, TABLE_BYTES, what, way_out)
+
+
+def require_held_bytes(n_bytes: float, what: str, way_out: str) -> None:
+    """Refuse rows in memory over `HELD_BYTES`, with their size and the way out.
+
+    >>> require_held_bytes(2**33, "the rows of people.csv", "read fewer columns")
+    Traceback (most recent call last):
+    bayeswater.errors.ResourceLimitError: the rows of people.csv would take 8 GiB, over the limit of 4 GiB; read \
+fewer columns
+    """
+    _require_bytes(n_bytes, HELD_BYTES, what, way_out)
+
+
+def _require_bytes(n_bytes: float, most: int, what: str, way_out: str) -> None:
+    if n_bytes > most:
         raise ResourceLimitError(
-            f"{what} would take {bytes_in_words(n_bytes)}, over the limit of {bytes_in_words(TABLE_BYTES)}; {way_out}"
+            f"{what} would take {bytes_in_words(n_bytes)}, over the limit of {bytes_in_words(most)}; {way_out}"
         )
 
 

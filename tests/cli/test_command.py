@@ -114,6 +114,15 @@ def test_a_pipe_that_is_closed_early_ends_the_command_quietly(folder):
     assert process.wait(60) == 128 + signal.SIGPIPE
 
 
+def test_help_that_nobody_reads_ends_as_every_closed_pipe_does():
+    process = started("--help", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()  # long before anything can be written
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 128 + signal.SIGPIPE
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are of Unix")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(folder, sent, code):

@@ -15,7 +15,7 @@ from tests.networks.nets import asia
 
 from bayeswater import TAN, BayesianNetwork, GaussianNB, NoisyOr, save
 from bayeswater.cli import query_rows
-from bayeswater.data.sources import delimited
+from bayeswater.data.sources import delimited, local_rows
 from bayeswater.models.network import probabilities as network_probabilities
 
 
@@ -163,6 +163,34 @@ def test_many_small_batches_give_the_answers_of_one(run, net, rows, tmp_path, mo
     pd.testing.assert_frame_equal(found, expected_posteriors(rows, ["bronc"]), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("keep", [[], ["--keep"]])
+@pytest.mark.parametrize("how", ["options", "pattern", "folder"])
+def test_answers_for_several_files_of_evidence_are_those_for_one(run, net, rows, how, keep, tmp_path):
+    head, *lines = rows.read_text().splitlines(keepends=True)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    files = [folder / f"part-{i}.csv" for i in range(3)]
+    for file, start, end in zip(files, (0, 70, 71), (70, 71, 200), strict=True):
+        file.write_text(head + "".join(lines[start:end]))
+    named = {"options": files, "pattern": [folder / "part-*.csv"], "folder": [folder]}[how]
+    evidence = [word for name in named for word in ("--evidence", name)]
+    options = ["-t", "bronc", "--ignore", "id", *keep]
+    one, many = run("query", net, "--evidence", rows, *options), run("query", net, *evidence, *options)
+    assert (one.code, many.code) == (0, 0)
+    assert (many.out, many.err) == (one.out, one.err)
+
+
+def test_a_label_that_is_no_state_is_told_by_its_file_and_rows(run, net, tmp_path):
+    files = [tmp_path / "good.csv", tmp_path / "bad.csv"]
+    files[0].write_text("xray\nyes\nno\n")
+    files[1].write_text("xray\nyes\nmaybe\n")
+    answer = run("query", net, "--evidence", files[0], "--evidence", files[1])
+    assert (answer.code, answer.out) == (1, "")
+    assert "bad.csv, rows 1 to 2: column 'xray' holds 'maybe'" in answer.err
+    answer = run("query", net, "--evidence", *files)
+    assert answer.code == 2 and "every file of rows has its own --evidence" in answer.err
+
+
 def test_no_batch_is_held_once_it_is_written(run, net, rows, tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
     alive: list[weakref.ref[pa.Table]] = []
@@ -177,6 +205,7 @@ def test_no_batch_is_held_once_it_is_written(run, net, rows, tmp_path, monkeypat
         return found
 
     monkeypatch.setattr(query_rows.Answers, "of", watched)
+    monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 20)
     assert run("query", net, "--evidence", rows, "--ignore", "id", "-o", tmp_path / "p.csv").code == 0
     assert len(alive) >= 5 and most <= 2  # the one being made, and the one before it
 

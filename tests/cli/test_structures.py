@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswater import BayesianNetwork, score_structure
+from bayeswater import BayesianNetwork, limits, score_structure
 from bayeswater.cli.main import FAULT, USAGE, WELL, main
 
 
@@ -81,6 +81,51 @@ def test_score_is_that_of_the_library(survey, tmp_path, capsys):
     assert document["score"] == pytest.approx(expected)
     assert main(["score", str(output), str(survey)]) == WELL
     assert "all" in capsys.readouterr().out
+
+
+@pytest.fixture
+def parts(survey, tmp_path):
+    """The survey in a folder of three files, the last of which is there also as Parquet, outside of it."""
+    frame = pd.read_csv(survey).drop(columns="row")
+    survey.write_text(frame.to_csv(index=False))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    frame[:100].to_csv(folder / "part-0.csv", index=False)
+    frame[100:250].to_csv(folder / "part-1.csv", index=False)
+    frame[250:].to_csv(folder / "part-2.csv", index=False)
+    frame[250:].to_parquet(tmp_path / "part-2.parquet", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("how", ["files", "patterns", "folder"])
+def test_several_files_are_one_table(survey, parts, how, tmp_path, capsys):
+    patterns = [parts / "part-[01].csv", tmp_path / "*.parquet"]
+    names = {"files": sorted(parts.iterdir()), "patterns": patterns, "folder": [parts]}
+    data = [str(name) for name in names[how]]
+    told = []
+    for files, output in (([str(survey)], tmp_path / "one.bif"), (data, tmp_path / "many.bif")):
+        assert main(["learn", *files, "-o", str(output)]) == WELL
+        capsys.readouterr()
+        assert main(["score", str(output), *files, "--json"]) == WELL
+        told.append((output.read_text(), json.loads(capsys.readouterr().out)))
+    assert told[0] == told[1]
+    assert told[1][1]["n_rows"] == 400
+
+
+def test_the_file_that_lacks_a_column_is_named(parts, tmp_path, capsys):
+    frame = pd.read_csv(parts / "part-1.csv")
+    frame.drop(columns="work").to_csv(parts / "part-1.csv", index=False)
+    assert main(["learn", str(parts), "-o", str(tmp_path / "net.bif")]) == FAULT
+    assert "part-1.csv has no column 'work'" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_more_rows_than_memory_holds_are_refused_with_their_size(survey, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.setattr(limits, "HELD_BYTES", 1000)
+    assert main(["learn", str(survey), "-o", str(tmp_path / "net.bif")]) == FAULT
+    told = capsys.readouterr().err
+    assert "survey.csv, which learning a structure needs in memory at once, would take" in told
+    assert "over the limit of 1000 bytes; give fewer columns or rows" in told
 
 
 def test_states_that_no_row_has_count_among_the_parameters(tmp_path, capsys):

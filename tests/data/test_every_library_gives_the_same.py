@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from tests.data.streams import OnlyAStream
 
 from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
@@ -15,16 +16,6 @@ Y = RNG.integers(0, 3, size=60)
 WORDS = np.array(["red", "green", "blue", "yellow"])[COUNTS]
 NAMES = ["a", "b", "c"]
 MODELS = [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB]
-
-
-class OnlyAStream:
-    """A table of which nothing is known but that it speaks Arrow."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self.table.__arrow_c_stream__(requested_schema)
 
 
 def columns(values):

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.data.test_every_library_gives_the_same import OnlyAStream
+from tests.data.streams import OnlyAStream
 
 from bayeswater import DataError, GaussianNB, SchemaError
 from bayeswater.data.frames import held, is_frame, library_of, numeric_column, read_frame, write_frame

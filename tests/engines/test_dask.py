@@ -19,6 +19,7 @@ from tests.engines.counting import (
 )
 
 from bayeswater.engines.dask import DaskRows
+from bayeswater.engines.dask_array import DaskArrayRows
 from bayeswater.errors import DataError, SchemaError
 
 dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
@@ -170,7 +171,7 @@ def test_types_that_the_meta_leaves_open_are_those_of_the_first_rows() -> None:
 
 def test_columns_of_an_array_are_called_as_those_of_a_local_one() -> None:
     codes = np.random.default_rng(3).integers(0, 3, (100, 4)).astype(np.float32)
-    rows = DaskRows.of_array(da.from_array(codes, chunks=(17, 2)))
+    rows = DaskArrayRows(da.from_array(codes, chunks=(17, 2)))
     assert rows.schema == pa.schema([(f"x{j}", pa.float32()) for j in range(4)])
     assert rows.n_rows == 100
     head = rows.head(["x3", "x0"], 40)
@@ -179,7 +180,7 @@ def test_columns_of_an_array_are_called_as_those_of_a_local_one() -> None:
 
 def test_an_array_of_one_dimension_is_refused() -> None:
     with pytest.raises(DataError, match="Expected 2D array, got 1D array"):
-        DaskRows.of_array(da.ones(5))
+        DaskArrayRows(da.ones(5))
 
 
 def test_columns_that_are_numbered_are_called_as_those_of_an_array() -> None:

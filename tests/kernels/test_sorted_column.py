@@ -1,4 +1,4 @@
-"""Sums of a sorted column are those of its rows, taken one by one in exact arithmetic."""
+"""Sums of a sorted column are those of its rows, taken one by one in exact arithmetic, by NumPy as by loops."""
 
 from collections import Counter
 from fractions import Fraction
@@ -11,12 +11,19 @@ from tests.kernels.tables import NUMBER_KINDS, labels, weights
 from bayeswater.kernels import sorted_column as module
 from bayeswater.kernels.key_cells import keys_of, least_shift, numbers_of
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
+from bayeswater.kernels.sorted_loops import distance_sums
 
 N_CLASSES = 4
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0, np.finfo(float).max, -np.finfo(float).max, 0.1, -1 / 3, 1e-300]
 WEIGHTED = pytest.mark.parametrize("weighted", [None, "int", "float"])
 # A mean is rounded once in each of a few additions, a scatter once in each of its terms, all of one sign.
 CLOSE = {"rtol": 1e-14, "atol": 1e-13}
+
+
+@pytest.fixture(autouse=True, params=["NumPy", "loops"])
+def way(request, monkeypatch):
+    """Columns of any length go the way of short ones, or that of long ones."""
+    monkeypatch.setattr(module, "LONG", 0 if request.param == "loops" else 10**9)
 
 
 def sorted_column(x, y, weight=None, n_classes=N_CLASSES):
@@ -221,3 +228,30 @@ def test_a_column_longer_than_the_cache_has_the_sums_of_a_short_one(weighted, mo
             np.testing.assert_array_equal(in_stretches.whole_sums(), at_once.whole_sums())
             np.testing.assert_allclose(in_stretches.moments(), at_once.moments(), **CLOSE)
             np.testing.assert_allclose(in_stretches.log_moments(), at_once.log_moments(), **CLOSE)
+
+
+def test_a_column_has_the_same_cells_by_numpy_and_by_loops_and_the_same_sums_but_for_rounding(monkeypatch):
+    rng = np.random.default_rng(10)
+    y, xs = columns(rng, 5000)
+    for x in (*xs, np.round(1e5 * xs[1])):
+        found = []
+        for long in (0, 10**9):
+            monkeypatch.setattr(module, "LONG", long)
+            column = sorted_column(x, y)
+            found.append((column.key_cells(most=300, probed=600), column.moments(), column.log_moments()))
+            found[-1] += (column.whole_sums(),)
+        (cells, *sums), (others, *other_sums) = found
+        assert cells.shift == others.shift
+        for one, other in zip(cells[1:], others[1:], strict=True):
+            np.testing.assert_array_equal(one, other)
+        for one, other in zip(sums, other_sums, strict=True):
+            np.testing.assert_allclose(one, other, **CLOSE)
+
+
+def test_distances_keep_their_digits_whatever_the_number_of_them():
+    x = np.concatenate([np.full(70_001, 0.1), np.full(30_000, 1e3 / 7)])
+    total, square = distance_sums(x, 1 / 3)
+    exact = [Fraction(value - 1 / 3) for value in (0.1, 1e3 / 7)]  # a distance is rounded once
+    expected = [sum(n * away**power for n, away in zip((70_001, 30_000), exact, strict=True)) for power in (1, 2)]
+    # A lane has 128 additions in a stretch, and there are 98 stretches of 8 lanes: some hundred roundings.
+    np.testing.assert_allclose([total, square], [float(value) for value in expected], rtol=1e-13)

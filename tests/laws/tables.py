@@ -72,3 +72,11 @@ def draw_cells(draw: Any, cells: Any, shape: tuple[int, int], *, missing: bool =
 def any_weights() -> Any:
     """Draw a strategy of weights, or None: no weights at all."""
     return st.sampled_from([None, WHOLE_WEIGHTS, FRACTIONS])
+
+
+def batches_of(draw: Any, n_rows: int) -> list[Any]:
+    """Draw a partition of the rows: any rows may go together, in any order."""
+    n_batches = draw(st.integers(1, n_rows))
+    batch = np.array(draw(st.lists(st.integers(0, n_batches - 1), min_size=n_rows, max_size=n_rows)))
+    order = draw(st.permutations(range(n_batches)))
+    return [np.flatnonzero(batch == b) for b in order if (batch == b).any()]

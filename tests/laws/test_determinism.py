@@ -53,17 +53,22 @@ def everything_of(model: Any, X: Any, y: Any, weight: Any) -> list[Any]:
     ]
 
 
+def require_same_for_any_threads(made: Callable[[], list[Any]]) -> None:
+    """Make arrays with one thread and with several, and compare their bits."""
+    with threads(1):
+        expected = made()
+    for n in THREADS[1:]:
+        with threads(n):
+            for found, one_thread in zip(made(), expected, strict=True):
+                np.testing.assert_array_equal(found, one_thread)
+
+
 @pytest.mark.usefixtures("small_blocks")
 @every_model
 @pytest.mark.parametrize("weights", ["rows", "whole", "fractions"])
 def test_sums_and_predictions_are_the_same_bits_for_any_number_of_threads(kind: Any, weights: str) -> None:
     X, y, weight = rows_of(kind, 300, 7, weights)
-    with threads(1):
-        expected = everything_of(kind.make(), X, y, weight)
-    for n in THREADS[1:]:
-        with threads(n):
-            for found, one_thread in zip(everything_of(kind.make(), X, y, weight), expected, strict=True):
-                np.testing.assert_array_equal(found, one_thread)
+    require_same_for_any_threads(lambda: everything_of(kind.make(), X, y, weight))
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -72,12 +77,7 @@ def test_sums_and_predictions_are_the_same_bits_for_any_number_of_threads(kind: 
 def test_sparse_sums_and_predictions_are_the_same_bits_for_any_number_of_threads(kind: Any, weights: str) -> None:
     X, y, weight = rows_of(kind, 300, 7, weights)
     X = sparse.csr_array(X * 0.1)
-    with threads(1):
-        expected = everything_of(kind.make(), X, y, weight)
-    for n in THREADS[1:]:
-        with threads(n):
-            for found, one_thread in zip(everything_of(kind.make(), X, y, weight), expected, strict=True):
-                np.testing.assert_array_equal(found, one_thread)
+    require_same_for_any_threads(lambda: everything_of(kind.make(), X, y, weight))
 
 
 @every_model
@@ -89,12 +89,7 @@ def test_blocks_of_the_usual_size_are_the_same_bits_for_any_number_of_threads(ki
         sums = model.statistics_.columns.to_arrays().values()
         return [model.statistics_.class_count.count, *sums, model.predict_joint_log_proba(X)]
 
-    with threads(1):
-        expected = sums_and_scores()
-    for n in THREADS[1:]:
-        with threads(n):
-            for found, one_thread in zip(sums_and_scores(), expected, strict=True):
-                np.testing.assert_array_equal(found, one_thread)
+    require_same_for_any_threads(sums_and_scores)
 
 
 @pytest.mark.parametrize("chunk", [1, 37, 100])

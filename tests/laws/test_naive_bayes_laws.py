@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.laws.mixed import PLAN, MixedRows, mixed_rows, planned, require_same_groups
 from tests.laws.models import CLOSE, require_close_scores
-from tests.laws.test_partitions import batches_of
+from tests.laws.tables import batches_of
 
 from bayeswater import NaiveBayes, ParameterError, threads
 from bayeswater.inference import scoring

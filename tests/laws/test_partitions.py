@@ -7,19 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws.models import are_counts, every_model, require_close_scores, require_same_sums
-from tests.laws.tables import any_weights, tables
+from tests.laws.tables import any_weights, batches_of, tables
 
 from bayeswater import CategoricalNB, GaussianNB
 
 CLASSES = [0, 1, 2]
-
-
-def batches_of(draw: Any, n_rows: int) -> list[Any]:
-    """Draw a partition of the rows: any rows may go together, in any order."""
-    n_batches = draw(st.integers(1, n_rows))
-    batch = np.array(draw(st.lists(st.integers(0, n_batches - 1), min_size=n_rows, max_size=n_rows)))
-    order = draw(st.permutations(range(n_batches)))
-    return [np.flatnonzero(batch == b) for b in order if (batch == b).any()]
 
 
 @every_model

@@ -8,20 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
+from tests.learning.lossy_rows import rows_of
 from tests.networks.nets import asia, joint_by_enumeration, random_network
 
 from bayeswater.errors import ConvergenceWarning, ImpossibleEvidence
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning import completions
 from bayeswater.learning.network_em import Expectation, fit_by_em
-
-
-def rows_of(network, n_rows, share, rng):
-    """Draw rows, and lose a share of their cells: (n_variables, n_rows)."""
-    joint = joint_by_enumeration(network)
-    cells = rng.choice(joint.size, n_rows, p=joint.ravel() / joint.sum())
-    codes = np.array(np.unravel_index(cells, joint.shape))
-    return np.where(rng.random(codes.shape) < share, np.array(network.cards)[:, None], codes)
 
 
 def posterior_by_enumeration(joint, row):

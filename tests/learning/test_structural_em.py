@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.learning.test_network_em import rows_of
+from tests.learning.lossy_rows import rows_of
 from tests.networks.nets import YES_NO
 
 from bayeswater.learning.structural_em import DRAWS, judge_of, of_copies, structural_em

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.oracles.coded_rows import as_frame, coded_rows, counted, each_left_out, fitted, require_joint
 from tests.oracles.dependence import a2de
-from tests.oracles.test_semi_naive import as_frame, coded_rows, counted, fitted, require_joint
 
 from bayeswater import A2DE, AODE, KDB
 
@@ -41,12 +41,7 @@ def test_leave_one_out_equals_refits_without_the_row(model, rows):
     frame = as_frame(codes)
     found = fitted(model, *rows).loo_predict_log_proba(frame, labels, sample_weight=weights)
     assert not np.isnan(found).any()
-    times = np.ones(len(labels)) if weights is None else weights
-    for i in range(len(labels)):
-        rest = times.copy()
-        rest[i] -= min(rest[i], 1.0)
-        if not rest.any():
-            continue  # no row would remain
+    for i, rest in each_left_out(labels, weights):
         expected = fitted(model, codes, labels, rest).predict_log_proba(frame.iloc[[i]])[0]
         # Sums of some ten logarithms, in another order.
         np.testing.assert_allclose(found[i], expected, rtol=1e-11, atol=1e-11)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
+from tests.oracles.coded_rows import N_CLASSES, as_frame, coded_rows, counted, fitted
 from tests.oracles.dependence import BackOff, Dependence
 from tests.oracles.exact import log
 from tests.oracles.semi_naive import Counted
-from tests.oracles.test_semi_naive import N_CLASSES, as_frame, coded_rows, counted, fitted
 
 from bayeswater import KDB, SKDB, NaiveBayes
 from bayeswater.inference import dependence

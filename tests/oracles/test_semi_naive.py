@@ -1,16 +1,10 @@
 """SPODE, TAN and AODE against the formula in fractions, and leave-one-out against n refits, for tables with gaps."""
 
-from fractions import Fraction
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
-from tests.oracles.exact import log
-from tests.oracles.semi_naive import Counted
+from tests.oracles.coded_rows import as_frame, coded_rows, counted, each_left_out, fitted, require_joint
 
 from bayeswater import AODE, SPODE, TAN
 
@@ -19,60 +13,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayeswater.errors.ImpossibleEvidenceWarning"),
     pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning"),
 ]
-
-N_STATES = (2, 3, 2, 3)
-N_CLASSES = 3
-CLOSE = 1e-12
-"""Share of a log-joint that its logarithms and sums may be rounded by."""
-
-
-@st.composite
-def coded_rows(draw: Any, n_rows: tuple[int, int] = (1, 12)) -> tuple[Any, Any, Any]:
-    """Draw codes (-1 is missing), labels, and weights that are exact as fractions, or None."""
-    n = draw(st.integers(*n_rows))
-    codes = np.array([[draw(st.integers(-1, v - 1)) for v in N_STATES] for _ in range(n)])
-    labels = np.array(draw(st.lists(st.integers(0, N_CLASSES - 1), min_size=n, max_size=n)))
-    weights = draw(st.one_of(st.none(), st.lists(st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.75]), min_size=n, max_size=n)))
-    return codes, labels, None if weights is None else np.array(weights)
-
-
-def as_frame(codes: Any) -> pd.DataFrame:
-    """Codes as declared categories: the domain holds whatever rows are counted."""
-    return pd.DataFrame(
-        {
-            f"c{j}": pd.Categorical.from_codes(codes[:, j], categories=[f"s{code}" for code in range(v)])
-            for j, v in enumerate(N_STATES)
-        }
-    )
-
-
-def counted(codes: Any, labels: Any, weights: Any, model: Any) -> Counted:
-    times = np.ones(len(labels)) if weights is None else weights
-    rows = [[None if code < 0 else int(code) for code in row] for row in codes]
-    if model.missing == "state":
-        rows = [[v if code is None else code for code, v in zip(row, N_STATES, strict=True)] for row in rows]
-    return Counted(
-        rows,
-        labels.tolist(),
-        [Fraction(w) for w in times.tolist()],
-        [v + (model.missing == "state") for v in N_STATES],
-        N_CLASSES,
-        Fraction(model.alpha),
-        model.smoothing == "laplace",
-    )
-
-
-def fitted(model: Any, codes: Any, labels: Any, weights: Any) -> Any:
-    return clone(model).partial_fit(as_frame(codes), labels, classes=list(range(N_CLASSES)), sample_weight=weights)
-
-
-def require_joint(model: Any, codes: Any, expected: Any) -> None:
-    found = model.predict_joint_log_proba(as_frame(codes))
-    exact = np.array([[float(log(share)) for share in shares] for shares in expected])
-    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(exact))
-    finite = np.isfinite(exact)
-    np.testing.assert_allclose(found[finite], exact[finite], rtol=CLOSE, atol=CLOSE)
-
 
 MODELS = [
     AODE(),
@@ -130,15 +70,10 @@ def test_leave_one_out_equals_refits_without_the_row(model, rows):
     frame, whole = as_frame(codes), fitted(model, codes, labels, weights)
     found = whole.loo_predict_log_proba(frame, labels, sample_weight=weights)
     assert not np.isnan(found).any()
-    times = np.ones(len(labels)) if weights is None else weights
     held = clone(model)
     if isinstance(model, TAN):
         held.set_params(parents=whole.parents_, root=None, penalty=None)  # its tree is that of all rows
-    for i in range(len(labels)):
-        rest = times.copy()
-        rest[i] -= min(rest[i], 1.0)
-        if not rest.any():
-            continue  # no row would remain
+    for i, rest in each_left_out(labels, weights):
         expected = fitted(held, codes, labels, rest).predict_log_proba(frame.iloc[[i]])[0]
         # A weight of mutual information hangs on differences of n log n, whose last digits are lost.
         share = 1e-9 if getattr(model, "weighting", None) else 1e-11
@@ -154,10 +89,7 @@ def test_a_nested_choice_is_held_when_a_row_is_left_out(rows):
     plain = AODE().fit(as_frame(codes), labels, weights)
     assert set(parents) | set(children) <= set(plain.columns_._by_name)
     found = model.loo_predict_log_proba(as_frame(codes), labels, sample_weight=weights)
-    times = np.ones(len(labels)) if weights is None else weights
-    for i in range(len(labels)):
-        rest = times.copy()
-        rest[i] -= min(rest[i], 1.0)
+    for i, rest in each_left_out(labels, weights):
         refit = fitted(AODE(), codes, labels, rest)
         refit.set_params(select=True).structure_ = model.structure_
         np.testing.assert_allclose(found[i], refit.predict_log_proba(as_frame(codes[[i]]))[0], rtol=1e-11, atol=1e-11)

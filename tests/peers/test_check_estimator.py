@@ -44,6 +44,7 @@ MODELS = [
     NaiveBayes(calibrate=True),
     AODE(),
     AODE(weighting="mi", subsumption=True, missing="state"),
+    AODE(missing="error"),
     AODE(select=True, calibrate=True),
     SPODE(),
     TAN(),

@@ -70,6 +70,7 @@ def test_what_is_no_graph_is_refused(names, parents, message):
         ([("a", "b", "c")], "is no edge; give pairs"),
         ([(1, "b")], "1 is no name of a node"),
         ([5], "5 is no edge"),
+        (["ab", "cd"], "'ab' is no edge; give pairs"),  # two names, and no arrow from a to b
     ],
 )
 def test_what_is_no_edge_is_refused(edges, message):

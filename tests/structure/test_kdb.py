@@ -3,24 +3,11 @@
 import numpy as np
 import pytest
 from tests.oracles.counting import complete, conditional_information, count
+from tests.structure.counted_pairs import counts_of, table
 
 from bayeswater import ParameterError
-from bayeswater.data.coded_table import Rules, encode_categories
-from bayeswater.data.labels import encode_labels
-from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.kdb import k_dependence
 from bayeswater.structure.mutual_information import mutual_information
-
-
-def counts_of(X, y):
-    coded = encode_categories(np.asarray(X, dtype=object), Rules("KDB", refuse_missing=False))
-    return PairCounts.of(coded, encode_labels(np.asarray(y)), None)
-
-
-def table(seed, n_rows=60, n_columns=6):
-    rng = np.random.default_rng(seed)
-    X = rng.choice(np.array(["a", "b", "c", None], dtype=object), size=(n_rows, n_columns))
-    return X, rng.choice(np.array(["no", "yes"]), n_rows)
 
 
 def information(X, y, i, j):
@@ -29,7 +16,7 @@ def information(X, y, i, j):
 
 @pytest.mark.parametrize("k", [0, 1, 2, 5, 9])
 def test_order_and_parents_follow_their_definition(k):
-    X, y = table(0)
+    X, y = table(0, 60, 6)
     single = [
         conditional_information(complete(count(X.tolist(), y.tolist(), None, [i])), [0], [1], []) for i in range(6)
     ]
@@ -42,7 +29,7 @@ def test_order_and_parents_follow_their_definition(k):
 
 
 def test_weak_parents_are_left_out():
-    X, y = table(1)
+    X, y = table(1, 60, 6)
     everything = k_dependence(counts_of(X, y), 5)
     all_weights = sorted(information(X, y, i, j) for i, parents in enumerate(everything.parents) for j in parents)
     theta = float((all_weights[6] + all_weights[7]) / 2)
@@ -53,7 +40,7 @@ def test_weak_parents_are_left_out():
 
 
 def test_equal_columns_go_by_their_index():
-    X, y = table(2, n_columns=1)
+    X, y = table(2, 60, 1)
     found = k_dependence(counts_of(X[:, [0, 0, 0, 0]], y), 2)
     assert found.order == (0, 1, 2, 3)
     assert found.parents == ((), (0,), (0, 1), (0, 1))
@@ -61,7 +48,7 @@ def test_equal_columns_go_by_their_index():
 
 def test_fewer_parents_than_none_are_refused():
     with pytest.raises(ParameterError, match="k is -1; a column has 0 parents or more"):
-        k_dependence(counts_of(*table(3)), -1)
+        k_dependence(counts_of(*table(3, 60, 6)), -1)
 
 
 def test_a_drawn_order_begins_with_a_column_in_proportion_to_what_it_tells():

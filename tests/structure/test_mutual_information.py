@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.counting import complete, conditional_information, count
+from tests.structure.counted_pairs import counts_of
 
-from bayeswater.data.coded_table import Rules, encode_categories
-from bayeswater.data.labels import encode_labels
-from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import (
     conditional_mutual_information,
     mutual_information,
@@ -18,11 +16,6 @@ from bayeswater.structure.mutual_information import (
 
 # A few terms below 2 nats, each rounded in its ratio, its logarithm and its product.
 ROUNDING = 1e-14
-
-
-def counts_of(X, y, weight=None):
-    coded = encode_categories(np.asarray(X, dtype=object), Rules("TAN", refuse_missing=False))
-    return PairCounts.of(coded, encode_labels(np.asarray(y)), weight)
 
 
 def table(seed, n_rows=60, n_columns=4):

@@ -43,6 +43,9 @@ def test_a_text_is_read_as_nodes_and_edges(text, nodes, edges):
         ("a -- b", "an arrow, -> or <-, is needed between two names, and not '--'", 1, 3),
         ("a <-> b", "an edge has one direction", 1, 3),
         ("a -> b\nc, d -> b", "',' means nothing here", 2, 2),
+        ("[a][b|a]", "'[' means nothing here", 1, 1),  # as bnlearn writes a -> b
+        ("a|b -> c", "'|' means nothing here", 1, 2),
+        ("{a b} -> c", "'{' means nothing here", 1, 1),  # as Graphviz writes a -> c; b -> c
         ('a -> "b', "a quote is opened and not closed", 1, 6),
         ('a -> ""', "a name between quotes is empty", 1, 6),
         ("a -> b; a -> b", "the edge a -> b stands more than once", 1, 11),

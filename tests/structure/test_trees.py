@@ -8,25 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.counting import complete, conditional_information, count
+from tests.structure.counted_pairs import counts_of, table
 
 from bayeswater import ParameterError
-from bayeswater.data.coded_table import Rules, encode_categories
-from bayeswater.data.labels import encode_labels
-from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
 from bayeswater.structure.ties import descending_order, descending_ranks
 from bayeswater.structure.trees import maximum_spanning_forest, penalised_gain, rooted, tree_augmented
-
-
-def counts_of(X, y, weight=None):
-    coded = encode_categories(np.asarray(X, dtype=object), Rules("TAN", refuse_missing=False))
-    return PairCounts.of(coded, encode_labels(np.asarray(y)), weight)
-
-
-def table(seed, n_rows=40, n_columns=5):
-    rng = np.random.default_rng(seed)
-    X = rng.choice(np.array(["a", "b", "c", None], dtype=object), size=(n_rows, n_columns))
-    return X, rng.choice(np.array(["no", "yes"]), n_rows)
 
 
 def is_forest(edges, n):
@@ -53,7 +40,7 @@ def as_edges(parent):
 def test_the_tree_is_the_best_of_all_trees(n_columns):
     trees = all_trees(n_columns)
     assert len(trees) == n_columns ** (n_columns - 2)
-    X, y = table(n_columns, n_columns=n_columns)
+    X, y = table(n_columns, 40, n_columns)
     exact = {
         (i, j): conditional_information(complete(count(X.tolist(), y.tolist(), None, [i, j])), [0], [1], [2])
         for i, j in combinations(range(n_columns), 2)
@@ -82,7 +69,7 @@ def test_of_equal_edges_those_of_lower_columns_are_taken(data):
 
 
 def test_the_order_of_rows_and_their_weights_in_parts_do_not_show():
-    X, y = table(7, n_rows=60)
+    X, y = table(7, 60, 5)
     weight = np.random.default_rng(0).random(60)
     order = np.random.default_rng(1).permutation(60)
     whole = tree_augmented(counts_of(X, y, weight))
@@ -92,7 +79,7 @@ def test_the_order_of_rows_and_their_weights_in_parts_do_not_show():
 
 
 def test_two_columns_of_the_same_cells_hang_on_the_first_of_them():
-    X, y = table(8, n_columns=3)
+    X, y = table(8, 40, 3)
     twins = np.concatenate([X, X], axis=1)  # columns 3, 4, 5 are 0, 1, 2 again
     parent = tree_augmented(counts_of(twins, y))
     assert {(0, 3), (1, 4), (2, 5)} <= set(as_edges(parent))
@@ -100,7 +87,7 @@ def test_two_columns_of_the_same_cells_hang_on_the_first_of_them():
 
 
 def test_the_root_is_the_column_that_tells_most_of_the_class():
-    X, y = table(9)
+    X, y = table(9, 40, 5)
     X[:, 3] = np.where(y == "yes", "c", "a")
     counts = counts_of(X, y)
     assert mutual_information(counts).argmax() == 3
@@ -112,7 +99,7 @@ def test_the_root_is_the_column_that_tells_most_of_the_class():
 
 
 def test_equal_columns_let_the_first_be_root():
-    X, y = table(10, n_columns=2)
+    X, y = table(10, 40, 2)
     X = X[:, [0, 0, 0]]
     assert tree_augmented(counts_of(X, y)).tolist() == [-1, 0, 0]
 
@@ -146,11 +133,11 @@ def test_a_penalty_keeps_the_arcs_that_pay_for_their_parameters(penalty, price):
 
 def test_a_penalty_by_another_name_is_refused():
     with pytest.raises(ParameterError, match=r"penalty is 'mdl'; it can be None, 'aic' or 'bic'"):
-        tree_augmented(counts_of(*table(12)), penalty="mdl")
+        tree_augmented(counts_of(*table(12, 40, 5)), penalty="mdl")
 
 
 def test_one_column_is_a_tree():
-    X, y = table(13, n_columns=1)
+    X, y = table(13, 40, 1)
     assert tree_augmented(counts_of(X, y)).tolist() == [-1]
     assert tree_augmented(counts_of(X, y), penalty="bic").tolist() == [-1]
 

@@ -71,7 +71,7 @@ def compare(
     with reading.rows(data) as rows, warnings_told_once():
         examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignore or [], ()))
         with passes_shown(rows, lambda: examples.under_way):
-            X, y = whole(examples)
+            X, y = whole(examples, "compare")
         with fits_shown() as progress:
             found = compared(
                 X,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
 from bayeswater.cli.options import AsJson, DataFiles, LossFile, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import few_rows, rows_among
+from bayeswater.cli.rows import few_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,6 +155,8 @@ class Evaluating:
 
     def __call__(self, piece: "Piece") -> Found:
         """Evaluate all rows of a piece, a few at a time."""
+        from bayeswater.data.sources.row_names import rows_among
+
         n_all = len(piece.y)
         total = Found(None, 0)
         for start, n_rows in few_rows(n_all, len(self.model.classes_)):

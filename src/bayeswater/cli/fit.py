@@ -209,7 +209,7 @@ def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table
 
     if checkpoint is not None:
         raise _without_checkpoint()
-    return whole(examples)
+    return whole(examples, "an ensemble")
 
 
 def _families(pairs: list[str]) -> dict[str, str] | None:

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFile
+from bayeswater.cli.options import AsJson, DataFiles
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 
 def learn(
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Network file: .bif, .xdsl, .net, .bayes, ...")],
@@ -39,7 +39,7 @@ def learn(
     from bayeswater.models.structures.learning import learn_structure
 
     with warnings_told_once():
-        table = read_table(reading, data, ignore or ())
+        table = read_table(reading, data, "learning a structure", ignored=ignore or ())
         with _telling() as progress:
             found = learn_structure(
                 table,

@@ -116,7 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app([argument for argument in given if argument != "--debug"])
         with named_in_errors():
             sys.stdout.flush()
-    except SystemExit as stop:  # cyclopts has said what was wrong
+    except SystemExit as stop:  # cyclopts has said what was wrong, or found nobody to say it to
+        if isinstance(stop.__context__, BrokenPipeError):
+            return BROKEN_PIPE
         return stop.code if isinstance(stop.code, int) else FAULT
     except KeyboardInterrupt as error:
         _complain("; ".join(["interrupted", *getattr(error, "__notes__", ())]), debug)

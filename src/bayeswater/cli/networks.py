@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bayeswater.cli.question_text import Word
     from bayeswater.cli.reading import Reading
-    from bayeswater.data.sources.source import Source
+    from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.variable import Variable
     from bayeswater.models.network.bayesian_network import BayesianNetwork
 
@@ -63,9 +63,9 @@ def state_named(variable: "Variable", word: "Word", text: str) -> Any:
 
 
 def open_evidence(
-    network: "BayesianNetwork", path: str, reading: "Reading", data: str, ignored: list[str]
-) -> "tuple[Source, list[str]]":
-    """Open a file of evidence in the types of the states, and name its columns that are variables.
+    network: "BayesianNetwork", path: str, reading: "Reading", data: list[str], ignored: list[str]
+) -> "tuple[LocalRows, list[str]]":
+    """Open files of evidence as one table in the types of the states, and name its columns that are variables.
 
     A column that is no variable is refused, since a name with a slip in it would silently be no evidence.
     """
@@ -75,18 +75,17 @@ def open_evidence(
     states = {state for variable in network.variables for state in variable.states}
     if reading.missing is None:  # a cell that is a state is not missing
         reading = replace(reading, missing=[word for word in MISSING if word not in states])
-    source = reading.open(data)
-    for name in ignored:
-        source.require_column(name)
-    columns = [name for name in source.schema.names if name not in ignored]
+    rows = reading.open_rows(data)
+    rows.require_columns(ignored)
+    columns = [name for name in rows.schema.names if name not in ignored]
     for name in columns:
         if name not in network.dag.position:
             raise SchemaError(
-                f"{source.name}: column {name!r} is no variable of {path} ({nearest_names(name, network.names)}); "
+                f"{rows.name}: column {name!r} is no variable of {path} ({nearest_names(name, network.names)}); "
                 f"rename it, or leave it out with --ignore {name}"
             )
-    source.declare(_types(network, columns))
-    return source, columns
+    rows.declare(_types(network, columns))
+    return rows, columns
 
 
 def _types(network: "BayesianNetwork", columns: list[str]) -> "dict[str, pa.DataType]":

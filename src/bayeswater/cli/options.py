@@ -6,24 +6,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 
-def _no_option(_: Any, path: str) -> None:
-    if path.startswith("-") and path != "-":
-        raise ValueError("It is no option of this verb; a file of that name is written ./" + path)
-
-
-DataFile = Annotated[
-    str,
-    Parameter(
-        help="CSV, TSV, Parquet, Arrow, JSON lines or ARFF, also compressed; - reads standard input.",
-        allow_leading_hyphen=True,
-        validator=_no_option,
-    ),
-]
-
-
-def _no_options(kind: Any, paths: list[str]) -> None:
+def _no_options(_: Any, paths: list[str]) -> None:
     for path in paths:
-        _no_option(kind, path)
+        if path.startswith("-") and path != "-":
+            raise ValueError("It is no option of this verb; a file of that name is written ./" + path)
 
 
 DataFiles = Annotated[

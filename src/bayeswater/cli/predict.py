@@ -11,7 +11,7 @@ from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import require_explanations
 from bayeswater.cli.options import DataFiles, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import few_rows, files_of, keep_as_written, rows_among
+from bayeswater.cli.rows import few_rows, files_of, keep_as_written
 from bayeswater.cli.writing import OutputFormat, Writer
 from bayeswater.models.streaming.cell_types import column_names, label_type
 
@@ -80,6 +80,8 @@ class Answering:
 
     def __call__(self, table: "pa.Table") -> int:
         """Answer for all rows of a table."""
+        from bayeswater.data.sources.row_names import rows_among
+
         n_all = table.num_rows
         for start, n_rows in few_rows(n_all, len(self.answers.model.classes_)):
             with rows_among(start, n_rows, n_all):

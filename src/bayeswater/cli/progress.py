@@ -1,6 +1,6 @@
 """Bars that show how far rows have come, read from a file or made, and a comparison, in fits."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,23 +11,20 @@ if TYPE_CHECKING:
 
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.places import Progress
-    from bayeswater.data.sources.source import Source
-
-
-def shown(
-    source: "Source", what: str, columns: Sequence[str] | None = None, *, quiet: bool = False
-) -> "Iterator[pa.Table]":
-    """Read a source batch by batch and show on a terminal how far it has come; elsewhere, only read."""
-
-    def done(n_rows: int) -> int:
-        return n_rows if source.n_rows else source.bytes_read
-
-    return _with_bar(source.batches(columns), what, source.n_rows or source.n_bytes, done, quiet=quiet)
 
 
 def counted(tables: "Iterable[pa.Table]", what: str, n_rows: int, *, quiet: bool = False) -> "Iterator[pa.Table]":
     """Give tables of so many rows in all, and show on a terminal how far it has come."""
-    return _with_bar(tables, what, n_rows, lambda n: n, quiet=quiet)
+    progress = _bar(n_rows, quiet=quiet)
+    n_done = 0
+    with progress:
+        task = progress.add_task(what, total=n_rows, rows=0, speed=0.0)
+        for table in tables:
+            n_done += table.num_rows
+            yield table
+            del table
+            elapsed = progress.tasks[0].elapsed or 0.0
+            progress.update(task, completed=n_done, rows=n_done, speed=n_done / elapsed if elapsed else 0.0)
 
 
 def _bar(total: int | None, *, quiet: bool = False) -> Any:
@@ -44,21 +41,6 @@ def _bar(total: int | None, *, quiet: bool = False) -> Any:
         disable=quiet or not console.is_terminal,
         transient=True,
     )
-
-
-def _with_bar(
-    tables: "Iterable[pa.Table]", what: str, total: int | None, done: Callable[[int], int], *, quiet: bool
-) -> "Iterator[pa.Table]":
-    progress = _bar(total, quiet=quiet)
-    n_rows = 0
-    with progress:
-        task = progress.add_task(what, total=total, rows=0, speed=0.0)
-        for table in tables:
-            n_rows += table.num_rows
-            yield table
-            del table
-            elapsed = progress.tasks[0].elapsed or 0.0
-            progress.update(task, completed=done(n_rows), rows=n_rows, speed=n_rows / elapsed if elapsed else 0.0)
 
 
 @contextmanager

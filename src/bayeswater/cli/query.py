@@ -33,7 +33,13 @@ def query(
     states: Annotated[int, Parameter(help="How many lines to show.", validator=Number(gte=1))] = 40,
     as_json: AsJson = False,
     evidence: Annotated[
-        str | None, Parameter(help="File of rows of evidence; empty cells are not observed.", allow_leading_hyphen=True)
+        list[str] | None,
+        Parameter(
+            help="File of rows of evidence; empty cells are not observed. A pattern in quotes, a folder, or the option "
+            "given several times are read as one table.",
+            allow_leading_hyphen=True,
+            negative=(),
+        ),
     ] = None,
     target: Annotated[
         list[str] | None, Parameter(name=["--target", "-t"], help="Variable to give for every row; all by default.")
@@ -57,7 +63,7 @@ def query(
     if (question is None) == (evidence is None):
         raise ParameterError(
             'ask one question, "P(A | B=b)", or give rows: --evidence rows.csv --target A'
-            + (", and not both" if question is not None else "")
+            + (", and not both; every file of rows has its own --evidence" if question is not None else "")
         )
     with warnings_told_once():
         net = read_network(network)
@@ -81,7 +87,7 @@ def query(
         answer_rows(
             net,
             network,
-            evidence or "",
+            evidence or [],
             target,
             ignored=ignore or [],
             keep=keep,

@@ -2,17 +2,17 @@
 
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.networks import open_evidence
-from bayeswater.cli.progress import shown
+from bayeswater.cli.progress import passes_shown
 from bayeswater.cli.reading import Reading
-from bayeswater.cli.rows import keep_as_written
+from bayeswater.cli.rows import files_of, keep_as_written
 from bayeswater.cli.words import say
-from bayeswater.cli.writing import OutputFormat, writer
-from bayeswater.data.sources.cutting import Stretch
-from bayeswater.data.sources.row_names import rows_named
+from bayeswater.cli.writing import OutputFormat, Writer, writer
+from bayeswater.data.sources.row_names import rows_among
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LOG_EVIDENCE, IMPOSSIBLE = "log_evidence", "impossible"
 def answer_rows(
     network: "BayesianNetwork",
     path: str,
-    data: str,
+    data: list[str],
     targets: list[str] | None,
     *,
     ignored: list[str],
@@ -44,7 +44,7 @@ def answer_rows(
     Parameters
     ----------
     network, path : the network and its file
-    data : file of rows
+    data : files of rows
     targets : names of variables; None for all
     ignored : columns that are no evidence
     keep : whether the columns of the rows are written, too
@@ -53,38 +53,65 @@ def answer_rows(
     reading : how the rows are read
     """
     answers = Answers(network, targets, unseen)
-    source, columns = open_evidence(network, path, reading, data, ignored)
+    evidence, columns = open_evidence(network, path, reading, data, ignored)
     if keep:
-        keep_as_written(source, answers.names)
+        for file in files_of(evidence):
+            keep_as_written(file, answers.names)
     for name in answers.targets if targets else ():
         if name in columns:
             say(
-                f"note: {source.name} has a column {name!r}: where it has a value, that is the answer (--ignore {name} "
+                f"note: the evidence has a column {name!r}: where it has a value, that is the answer (--ignore {name} "
                 "asks without it)",
                 "yellow",
             )
+    read = evidence.schema.names if keep else columns
     to_screen = output is None and sys.stdout.isatty()
-    n_rows = n_impossible = 0
-    with writer(output, output_format) as out:
-        for table in shown(source, "answering", None if keep else columns, quiet=to_screen):
-            for start in range(0, table.num_rows, answers.rows_at_once):
-                rows = table.slice(start, answers.rows_at_once)
-                with rows_named([Stretch(source.name, n_rows, rows.num_rows)]):
-                    found = answers.of(rows.select(columns))
-                n_rows += rows.num_rows
-                n_impossible += found[IMPOSSIBLE].to_numpy().sum()
-                out.write(_beside(found, rows) if keep else found)
-            del table
-        if not n_rows:
-            empty = source.schema.empty_table()
-            found = answers.of(empty.select(columns))
-            out.write(_beside(found, empty) if keep else found)
-    if n_impossible:
+    with writer(output, output_format) as out, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # told at the end, of all rows together
+        answering = Answering(answers, columns, out, keep=keep)
+        if evidence.head(read, 1).num_rows:
+            with passes_shown(evidence, lambda: "answering", quiet=to_screen):
+                answered = evidence.sum(answering, read)
+        else:
+            answered = answering(evidence.head(read, 1))
+    if answered.n_impossible:
         say(
-            f"warning: the evidence of {n_impossible:,} of {n_rows:,} rows has probability zero; they are marked in "
-            f"the column {IMPOSSIBLE!r}, and their posteriors are empty",
+            f"warning: the evidence of {answered.n_impossible:,} of {answered.n_rows:,} rows has probability zero; "
+            f"they are marked in the column {IMPOSSIBLE!r}, and their posteriors are empty",
             "yellow",
         )
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How many rows were answered, and how many of them are impossible."""
+
+    n_rows: int
+    n_impossible: int
+
+    def __add__(self, other: "Answered") -> "Answered":
+        return Answered(self.n_rows + other.n_rows, self.n_impossible + other.n_impossible)
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A function of an Arrow table that writes the answers for its rows, a few at a time, and counts them."""
+
+    answers: "Answers"
+    columns: list[str]
+    out: Writer
+    keep: bool
+
+    def __call__(self, table: "pa.Table") -> Answered:
+        """Answer for all rows of a table; for none, write the names of the columns."""
+        n_all, n_at_once, n_impossible = table.num_rows, self.answers.rows_at_once, 0
+        for start in range(0, n_all, n_at_once) if n_all else (0,):
+            rows = table.slice(start, n_at_once)
+            with rows_among(start, rows.num_rows, n_all):
+                found = self.answers.of(rows.select(self.columns))
+            n_impossible += int(found[IMPOSSIBLE].to_numpy().sum())
+            self.out.write(_beside(found, rows) if self.keep else found)
+        return Answered(n_all, n_impossible)
 
 
 class Answers:
@@ -107,10 +134,7 @@ class Answers:
         if rows.num_rows == 0:
             kinds = [pa.bool_() if name == IMPOSSIBLE else pa.float64() for name in self.names]
             return pa.schema(list(zip(self.names, kinds, strict=True))).empty_table()
-        with warnings.catch_warnings():
-            # Told at the end, of all rows together.
-            warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
-            found = self.network.posteriors(rows, self.targets, unseen=self.unseen)
+        found = self.network.posteriors(rows, self.targets, unseen=self.unseen)
         cells: dict[str, Any] = {}
         for target, names in self.columns.items():
             by_state = np.ascontiguousarray(found[target].T)

@@ -16,7 +16,6 @@ from bayeswater.errors import DataError
 if TYPE_CHECKING:
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.origin import Origin
-    from bayeswater.data.sources.source import Source
 
 READING = Group("Reading", sort_key=10)
 
@@ -55,12 +54,6 @@ class Reading:
     quotes: bool = True
     encoding: str = "utf-8"
 
-    def open(self, path: str) -> "Source":
-        """Open a file."""
-        from bayeswater.data.sources.opening import open_source
-
-        return open_source(path, **self._options())
-
     def open_rows(self, paths: list[str], columns: list[str] | None = None) -> "LocalRows":
         """Open files that are one table, of which some columns are read, or all; those of a pipe come but once."""
         from bayeswater.data.sources.recognising import local_rows
@@ -68,20 +61,20 @@ class Reading:
         return local_rows(paths, columns=columns, **self._options())
 
     @contextmanager
-    def rows(self, paths: list[str]) -> "Iterator[LocalRows]":
+    def rows(self, paths: list[str], columns: list[str] | None = None) -> "Iterator[LocalRows]":
         """Open files that are one table and read more than once; a pipe is laid down in a temporary file first.
 
         It is laid down as it comes: where a cell far down does not fit the type of its column, it is read anew.
         """
         from bayeswater.cli.rows import files_of
 
-        rows = self.open_rows(paths)
+        rows = self.open_rows(paths, columns)
         if rows.can_be_reread:
             yield rows
             return
         with TemporaryDirectory(prefix="bayeswater-") as folder:
             files = files_of(rows)
-            again = self.open_rows([_to_reread(file.origin, folder) for file in files])
+            again = self.open_rows([_to_reread(file.origin, folder) for file in files], columns)
             again.name = rows.name
             for file, before in zip(files_of(again), files, strict=True):
                 file.origin.name = before.name

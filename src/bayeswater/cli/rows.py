@@ -1,8 +1,6 @@
 """Rows of data files as verbs take them: the files, all rows at once, pieces of few rows, cells as they are written."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayeswater.errors import SchemaError
@@ -12,7 +10,6 @@ if TYPE_CHECKING:
 
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
-    from bayeswater.models.streaming.examples import Piece
     from bayeswater.models.streaming.labelled import LabelledRows
 
 
@@ -41,56 +38,21 @@ def few_rows(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
     return ((start, min(n_at_once, n_rows - start)) for start in range(0, n_rows, n_at_once))
 
 
-@contextmanager
-def rows_among(start: int, n_rows: int, n_all: int) -> Iterator[None]:
-    """Give errors about a part of some rows the place that a row has among all of them."""
-    import numpy as np
+def whole(examples: "LabelledRows", holder: str) -> "tuple[pa.Table, pa.ChunkedArray]":
+    """Read all rows that have a label at once, for what holds them; say so where they are many."""
+    from bayeswater.models.streaming.whole import whole_rows
 
-    from bayeswater.models.streaming.labelled import places_told
-
-    with places_told((np.arange(n_all) >= start) & (np.arange(n_all) < start + n_rows)):
-        yield
+    found = whole_rows(examples, holder, "leave out columns with --ignore, or take a model that is counted in pieces")
+    say_what_is_held(found.X)
+    return found.X, found.y
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """Rows of pieces, one below the other."""
-
-    X: "pa.Table"
-    y: "pa.Table"
-
-    @classmethod
-    def of(cls, piece: "Piece") -> "_Whole":
-        import pyarrow as pa
-
-        return cls(piece.X, pa.table({"y": piece.y}))
-
-    def __add__(self, other: "_Whole") -> "_Whole":
-        from bayeswater.data.sources.cutting import one_table
-
-        return _Whole(one_table([self.X, other.X]), one_table([self.y, other.y]))
-
-
-def whole(examples: "LabelledRows") -> "tuple[pa.Table, pa.ChunkedArray]":
-    """Read all rows that have a label at once, for models that hold them; types that do not hold are widened."""
+def say_what_is_held(table: "pa.Table") -> None:
+    """Say that a large table is in memory."""
     from bayeswater.cli.words import say
-    from bayeswater.data.sources.source import TypesWidened
-    from bayeswater.errors import BayesWarning, warn_user
-    from bayeswater.models.streaming.fitting import warn_of_unlabelled
 
-    examples.under_way = "reading"
-    while True:
-        try:
-            found: _Whole = examples.sum(_Whole.of)
-            break
-        except TypesWidened as change:
-            warn_user(str(change), BayesWarning)
-            examples.begin_anew()
-    if examples.n_unlabelled:
-        warn_of_unlabelled(examples.n_unlabelled, examples.target)
-    if found.X.nbytes >= WORTH_TELLING:
-        say(f"note: all rows are held in memory at once, {found.X.nbytes / 1e6:,.0f} MB", "yellow")
-    return found.X, found.y.column("y")
+    if table.nbytes >= WORTH_TELLING:
+        say(f"note: all rows are held in memory at once, {table.nbytes / 1e6:,.0f} MB", "yellow")
 
 
 def keep_as_written(source: "Source", added: list[str]) -> None:

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFile
+from bayeswater.cli.options import AsJson, DataFiles
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 
 def score(
     network: Annotated[str, Parameter(help="Network file.")],
-    data: DataFile,
+    data: DataFiles,
     /,
     *,
     score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
@@ -27,7 +27,8 @@ def score(
 
     with warnings_told_once():
         graph = graph_of(network)
-        table = with_states_of(network, read_table(reading, data, (), graph.names))
+        table = read_table(reading, data, "scoring a structure", wanted=graph.names)
+        table = with_states_of(network, table)
         nodes = score_structure(graph, table, score if sample_size is None else (score, sample_size), per_node=True)
     total = sum(nodes.values())
     if as_json:

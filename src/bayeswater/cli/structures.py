@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from bayeswater.structure.dag import Dag
 
 
-def read_table(reading: Reading, path: str, ignored: Sequence[str], wanted: Sequence[str] | None = None) -> "pa.Table":
-    """Read a whole table, since a search goes over its rows many times: all columns but some, or those wanted."""
-    import pyarrow as pa
+def read_table(
+    reading: Reading, paths: list[str], holder: str, *, ignored: Sequence[str] = (), wanted: Sequence[str] | None = None
+) -> "pa.Table":
+    """Read files as one table in memory, for what goes over its rows many times: all columns but some, or some."""
+    from bayeswater.cli.progress import passes_shown
+    from bayeswater.cli.rows import say_what_is_held
+    from bayeswater.data.sources.whole import whole_table
 
-    from bayeswater.cli.progress import shown
-
-    source = reading.open(path)
-    for name in [*ignored, *(wanted or ())]:
-        source.require_column(name)
-    kept = list(wanted) if wanted is not None else [name for name in source.schema.names if name not in ignored]
-    batches = list(shown(source, "reading", kept))
-    if not batches:
-        raise DataError(f"{source.name} has no rows to learn from")
-    return pa.concat_tables(batches, promote_options="permissive").select(kept)
+    with reading.rows(paths, None if wanted is None else list(wanted)) as rows:
+        rows.require_columns(ignored)
+        kept = [name for name in rows.schema.names if name not in ignored]
+        with passes_shown(rows, lambda: "reading"):
+            table = whole_table(rows, kept, holder, "give fewer columns or rows")
+    say_what_is_held(table)
+    return table
 
 
 def graph_of(path: str | os.PathLike[str]) -> "Dag":

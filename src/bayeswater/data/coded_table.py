@@ -7,25 +7,18 @@ state: the slot that every table of counts keeps for it. What is unseen at predi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_kinds import require_labels
+from bayeswater.data.found_labels import FoundLabels, FrameColumn
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
-from bayeswater.data.known_codes import dictionary_index
-from bayeswater.data.labels import is_missing, narrow_codes, type_names
-from bayeswater.data.matrix import (
-    ColumnMatrix,
-    DenseMatrix,
-    column_name,
-    names_of,
-    read_dense,
-    require_cells,
-    require_width,
-)
+from bayeswater.data.labels import narrow_codes
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name
+from bayeswater.data.matrix_checks import require_cells, require_width
+from bayeswater.data.matrix_reading import names_of, read_dense
 from bayeswater.data.missing import require_no_missing
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
@@ -35,8 +28,8 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
 
-SHOWN = 4096
-"""Cells that are looked at first for labels of a dictionary that none has."""
+Source = Array | FrameColumn
+"""Cells of a column: of an array of numbers, or of a frame."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +90,7 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         frame = read_frame(X)
         require_width(len(frame.names), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
-        sources: list[Any] = [_FrameColumn(frame, name) for name in frame.names]
+        sources: list[Source] = [FrameColumn(frame, name) for name in frame.names]
         names = _names(rules, names_of(X, frame.names), len(sources))
     else:
         X = _as_array(X, rules.model)
@@ -107,20 +100,20 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
             return _whole_matrix(X, names, rules)
         sources = [X[:, j] for j in range(X.shape[1])]
         if X.dtype.kind not in "iuf":
-            sources = [_FrameColumn(_as_frame(*column), column[1]) for column in zip(sources, names, strict=True)]
+            sources = [FrameColumn.of_array(X[:, j], name) for j, name in enumerate(names)]
     return _encode_columns(names, sources, rules)
 
 
 def encode_frame(frame: Frame, rules: Rules) -> CodedTable:
     """Code the columns of a frame."""
-    return _encode_columns(frame.names, [_FrameColumn(frame, name) for name in frame.names], rules)
+    return _encode_columns(frame.names, [FrameColumn(frame, name) for name in frame.names], rules)
 
 
-def _encode_columns(names: Sequence[str], sources: Sequence[Any], rules: Rules) -> CodedTable:
+def _encode_columns(names: Sequence[str], sources: Sequence[Source], rules: Rules) -> CodedTable:
     def encoded(j: int) -> tuple[Variable, Array, list[Unseen]]:
         return _encode_column(sources[j], names[j], None if rules.known is None else rules.known[j], rules)
 
-    n_rows = len(sources[0]) if isinstance(sources[0], np.ndarray) else sources[0].frame.table.num_rows
+    n_rows = sources[0].n_rows if isinstance(sources[0], FrameColumn) else len(sources[0])
     in_order = ordered_map if worth_compiling(n_rows * len(sources)) else map  # a few rows need no threads
     variables, columns, unseen = zip(*in_order(encoded, range(len(sources))), strict=True)
     return CodedTable(Schema(variables), ColumnMatrix(columns), tuple(chain.from_iterable(unseen)))
@@ -187,11 +180,11 @@ def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:
 
 
 def _encode_column(
-    source: Any, name: str, known: Variable | None, rules: Rules
+    source: Source, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
-    if not isinstance(source, np.ndarray) and not source.is_numeric:
-        return _encode_labels(_FoundLabels.of(source), name, known, rules)
-    numbers = source if isinstance(source, np.ndarray) else numeric_column(source.frame, source.name)
+    if isinstance(source, FrameColumn) and not source.is_numeric:
+        return _encode_labels(FoundLabels.of(source), name, known, rules)
+    numbers = numeric_column(source.frame, source.name) if isinstance(source, FrameColumn) else source
     missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
     present = numbers[~missing]
     holds_labels = known is not None and not known.is_undecided and not known.is_coded
@@ -208,93 +201,11 @@ def _encode_column(
     labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
     states = [int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()]
     place = np.append(np.arange(len(states)), -1)  # NaN is the last of the labels
-    return _encode_labels(_FoundLabels(states, ((place, index),)), name, known, rules)
-
-
-@dataclass(frozen=True)
-class _FoundLabels:
-    """Labels of a column, and its cells in chunks: an index into each chunk's own list, and where these stand in ours.
-
-    A missing cell points at an entry whose place is -1.
-    """
-
-    states: list[Any]
-    chunks: tuple[tuple[Array, Array], ...]  # (place, index) of each
-    declared: frozenset[Any] = frozenset()
-
-    @classmethod
-    def of(cls, source: "_FrameColumn") -> "_FoundLabels":
-        """List the labels of a column; each chunk of Arrow has a dictionary of its own: they are joined by label."""
-        import pyarrow as pa
-
-        column = source.frame.table.column(source.name)
-        if pa.types.is_null(column.type):
-            column = column.cast(pa.string())
-        if not pa.types.is_dictionary(column.type):
-            try:
-                column = column.dictionary_encode()
-            except pa.ArrowNotImplementedError:
-                raise DataError(
-                    f"column {source.name!r} holds {column.type}; a category must be a label or a number"
-                ) from None
-        require_labels(source.name, column.type.value_type)
-        code_of: dict[Any, int] = {}
-        chunks = []
-        for chunk in column.chunks:
-            labels = chunk.dictionary.to_pylist()
-            place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
-            chunks.append((np.array([*place, -1], dtype=np.int64), dictionary_index(chunk)))
-        if source.name in source.frame.declared:
-            return cls(list(code_of), tuple(chunks), frozenset(code_of))
-        return cls(list(code_of), tuple(chunks))._used()
-
-    @property
-    def is_one_list(self) -> bool:
-        """Whether all chunks list the same labels in the same order, which is then theirs."""
-        in_order = np.arange(len(self.states))
-        return all(np.array_equal(place[place >= 0], in_order) for place, index in self.chunks if len(index))
-
-    def _used(self) -> "_FoundLabels":
-        """Leave out labels that no cell has; mostly the first cells show them all."""
-        if self._rows(SHOWN).all():
-            return self
-        used = self.rows > 0
-        renumbered = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)  # at -1: missing
-        states = [state for state, is_used in zip(self.states, used, strict=True) if is_used]
-        return _FoundLabels(states, tuple((renumbered[place], index) for place, index in self.chunks))
-
-    @cached_property
-    def rows(self) -> Array:
-        """Cells of each label: (n_states,)."""
-        return self._rows()
-
-    def _rows(self, head: int | None = None) -> Array:
-        """Cells of each label, among the first ones of each chunk or all."""
-        rows = np.zeros(len(self.states) + 1, dtype=np.int64)
-        for place, index in self.chunks:
-            np.add.at(rows, place, np.bincount(index[:head], minlength=len(place)))
-        return rows[:-1]  # the last, at -1, counts the missing ones
-
-    @property
-    def missing(self) -> Array:
-        """Which cells are missing: (n_rows,)."""
-        return np.concatenate([(place < 0)[index] for place, index in self.chunks] or [np.zeros(0, dtype=bool)])
-
-    def coded(self, code_of_state: Array, missing: int) -> Array:
-        """Codes of all cells, in the narrowest integers."""
-        codes = np.append(code_of_state, missing)
-        narrow = narrow_codes(codes, int(codes.max()))
-        return np.concatenate([_looked_up(narrow[place], index) for place, index in self.chunks] or [narrow[:0]])
-
-
-def _looked_up(table: Array, index: Array) -> Array:
-    """Give the entries of a table at some places; of the table 0, 1, 2, ... these are the places themselves."""
-    is_index = np.array_equal(table, np.arange(len(table)))
-    return index.astype(table.dtype) if is_index else table.take(index)
+    return _encode_labels(FoundLabels(states, ((place, index),)), name, known, rules)
 
 
 def _encode_labels(
-    found: _FoundLabels, name: str, known: Variable | None, rules: Rules
+    found: FoundLabels, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
     """Code labels by their place in the domain that is known or, in learning, in their own."""
     states = found.states
@@ -334,41 +245,6 @@ def _encode_codes(
     labels, rows = np.unique(numbers[outside & ~missing], return_counts=True)
     unseen = [Unseen(name, label, n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
     return variable, codes, unseen
-
-
-def _as_frame(cells: Array, name: str) -> Frame:
-    """Put one column of an array into a frame."""
-    import pyarrow as pa
-
-    return Frame(pa.table({name: as_arrow(cells, name)}), "numpy", frozenset())
-
-
-def as_arrow(cells: Array, name: str) -> Any:
-    """Read one column of an array of objects, strings or times as Arrow."""
-    import pyarrow as pa
-
-    try:
-        return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
-    except (pa.ArrowException, OverflowError) as error:
-        kinds = type_names(cells.tolist())
-        raise DataError(
-            f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "
-            f"example with str(): {error}"
-        ) from None
-
-
-@dataclass(frozen=True)
-class _FrameColumn:
-    frame: Frame
-    name: str
-
-    @property
-    def is_numeric(self) -> bool:
-        import pyarrow as pa
-
-        kind = self.frame.table.column(self.name).type
-        kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-        return any(is_kind(kind) for is_kind in kinds)  # True and False are the codes 1 and 0, as in an array
 
 
 def _negative(column: Array, name: str, model: str) -> DataError:

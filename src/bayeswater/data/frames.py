@@ -174,6 +174,20 @@ def as_numpy(column: "pa.ChunkedArray") -> Array:
     return np.asarray((column.chunk(0) if is_one else column).to_numpy())
 
 
+def as_arrow(cells: Array, name: str) -> Any:
+    """Read one column of an array of objects, strings or times as Arrow."""
+    import pyarrow as pa
+
+    try:
+        return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
+    except (pa.ArrowException, OverflowError) as error:
+        kinds = type_names(cells.tolist())
+        raise DataError(
+            f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "
+            f"example with str(): {error}"
+        ) from None
+
+
 def _is_pandas(X: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(X, pandas.DataFrame)

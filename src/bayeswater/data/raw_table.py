@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import as_arrow
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.dates import date_columns, in_zone_of, seconds_of
-from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame, sparse_columns
-from bayeswater.data.matrix import SparseMatrix, column_name, names_of, read_matrix, require_cells
+from bayeswater.data.frames import Frame, as_arrow, as_numpy, is_frame, numeric_column, read_frame, sparse_columns
+from bayeswater.data.matrix import SparseMatrix, column_name
+from bayeswater.data.matrix_checks import require_cells
+from bayeswater.data.matrix_reading import names_of, ragged, read_matrix
 from bayeswater.data.original_types import arrow_type, pandas_types
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
@@ -65,14 +66,7 @@ class RawTable:
             if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
                 return seconds_of(column)
             column = numeric_column(Frame(pa.table({name: column}), "pyarrow", frozenset()), name)
-        if column.dtype.kind == "f":
-            infinite = np.isinf(column)
-            if infinite.any():
-                row = int(infinite.argmax())
-                raise DataError(
-                    f"Input X contains infinity: {column[row]} in row {row}, column {name!r}; replace it by a finite "
-                    "number, or by a missing cell"
-                )
+        _require_finite(column, name)
         return column
 
     def labels(self, names: Iterable[str], flags: Collection[str] = (), *, learning: bool = False) -> Frame:
@@ -90,6 +84,8 @@ class RawTable:
 
         column = self.arrow(name)
         kind = column.type
+        if pa.types.is_floating(kind):
+            _require_finite(as_numpy(column), name)  # no category, and none that is merely unseen
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         return column.dictionary_encode() if is_number else column
 
@@ -173,6 +169,17 @@ class RawTable:
         return self.dtypes.get(name) or str(column.dtype if isinstance(column, np.ndarray) else column.type)
 
 
+def _require_finite(numbers: Array, name: str) -> None:
+    """Refuse a column of numbers of which one is infinite."""
+    infinite = np.isinf(numbers) if numbers.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise DataError(
+            f"Input X contains infinity: {numbers[row]} in row {row}, column {name!r}; replace it by a finite number, "
+            "or by a missing cell"
+        )
+
+
 def read_raw(X: Any, model: str) -> RawTable:
     """Read a table of any kind: frame, array, lists or sparse matrix."""
     if is_frame(X):
@@ -211,12 +218,10 @@ def _of_rows(X: Any) -> Array | None:
     """Rows in lists as an array of objects, if one of their cells is text; else None: they are numbers."""
     if not any(isinstance(cell, str) for row in X if isinstance(row, list | tuple) for cell in row):
         return None
+    uneven = ragged(X)
+    if uneven is not None:
+        raise uneven
     cells = np.empty((len(X), len(X[0])), dtype=object)
     for i, row in enumerate(X):
-        if len(row) != cells.shape[1]:
-            raise DataError(
-                f"X is ragged: row {i} has {len(row)} cell(s), and row 0 has {cells.shape[1]}; give every row one cell "
-                "for each column"
-            )
         cells[i] = row
     return cells

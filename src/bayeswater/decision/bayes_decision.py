@@ -62,7 +62,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.calibrate = calibrate
         self.prior = prior
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the classifier, and match the labels of the loss.
 
         Parameters
@@ -72,7 +72,11 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         **params : passed on to the classifier's `fit`
         """
         if y is None:
-            raise DataError("This BayesDecision estimator requires y to be passed, but the target y is None.")
+            raise DataError(
+                "This BayesDecision estimator requires y to be passed, but the target y is None. It takes rows that "
+                "are in memory; our own classifiers decide by themselves, also for rows of a file or another source: "
+                "NaiveBayes().fit(source, target=...).decide(source, loss=...)"
+            )
         fitted = self._unfitted().fit(X, y, **self._routed(sample_weight, params))
         self.class_prior_ = _frequencies(y, sample_weight, fitted.classes_)
         self.loss_ = as_loss(self.loss, fitted.classes_)

@@ -2,7 +2,9 @@
 
 Maps are tried in the order of their parameters. One with more of them takes the place of a simpler one only if its
 log-loss on held-out rows is less by more than twice the standard error of the difference: below that the gain is
-within noise. Rows whose class was called impossible have no part in it: no map changes them.
+within noise. A single row on which the classifier is wrong by thousands of nats would drown every other in that error:
+against it, losses count up to log(W + 2), since W rows cannot tell a probability below 1 / (W + 2) from none.
+Rows whose class was called impossible have no part in it: no map changes them.
 """
 
 from dataclasses import dataclass
@@ -90,7 +92,7 @@ def choose(scores: Scores, folds: Folds) -> Choice:
         if not len(loss):
             break
         tried[name] = float(loss @ weight / weight.sum())
-        if best_loss is None or _gain_is_real(best_loss - loss, weight):
+        if best_loss is None or _is_better(loss, best_loss, weight):
             best, best_loss, best_trial = name, loss, found
     return Choice(best, tried, best_trial)
 
@@ -111,6 +113,12 @@ def choose_few_parameters(scores: Scores) -> tuple[str, CalibrationMap, dict[str
         tried[name] = loss / total if total else float("nan")
     best = min(price, key=lambda name: price[name])
     return best, fitted[best], tried
+
+
+def _is_better(loss: Array, other: Array, weight: Array) -> bool:
+    """Tell whether one map has the smaller loss, and so surely that it is no noise among losses that rows can tell."""
+    most = np.log(weight.sum() + 2)
+    return bool((other - loss) @ weight > 0) and _gain_is_real(np.minimum(other, most) - np.minimum(loss, most), weight)
 
 
 def _gain_is_real(gain: Array, weight: Array) -> bool:

@@ -35,7 +35,9 @@ def require_cv(cv: Any) -> None:
 def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, Any]) -> Folds:
     """Split the rows that are kept (given by X and codes; `keep` marks them among all rows) into folds.
 
-    A number means stratified folds, fewer where the largest class has fewer rows: none if every row is alone.
+    A number means stratified folds of rows dealt at random, always alike: rows may come sorted, and a classifier of old
+    ones that is judged by new ones would be corrected for what is the fault of the folds. There are fewer where the
+    largest class has fewer rows, and none if every row is alone.
     """
     if cv is None or isinstance(cv, int | np.integer):
         n_folds = min(5 if cv is None else int(cv), int(np.bincount(codes).max()))
@@ -43,7 +45,7 @@ def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, A
             return []
         with warnings.catch_warnings():  # classes of fewer rows than folds are counted in the report
             warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-            return list(StratifiedKFold(n_folds).split(np.zeros(len(codes)), codes))
+            return list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(np.zeros(len(codes)), codes))
     if hasattr(cv, "split"):
         return list(check_cv(cv, codes, classifier=True).split(X, codes, **parameters))
     # Splits that are given number all rows: those of weight zero are taken out and the others counted again.

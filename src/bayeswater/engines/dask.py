@@ -1,4 +1,4 @@
-"""`DaskRows`: a Dask DataFrame or Array, whose partitions are counted and predicted by the workers that hold them.
+"""`DaskRows`: a Dask DataFrame, whose partitions are counted and predicted by the workers that hold them.
 
 The graph of a sum is one task for each partition and a tree of additions, computed by whatever scheduler is set:
 threads of this process, or the client of a cluster. Neighbours are added in the order of the partitions, so a sum of
@@ -13,12 +13,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bayeswater.data.frames import read_frame, require_own_names
+from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import column_name
 from bayeswater.data.sources.rows import HEAD_ROWS, S
+from bayeswater.engines.dask_partitions import partition_table
 from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.engines.parcels import Parcel, in_a_tree, mapped, packed, together
-from bayeswater.engines.pieces import first_rows, in_types
+from bayeswater.engines.pieces import first_rows
 from bayeswater.engines.remote_errors import errors_named
 from bayeswater.errors import BayesError, DataError
 
@@ -32,30 +33,13 @@ ROWS_FOR_TYPES = 1000
 class DaskRows(EngineRows):
     """Rows of a Dask DataFrame; columns whose names are no strings are called x0, x1, ..., as those of an array."""
 
-    def __init__(self, frame: Any, name: str = "the Dask DataFrame", n_rows: int | None = None) -> None:
+    name = "the Dask DataFrame"
+
+    def __init__(self, frame: Any) -> None:
         require_own_names(frame.columns)
         if not all(isinstance(label, str) for label in frame.columns):
             frame = frame.rename(columns={label: column_name(None, j) for j, label in enumerate(frame.columns)})
-        self.name, self._frame, self._n_rows = name, frame, n_rows
-
-    @classmethod
-    def of_array(cls, array: Any) -> "DaskRows":
-        """Read a Dask Array as a frame of columns x0, x1, ...; its chunks of rows are the partitions."""
-        import dask.dataframe as dd
-
-        if array.ndim != 2:
-            raise DataError(
-                f"Expected 2D array, got {array.ndim}D array instead: the Dask Array has the shape {array.shape}; "
-                "give a table of rows and columns, for example X.reshape(-1, 1)"
-            )
-        n_rows, n_columns = array.shape
-        frame = dd.from_dask_array(array, columns=[column_name(None, j) for j in range(n_columns)])
-        return cls(frame, "the Dask Array", None if n_rows != n_rows else int(n_rows))  # NaN: chunks of unknown size
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows; the chunks of an array may know it."""
-        return self._n_rows
+        self._frame = frame
 
     @cached_property
     def schema(self) -> "pa.Schema":
@@ -78,7 +62,7 @@ class DaskRows(EngineRows):
     def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
         """Give a lazy Dask DataFrame of what the function gives, with the index and the divisions of this one."""
         self.require_columns(columns)
-        frame = self._frame[list(columns)]
+        frame = self._selected(columns)
         apply = partial(_mapped, of=of, types=self._types(columns), schema=schema, name=self.name)
         return frame.map_partitions(apply, meta=_meta(schema, frame._meta.index), transform_divisions=False)
 
@@ -86,28 +70,38 @@ class DaskRows(EngineRows):
         from dask.delayed import delayed
 
         run = f"bayeswater-{uuid4().hex}"  # keys of their own: no scheduler takes an older sum for this one
-        function, types = delayed(of, name=f"{run}-function", pure=False, traverse=False), self._types(columns)
-        count, join = delayed(_counted, pure=False), delayed(together, pure=False)
-        partitions = self._frame[columns].to_delayed()
+        counting = partial(_counted, of=of, types=self._types(columns))
+        function = delayed(counting, name=f"{run}-function", pure=False, traverse=False)  # sent once to each worker
+        count, join = delayed(_called, pure=False), delayed(_joined, pure=False)
+        partitions = self._partitions(columns)
         parcels = [
-            count(function, partition, types, self._where(number), dask_key_name=f"{run}-partition-{number}")
+            count(function, partition, self._where(number), dask_key_name=f"{run}-partition-{number}")
             for number, partition in enumerate(partitions)
         ]
-        (parcel,) = self._computed([in_a_tree(parcels, join)], partitions)
+        (parcel,) = self._computed([in_a_tree(parcels, lambda some: join(*some))], partitions)
         return parcel
+
+    def _partitions(self, columns: Sequence[str]) -> list[Any]:
+        """Give what `partition_table` reads, one for each partition, with at least these columns."""
+        partitions: list[Any] = self._selected(columns).to_delayed()
+        return partitions
+
+    def _selected(self, columns: Sequence[str]) -> Any:
+        """Leave columns out where there are others, so that they are not even read; else pandas would copy them all."""
+        return self._frame if set(columns) == set(self._frame.columns) else self._frame[list(columns)]
 
     def _first_rows(self, types: "pa.Schema", n_rows: int) -> "pa.Table":
         """Read the first partition, then three times as many in all, until the rows are enough."""
         from dask.delayed import delayed
 
-        frame, read = self._frame[types.names], delayed(_first, pure=False)
+        partitions, read = self._partitions(types.names), delayed(_first, pure=False)
         tables: list[pa.Table] = []
         first, stop = 0, 1
-        while first < frame.npartitions and sum(table.num_rows for table in tables) < n_rows:
-            partitions = frame.partitions[first:stop].to_delayed()
-            numbered = enumerate(partitions, start=first)
+        while first < len(partitions) and sum(table.num_rows for table in tables) < n_rows:
+            some = partitions[first:stop]
+            numbered = enumerate(some, start=first)
             tasks = [read(partition, types, self._where(number), n_rows) for number, partition in numbered]
-            tables += self._computed(tasks, partitions, first)
+            tables += self._computed(tasks, some, first)
             first, stop = stop, 3 * stop
         return first_rows(tables, types, n_rows)
 
@@ -129,14 +123,22 @@ class DaskRows(EngineRows):
         return f"{self.name}, partition {number}"
 
 
-def _counted(of: "Callable[[pa.Table], Any]", partition: Any, types: "pa.Schema", where: str) -> Parcel:
+def _called(function: Callable[..., Parcel], partition: Any, where: str) -> Parcel:
+    return function(partition, where)
+
+
+def _counted(partition: Any, where: str, *, of: "Callable[[pa.Table], Any]", types: "pa.Schema") -> Parcel:
     with errors_named(where):
-        return packed(of, [in_types(_table(partition), types)])
+        return packed(of, [partition_table(partition, types)])
+
+
+def _joined(*parcels: Parcel) -> Parcel:
+    return together(parcels)
 
 
 def _first(partition: Any, types: "pa.Schema", where: str, n_rows: int) -> "pa.Table":
     with errors_named(where):
-        return in_types(_table(partition.iloc[:n_rows]), types)
+        return partition_table(partition.iloc[:n_rows] if hasattr(partition, "iloc") else partition[:n_rows], types)
 
 
 def _mapped(
@@ -150,27 +152,9 @@ def _mapped(
 ) -> Any:
     where = name if partition_info is None else f"{name}, partition {partition_info['number']}"
     with errors_named(where):
-        frame = mapped(of, in_types(_table(partition), types), schema).to_pandas()
+        frame = mapped(of, partition_table(partition, types), schema).to_pandas()
     frame.index = partition.index
     return frame
-
-
-def _table(partition: Any) -> "pa.Table":
-    """Read a partition; floats are taken as they are, since to look for NaN in them takes longer than to count them.
-
-    A column that begins with NaN is read as all others are: it may have no value at all.
-    """
-    import pyarrow as pa
-
-    floats = {
-        name: cells.to_numpy()
-        for name, cells in partition.items()
-        if cells.dtype in ("float64", "float32") and len(cells) and cells.iloc[0] == cells.iloc[0]
-    }
-    others = partition.drop(columns=[*floats])
-    columns = {} if others.empty else dict(zip(others.columns, read_frame(others).table.columns, strict=True))
-    columns |= {name: pa.array(cells) for name, cells in floats.items()}
-    return pa.table({name: columns[name] for name in partition.columns}) if columns else read_frame(partition).table
 
 
 def _meta(schema: "pa.Schema", index: Any) -> Any:

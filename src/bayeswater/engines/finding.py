@@ -29,9 +29,9 @@ def engine_rows(X: Any) -> EngineRows | None:
 
                 return DaskRows(X)
             case ["dask", "array", *_], "Array":
-                from bayeswater.engines.dask import DaskRows
+                from bayeswater.engines.dask_array import DaskArrayRows
 
-                return DaskRows.of_array(X)
+                return DaskArrayRows(X)
             case ["pyspark", "sql", *_], "DataFrame":
                 from bayeswater.engines.spark import SparkRows
 

@@ -3,7 +3,7 @@
 A sum is a `mapInArrow` that gives one row for each partition, its number and the parcel of its sum. Small parcels come
 to the driver as they are; large ones are added on the executors by further rounds of `mapInArrow`, until few are left.
 Parcels are added in the order of the numbers of their partitions, so a sum of floats is the same in every run over the
-same partitions.
+same partitions. What Spark can count by itself as groups it does (`spark_groups`), and no row leaves it.
 
 Inside, columns are called c0, c1, ...: Spark takes a dot in a name for a field of a struct.
 """
@@ -13,18 +13,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC
 from functools import cached_property, partial
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswater.data.frames import require_own_names
+from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.data.sources.rows import HEAD_ROWS, S
 from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.engines.parcels import FAN_IN, Parcel, mapped, packed, together
 from bayeswater.engines.pieces import in_types
 from bayeswater.engines.remote_errors import errors_found, errors_named
+from bayeswater.engines.spark_groups import margins, spreads
 from bayeswater.kernels.threads import BLOCK_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T", Margin, Spread)
 
 NUMBERED = "piece int, content binary"
 """Rows that workers give: the number of a partition, and its parcel."""
@@ -80,6 +84,30 @@ class SparkRows(EngineRows):
         plain = _plain(schema)
         answers = partial(_answers, of=of, schema=plain, types=self._types(columns), name=self.name)
         return self._selected(columns).mapInArrow(answers, from_arrow_schema(plain))
+
+    def margins(self, columns: Sequence[str], target: str) -> list[Margin] | None:
+        """Let Spark count how often the cells of each column meet the labels."""
+        return self._grouped(margins, columns, target)
+
+    def spreads(self, columns: Sequence[str], target: str) -> list[Spread] | None:
+        """Let Spark sum numbers within each label, partition by partition."""
+
+        def found(frame: Any, types: "pa.Schema") -> list[Spread] | None:
+            first = self.head(columns, 1)
+            return spreads(frame, types, [cells[0].as_py() for cells in first.columns]) if first.num_rows else None
+
+        return self._grouped(found, columns, target)
+
+    def _grouped(self, of: "Callable[[Any, pa.Schema], list[T] | None]", columns: Sequence[str], target: str) -> Any:
+        named = [*columns, target]
+        self.require_columns(named)
+        try:
+            found = of(self._selected(named), self._types(named))
+        except Exception:  # rows that are counted one by one say what is wrong with them, and where
+            return None
+        if found is not None:
+            self.bytes_moved = sum(group.nbytes for group in found)
+        return found
 
     def _parcel(self, of: "Callable[[pa.Table], S]", columns: list[str]) -> Parcel:
         count = partial(_counted, of=of, types=self._types(columns), name=self.name)

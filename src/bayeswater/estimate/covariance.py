@@ -56,6 +56,19 @@ class Reading:
             return 1.0
         return self.shrinkage.shared if isinstance(self.shrinkage, Friedman) else 0.0
 
+    def n_parameters(self, n_classes: int, n_columns: int) -> int:
+        """Number of free parameters of the covariances.
+
+        Shrinkage all the way (Friedman's parameters of 1) leaves but the covariance that is shared, or one variance.
+        Short of that all entries are free to move with the data, if not as far, and count in full.
+        """
+        is_sphere = isinstance(self.shrinkage, Friedman) and self.shrinkage.spherical == 1
+        if self.form == "spherical" or is_sphere:
+            of_one = 1
+        else:
+            of_one = n_columns if self.is_diagonal else n_columns * (n_columns + 1) // 2
+        return of_one * (1 if self.shared == 1 else n_classes)
+
 
 @dataclass(frozen=True)
 class Blend:

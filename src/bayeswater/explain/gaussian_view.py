@@ -12,9 +12,14 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.column_plan import Column
+from bayeswater.data.matrix import DenseTable
+from bayeswater.data.raw_table import RawTable
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.view import Cell, Change, ColumnView, Rest
 from bayeswater.explain.wording import shown
+from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_terms import full_terms, independent_terms
+from bayeswater.inference.independent import IndependentJoint
 from bayeswater.typing import Array
 
 SEARCHED_DEVIATIONS = 30.0
@@ -103,3 +108,25 @@ class GaussianView(ColumnView):
         rows: Any = np.repeat(self._block(row).astype(np.float64), len(places), axis=0)
         rows[:, self.j] = places
         return self.terms.of(rows, False)
+
+
+def gaussian_terms(
+    joint: FullJoint | IndependentJoint, table: DenseTable, names: list[str], raw: RawTable
+) -> tuple[GaussianTerms, tuple[GaussianView, ...]]:
+    """Make the log-likelihoods of some rows ready for an explanation, column by column."""
+    rows = Rows(table.block(slice(0, table.shape[0])).astype(np.float64))
+    sources = names if set(names) == set(raw.names) else raw.names
+    columns = tuple(Column(name, source, "gaussian") for name, source in zip(names, sources, strict=True))
+
+    def share_out(block: Array) -> Array:
+        if isinstance(joint, FullJoint):
+            return full_terms(joint, block)
+        return independent_terms(joint.densities, block)
+
+    measure = joint.densities.blend.yardstick
+    deviation = measure.scale * np.sqrt(np.diagonal(measure.total))
+    views = tuple(
+        GaussianView(column, joint, rows, j, raw, (float(measure.center[j]), float(deviation[j])))
+        for j, column in enumerate(columns)
+    )
+    return GaussianTerms(joint, rows, {"": columns}, share_out), views  # type: ignore[arg-type]

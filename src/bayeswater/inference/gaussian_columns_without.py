@@ -26,14 +26,8 @@ class ColumnsWithout(PartsWithout):
     def likelihood(self, block: Array, y: Array, removed: Array) -> tuple[Array, Array]:
         """Log-likelihoods (n_rows, n_classes) of rows taken out of their class, and which rows lost digits in that."""
         x = block.astype(np.float64, copy=False)
-        lost = np.zeros(len(x), dtype=bool)
-        result = np.empty((len(x), self.densities.n_classes))
-        stretch = max(1, STRETCH_CELLS // x.shape[1])
         with np.errstate(over="ignore"):
-            for start in range(0, len(x), stretch):
-                rows = slice(start, start + stretch)
-                result[rows], lost[rows] = self._stretch(x[rows], y[rows], removed[rows])
-        return result, lost
+            return self.in_stretches(x, y, removed, max(1, STRETCH_CELLS // x.shape[1]))
 
     def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
         blend = self.densities.blend

@@ -4,6 +4,7 @@ M_k = (1 - shared) S_k + shared S needs S_k of the row's own class without the r
 but a class without a value in a column takes mean and variance of all rows there, which every row moves.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,12 +35,24 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class PartsWithout:
+class PartsWithout(ABC):
     """The parts of the classes, as each of some rows leaves them when it is taken out."""
 
     densities: Densities
     scatter: Scatter
     class_count: Array
+
+    @abstractmethod
+    def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+        """Log-likelihoods (n_rows, n_classes) of rows taken out of their class, and which lost digits in that."""
+
+    def in_stretches(self, x: Array, y: Array, removed: Array, n_together: int) -> tuple[Array, Array]:
+        """Take rows out `n_together` at a time: each has sums, and perhaps matrices, of its own."""
+        result, lost = np.empty((len(x), self.densities.n_classes)), np.zeros(len(x), dtype=bool)
+        for start in range(0, len(x), n_together):
+            rows = slice(start, start + n_together)
+            result[rows], lost[rows] = self._stretch(x[rows], y[rows], removed[rows])
+        return result, lost
 
     @cached_property
     def all_in(self) -> Parts:

@@ -33,13 +33,8 @@ class ReadAgain(PartsWithout):
 
     def likelihood(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
         """Log-likelihoods (n_rows, n_classes), and which rows lost digits."""
-        result, lost = np.empty((len(x), self.densities.n_classes)), np.zeros(len(x), dtype=bool)
-        stretch = max(1, STRETCH_CELLS // x.shape[1] ** 2)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # NaN marks what has no density
-            for start in range(0, len(x), stretch):
-                rows = slice(start, start + stretch)
-                result[rows], lost[rows] = self._stretch(x[rows], y[rows], removed[rows])
-        return result, lost
+            return self.in_stretches(x, y, removed, max(1, STRETCH_CELLS // x.shape[1] ** 2))
 
     def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
         blend = self.densities.blend

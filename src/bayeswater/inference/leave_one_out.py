@@ -1,4 +1,4 @@
-"""Exact leave-one-out scores: every row against the sums without it, at about the price of one prediction.
+"""Exact leave-one-out scores: every row against the sums without it, at the price of a few predictions.
 
 A row of weight w stands for w equal rows, so leaving one out takes away r = min(w, 1). Only the terms that the
 row itself had a part in are read again: those of its own class, and for complement counts those of all other

@@ -5,10 +5,11 @@ Rows are innermost: a cell of a message is a vector over some rows, and every st
     collect, children first:     phi = base[c] prod_i msg[i(c)],   msg[own(c)] += phi
     distribute, parents first:   phi again,   down[i(c)] += phi down[own(c)] / msg[own(c)],   0 / 0 being 0
 
-for every cell c of every clique. Products are made twice and never stored: messages stay in cache, the cells of all
-rows would not. A root is passed through once: what it collects it hands down at the same time. Items are taken two at
-a time; where there is no second one, a cell of ones stands in for it. What comes down to a variable is its marginal
-times P(evidence) of its part of the forest, by which it is divided in the end.
+for every cell c of every clique. Products are made anew where they are needed and never stored: messages stay in cache,
+the cells of all rows would not. A root is passed through once: what it collects it hands down at the same time. A
+product is one of three message cells, or of a cell of ones where there are fewer; what more there is, and the ratio on
+the way down, is multiplied into a spare cell first. What comes down to a variable is its marginal times P(evidence) of
+its part of the forest, by which it is divided in the end.
 
 Products of many factors may become too small for a float. `floor` tells how small those of a clique can be, from the
 least entries of the tables. Where that is too little, messages are divided by their largest entry (`scale`) and the
@@ -33,6 +34,10 @@ TINY = 1e-250
 
 DONE, IMPOSSIBLE, TOO_SMALL = 0, 1, 2
 """What became of a row."""
+
+
+N_SPARE = 4
+"""Cells behind those of the messages."""
 
 
 class Evidence(NamedTuple):
@@ -83,14 +88,15 @@ def pass_messages(
     n_leaves = int(np.searchsorted(tables.leaf[:-1, 0], tables.lonely))
     lonely = families.table[tables.gather[tables.leaf[n_leaves:-1, 1], None] + offset[n_leaves:]]
     table, gather = _with_likelihoods(tables, families.table, cards, evidence, rows, offset)
-    msg = np.ones((tables.n_messages + 1, width))
+    msg, down = np.empty((tables.n_messages + N_SPARE, width)), np.empty((tables.n_messages + 1, width))
+    msg[tables.n_messages] = 1.0
     of_clique = np.ones((2, len(tables.parent), width))
     log_evidence, state = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.uint8)
     with np.errstate(divide="ignore", invalid="ignore"):  # a zero is impossible evidence, told below
         log_evidence += np.log(lonely).sum(axis=0)
         _pass_loop(
             *tables[:8], tables.leaf[: n_leaves + 1], tables.n_messages, table, gather, offset, cards, rows, *scaling,
-            msg, np.empty_like(msg), *of_clique, *np.empty((2, width)), *answers[:2], log_evidence, state,
+            msg, down, *of_clique, *answers[:2], log_evidence, state,
         )  # fmt: skip
     state[(state == DONE) & np.isneginf(log_evidence)] = IMPOSSIBLE
     answers.log_evidence[rows], answers.state[rows] = log_evidence, state
@@ -133,17 +139,23 @@ def _with_likelihoods(
 @compiled
 def _pass_loop(  # type: ignore[no-untyped-def]
     parent, own, block, base, run, item_map, maps, variable_leaf, leaf, one, table, gather, offset, cards, rows,
-    floor, scale, msg, down, low, top, phi, ratio, out_start, out, log_evidence, state,
+    floor, scale, msg, down, low, top, out_start, out, log_evidence, state,
 ):  # fmt: skip
+    # Behind the messages there are a cell of ones, one of ratios, and two that take turns as the spare one: a loop that
+    # reads and writes the same cell would be no vector loop.
     n_cliques = parent.shape[0]
+    ratio = one + 1
     for begin in range(0, rows.shape[0], msg.shape[1]):
-        n_here = min(msg.shape[1], rows.shape[0] - begin)
+        n_here = rows.shape[0] - begin
+        if n_here > msg.shape[1]:
+            n_here = msg.shape[1]
         for k in range(leaf.shape[0] - 1):  # what the rows bring along: slices of tables, and evidence
+            m = leaf[k, 0]
             for i in range(leaf[k, 1], leaf[k + 1, 1]):
-                m = leaf[k, 0] + i - leaf[k, 1]
                 cell = gather[i]
                 for r in range(n_here):
                     msg[m, r] = table[cell + offset[k, begin + r]]
+                m += 1
         for m in range(down.shape[0]):
             for r in range(n_here):
                 down[m, r] = 0.0
@@ -155,62 +167,67 @@ def _pass_loop(  # type: ignore[no-untyped-def]
             i1 = run[c, 1]
             i2 = run[c, 2]
             i3 = run[c, 3]
-            if not is_collecting and (is_root or i1 == i3):
+            if is_collecting:
+                if not is_root:
+                    i3 = i1
+            elif is_root or i1 == i3:
                 continue
-            first = block[own[c]]
-            for o in range(own[c], own[c + 1]):
-                if is_collecting:
-                    for r in range(n_here):
+            o_begin = own[c]
+            o_end = own[c + 1]
+            first = block[o_begin]
+            for o in range(o_begin, o_end):
+                for r in range(n_here):
+                    if is_collecting:
                         msg[o, r] = 0.0
-                        ratio[r] = 1.0
-                else:
-                    for r in range(n_here):
+                    else:
                         total = msg[o, r] * top[c, r]
                         share = down[o, r] / total
-                        ratio[r] = share if total > 0 else 0.0
+                        msg[ratio, r] = share if total > 0 else 0.0
                 for cell in range(block[o], block[o + 1]):
                     b = base[cell]
                     local = cell - first
                     p = one
                     q = one
-                    if i2 > i0:
-                        p = maps[item_map[i0] + local]
-                    if i2 > i0 + 1:
-                        q = maps[item_map[i0 + 1] + local]
-                    for r in range(n_here):
-                        phi[r] = b * msg[p, r] * msg[q, r]
-                    for i in range(i0 + 2, i2, 2):
-                        p = maps[item_map[i] + local]
-                        q = one
-                        if i2 > i + 1:
-                            q = maps[item_map[i + 1] + local]
-                        for r in range(n_here):
-                            phi[r] *= msg[p, r] * msg[q, r]
+                    rest = one if is_collecting else ratio
+                    for i in range(i0, i2):
+                        m = maps[item_map[i] + local]
+                        if i == i0:
+                            p = m
+                        elif i == i0 + 1:
+                            q = m
+                        elif is_collecting and i2 == i0 + 3:
+                            rest = m
+                        else:
+                            spare = one + 2 + (i - i0) % 2
+                            for r in range(n_here):
+                                msg[spare, r] = msg[rest, r] * msg[m, r]
+                            rest = spare
                     if is_collecting:
                         for r in range(n_here):
-                            msg[o, r] += phi[r]
-                    if is_root or not is_collecting:
-                        for i in range(i1, i3, 2):
-                            p = maps[item_map[i] + local]
-                            q = one
-                            if i3 > i + 1:
-                                q = maps[item_map[i + 1] + local]
-                            for r in range(n_here):
-                                value = phi[r] * ratio[r]
-                                down[p, r] += value
-                                down[q, r] += value
-            if is_collecting and (is_root or scale[c]):
+                            msg[o, r] += b * msg[p, r] * msg[q, r] * msg[rest, r]
+                    for i in range(i1, i3, 2):
+                        x = maps[item_map[i] + local]
+                        y = one
+                        if i3 > i + 1:
+                            y = maps[item_map[i + 1] + local]
+                        for r in range(n_here):
+                            value = b * msg[p, r] * msg[q, r] * msg[rest, r]
+                            down[x, r] += value
+                            down[y, r] += value
+            divides = scale[c]
+            if is_collecting and (is_root or divides):
                 for r in range(n_here):
                     most = 1.0
                     least = low[c, r] * floor[c]
-                    if scale[c] and least < TINY:
+                    low[c, r] = 1.0
+                    if divides and least < TINY:
                         state[begin + r] = 2
                     if is_root:
-                        most = msg[own[c], r]
-                    elif scale[c] > 1:
+                        most = msg[o_begin, r]
+                    elif divides > 1:
                         most = 0.0
                         least = np.inf
-                        for o in range(own[c], own[c + 1]):
+                        for o in range(o_begin, o_end):
                             value = msg[o, r]
                             if value > most:
                                 most = value
@@ -218,23 +235,22 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                                 least = value
                         if most > 0:
                             least /= most
-                            for o in range(own[c], own[c + 1]):
+                            for o in range(o_begin, o_end):
                                 msg[o, r] /= most
                         top[c, r] = most
                     log_evidence[begin + r] += np.log(most)
-                    low[c, r] = 1.0
                     if not is_root:
                         low[parent[c], r] *= least
         # The answers, variable by variable: each has an array of its own.
         for v in range(cards.shape[0]):
-            if out_start[v] >= 0 and variable_leaf[v] >= 0:
+            m = variable_leaf[v]
+            start = out_start[v]
+            if m >= 0 and start >= 0:
                 card = cards[v]
                 for r in range(n_here):
-                    ratio[r] = 0.0
-                for m in range(variable_leaf[v], variable_leaf[v] + card):
-                    for r in range(n_here):
-                        ratio[r] += down[m, r]
-                for s in range(card):
-                    for r in range(n_here):
-                        share = down[variable_leaf[v] + s, r] / ratio[r]
-                        out[out_start[v] + rows[begin + r] * card + s] = share
+                    cell = start + rows[begin + r] * card
+                    total = 0.0
+                    for s in range(card):
+                        total += down[m + s, r]
+                    for s in range(card):
+                        out[cell + s] = down[m + s, r] / total

@@ -52,11 +52,13 @@ def eliminate_greedily(
         return Elimination(np.array(steps, dtype=np.int64), start, np.array(flat, dtype=np.int64))
     n = len(cards)
     order, start = np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    neighbour, around = np.empty(n * n, dtype=np.int64), np.empty((n, n), dtype=np.int64)
-    adjacency, work = np.zeros((n, n), dtype=np.uint8), np.zeros((4, n), dtype=np.int64)
+    neighbour, around = np.empty(n * n, dtype=np.int64), np.empty((n + 1, n), dtype=np.int64)
+    adjacency, degree = np.zeros((n, n), dtype=np.uint8), np.zeros(n + 1, dtype=np.int64)
+    keys = fill, weight = np.zeros(n), cards.astype(np.float64)
     n_steps = _eliminate_loop(
-        scope_start, scope, relevant, fixed, cards, rule, adjacency, around, work, np.empty(n), order, start, neighbour
-    )
+        scope_start, scope, relevant, fixed, cards, adjacency, around, degree, np.empty_like(order), fill, weight,
+        keys[rule], keys[1 - rule], order, start, neighbour,
+    )  # fmt: skip
     return Elimination(order[:n_steps], start[: n_steps + 1], neighbour[: start[n_steps]])
 
 
@@ -130,92 +132,80 @@ def order_of_masks(
 
 @compiled
 def _eliminate_loop(  # type: ignore[no-untyped-def]
-    scope_start, scope, relevant, fixed, cards, rule, adjacency, around, work, weight, order, start, neighbour
-):
-    degree, fill, seen, alive = work[0], work[1], work[2], work[3]
+    scope_start, scope, relevant, fixed, cards, adjacency, around, degree, alive, fill, weight, first, second,
+    order, start, neighbour,
+):  # fmt: skip
+    # A scope is joined like the neighbours of a variable: those of one more, which is never in the graph itself. The
+    # diagonal of the adjacency tells which variables have come into it.
+    n_scopes = relevant.shape[0]
     n_alive = 0
-    for f in range(relevant.shape[0]):
-        if relevant[f]:
-            for i in range(scope_start[f], scope_start[f + 1]):
-                a = scope[i]
-                if not fixed[a]:
-                    if not seen[a]:
-                        seen[a] = 1
-                        weight[a] = cards[a]
-                        alive[n_alive] = a
-                        n_alive += 1
-                    for j in range(scope_start[f], i):
-                        b = scope[j]
-                        if not fixed[b] and not adjacency[a, b]:
-                            adjacency[a, b] = 1
-                            adjacency[b, a] = 1
-                            around[a, degree[a]] = b
-                            around[b, degree[b]] = a
-                            degree[a] += 1
-                            degree[b] += 1
-                            weight[a] *= cards[b]
-                            weight[b] *= cards[a]
-    for i in range(n_alive):
-        v = alive[i]
-        for j in range(degree[v]):
-            for k in range(j):
-                fill[v] += 1 - adjacency[around[v, j], around[v, k]]
-    n_steps = n_alive
     end = 0
-    for step in range(n_steps):
-        best = 0
-        v = alive[0]
-        for i in range(1, n_alive):
-            u = alive[i]
-            if rule == 0 and fill[u] > fill[v]:
-                continue
-            if rule == 0:
-                first, second = fill[u] - fill[v], weight[u] - weight[v]
-            else:
-                first, second = weight[u] - weight[v], fill[u] - fill[v]
-            if first < 0 or (first == 0 and (second < 0 or (second == 0 and u < v))):
-                v = u
-                best = i
-        n_alive -= 1
-        alive[best] = alive[n_alive]
-        if fill[v] > 0:
-            for i in range(degree[v]):
+    step = -n_scopes
+    while step < 0 or n_alive > 0:
+        v = cards.shape[0]
+        if step < 0:
+            n_here = 0
+            if relevant[step + n_scopes]:
+                for i in range(scope_start[step + n_scopes], scope_start[step + n_scopes + 1]):
+                    a = scope[i]
+                    if not fixed[a]:
+                        around[v, n_here] = a
+                        n_here += 1
+                        if not adjacency[a, a]:
+                            adjacency[a, a] = 1
+                            alive[n_alive] = a
+                            n_alive += 1
+            degree[v] = n_here
+        else:
+            best = 0
+            least = np.inf
+            least_second = np.inf
+            for i in range(n_alive):
+                u = alive[i]
+                key = first[u]
+                if key <= least:
+                    other = second[u]
+                    if key < least or other < least_second or (other == least_second and u < v):
+                        least = key
+                        least_second = other
+                        best = i
+                        v = u
+            n_alive -= 1
+            alive[best] = alive[n_alive]
+        n_here = degree[v]
+        for i in range(n_here):
+            for j in range(i):
                 a = around[v, i]
-                for j in range(i):
-                    b = around[v, j]
-                    if not adjacency[a, b]:
+                b = around[v, j]
+                if not adjacency[a, b]:
+                    for _ in range(2):  # the edge, seen from both ends
                         for k in range(degree[a]):
                             x = around[a, k]
                             if adjacency[x, b]:
-                                fill[x] -= 1
+                                fill[x] -= 0.5
                             else:
                                 fill[a] += 1
-                        for k in range(degree[b]):
-                            fill[b] += 1 - adjacency[around[b, k], a]
                         adjacency[a, b] = 1
-                        adjacency[b, a] = 1
                         around[a, degree[a]] = b
-                        around[b, degree[b]] = a
                         degree[a] += 1
-                        degree[b] += 1
                         weight[a] *= cards[b]
-                        weight[b] *= cards[a]
-        order[step] = v
-        for i in range(degree[v]):
-            a = around[v, i]
-            neighbour[end] = a
-            end += 1
-            place = 0
-            for k in range(degree[a]):
-                x = around[a, k]
-                if x == v:
-                    place = k
-                else:
-                    fill[a] -= 1 - adjacency[x, v]
-            degree[a] -= 1
-            around[a, place] = around[a, degree[a]]
-            weight[a] /= cards[v]
-        for i in range(degree[v]):
-            adjacency[around[v, i], v] = 0
-        start[step + 1] = end
-    return n_steps
+                        a, b = b, a
+        if step >= 0:
+            order[step] = v
+            for i in range(n_here):
+                a = around[v, i]
+                neighbour[end] = a
+                end += 1
+                place = 0
+                for k in range(degree[a]):
+                    x = around[a, k]
+                    if x == v:
+                        place = k
+                    elif not adjacency[x, v]:
+                        fill[a] -= 1
+                degree[a] -= 1
+                around[a, place] = around[a, degree[a]]
+                weight[a] /= cards[v]
+            start[step + 1] = end
+        step += 1
+    return step

@@ -99,7 +99,7 @@ def eliminate_in_rows(
     np.cumsum(cells // cards[last], out=own_start[1:])
     room = room or Room()
     index = np.empty(cells.max(initial=1), dtype=np.int64)
-    stride, sums = np.zeros(len(cards), dtype=np.int64), np.empty(cards.max(initial=1))
+    stride, sums = np.zeros(len(cards), dtype=np.int64), np.zeros(cards.max(initial=1))
     soft = np.flatnonzero((evidence.soft >= 0) & (steps.turn >= 0))
     for some in rows[:, None] if len(soft) else (rows,):
         bucket, start, variable, jump, table_start, _, table = steps.bucket, *families
@@ -128,7 +128,8 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
     table_start, values, cards, codes, rows, floor, low, top, phi, index, stride, sums,
     out_start, out, log_evidence, state,
 ):  # fmt: skip
-    # `values` holds the tables of all families, then the messages up of all steps, and then those down.
+    # `values` holds the tables of all families, then the messages up of all steps, and then those down. Between jobs
+    # `stride` is zero for all variables of steps, and so is `sums`.
     n = bucket.shape[0]
     n_steps = parent.shape[0]
     to_down = own_start[n_steps] - own_start[0]
@@ -142,32 +143,41 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
         for job in range(n + 2 * n_steps):
             is_up = job < n + n_steps
             step = job - n if is_up else n + 2 * n_steps - 1 - job
+            first = 0
+            last = 0
+            cell = 0
+            v = 0
             if job < n:
                 i = bucket[job]
                 if i < -1:
                     continue
                 at = table_start[job]
                 for k in range(family_start[job], family_start[job + 1]):
-                    v = family_variable[k]
-                    stride[v] = family_stride[k]
-                    if turn[v] < 0:
-                        at += family_stride[k] * np.int64(codes[v, row])
+                    u = family_variable[k]
+                    jump = family_stride[k]
+                    stride[u] = jump
+                    if turn[u] < 0:
+                        at += jump * np.int64(codes[u, row])
                 if i < 0:
                     log_z += np.log(values[at])
-                    continue
             else:
                 i = parent[step]
-                card = cards[scope[scope_start[step + 1] - 1]]
+                first = own_start[step]
+                last = own_start[step + 1]
+                cell = cell_start[step]
+                k = scope_start[step + 1] - 1
+                v = scope[k]
+                at = first
                 if is_up:
                     most = 0.0
                     least = np.inf
-                    cell = cell_start[step]
-                    for o in range(own_start[step], own_start[step + 1]):
+                    for o in range(first, last):
                         total = 0.0
-                        for _ in range(card):
+                        for _ in range(cards[v]):
                             total += phi[cell]
                             cell += 1
                         values[o] = total
+                        values[to_down + o] = 0.0
                         if total > most:
                             most = total
                         if total > 0 and total < least:
@@ -179,55 +189,56 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
                     top[step] = most
                     if i >= 0 and most > 0:
                         low[i] *= least / most
-                        for o in range(own_start[step], own_start[step + 1]):
+                        for o in range(first, last):
                             values[o] /= most
                 elif verdict > 0 or log_z == -np.inf:
                     break
-                at = own_start[step] if is_up else own_start[step] + to_down
+                else:
+                    at += to_down
                 size = 1
-                for k in range(scope_start[step + 1] - 2, scope_start[step] - 1, -1):
-                    stride[scope[k]] = size
-                    size *= cards[scope[k]]
+                while k > scope_start[step]:
+                    k -= 1
+                    u = scope[k]
+                    stride[u] = size
+                    size *= cards[u]
             if i >= 0:
                 # Cells of the step, the last variable running fastest: what is done once more, moved on by a stride.
                 index[0] = at
                 done = 1
                 for k in range(scope_start[i + 1] - 1, scope_start[i] - 1, -1):
-                    v = scope[k]
-                    for j in range(done, done * cards[v]):
-                        index[j] = index[j - done] + stride[v]
-                    done *= cards[v]
-                    stride[v] = 0
+                    u = scope[k]
+                    jump = stride[u]
+                    stride[u] = 0
+                    size = done * cards[u]
+                    for j in range(done, size):
+                        index[j] = index[j - done] + jump
+                    done = size
                 begin = cell_start[i]
-                if is_up:
-                    for j in range(done):
+                for j in range(done):
+                    if is_up:
                         phi[begin + j] *= values[index[j]]
-                else:
-                    for o in range(own_start[step], own_start[step + 1]):
-                        values[to_down + o] = 0.0
-                    for j in range(done):
+                    else:
                         values[index[j]] += phi[begin + j]
             if not is_up:
                 # The step is now the joint distribution of its variables; the last one's marginal is written down.
-                for s in range(card):
-                    sums[s] = 0.0
-                cell = cell_start[step]
-                for o in range(own_start[step], own_start[step + 1]):
+                card = cards[v]
+                total = 0.0
+                for o in range(first, last):
                     ratio = 1.0
                     if i >= 0:
                         ratio = values[to_down + o] / values[o] if values[o] > 0 else 0.0
                     ratio /= top[step]
                     for s in range(card):
-                        phi[cell] *= ratio
-                        sums[s] += phi[cell]
+                        value = phi[cell] * ratio
+                        phi[cell] = value
+                        sums[s] += value
                         cell += 1
-                total = 0.0
                 for s in range(card):
                     total += sums[s]
-                v = scope[scope_start[step + 1] - 1]
-                if out_start[v] >= 0:
-                    for s in range(card):
+                for s in range(card):
+                    if out_start[v] >= 0:
                         out[out_start[v] + row * card + s] = sums[s] / total
+                    sums[s] = 0.0
         log_evidence[row] = log_z
         if verdict == 0 and log_z == -np.inf:
             verdict = 1

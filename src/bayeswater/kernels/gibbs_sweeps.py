@@ -80,7 +80,7 @@ def sweep(
     most_parts = int(np.diff(sites.site[:, PARTS]).max())
     with np.errstate(over="ignore"):  # of interest where the loop is not compiled: random numbers are to overflow
         _LOOPS[n_chains < FEW_CHAINS, len(sites.log_table) > 0](
-            *sites, *reading, states, streams, totals, n_sweeps, np.empty(n_chains), np.empty((2, n_chains), np.int32),
+            *sites, *reading, states, streams, totals, n_sweeps, np.empty(n_chains), *np.empty((2, n_chains), np.int32),
             np.empty(most_parts, np.int64), np.empty((n_chains, int(sites.site[:, N_STATES].max()))),
         )  # fmt: skip
 
@@ -151,20 +151,20 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
     @compiled
     def sweep_loop(  # type: ignore[no-untyped-def]
         site, neighbour, own, decode, part, part_cell, outside, cumulated, log_table,
-        read_site, read_cell, read_other, read_stride, states, streams, totals, n_sweeps, uniform, whole, place, sums,
+        read_site, read_cell, read_other, read_stride, states, streams, totals, n_sweeps,
+        uniform, row, drawn, place, sums,
     ):  # fmt: skip
         # Short loops end at a -1, not at a count: they stay plain loops, where vectors would cost more than they bring.
         n_chains = states.shape[1]
-        row = whole[0]
-        drawn = whole[1]
         for window in range(totals.shape[0]):
             for _ in range(n_sweeps):
                 for s in range(site.shape[0] - 1):
                     n = site[s, N_STATES]
                     width = site[s, WIDTH]
-                    n_own = site[s + 1, OWN] - site[s, OWN]
+                    start_own = site[s, OWN]
+                    n_own = site[s + 1, OWN] - start_own
                     single = n_own == 1
-                    v = np.uint64(own[site[s, OWN]])
+                    v = np.uint64(own[start_own])
                     plain = single and s != read_site
                     if few and width > 0:
                         for c in range(n_chains):
@@ -198,6 +198,7 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                         if plain:
                             continue
                     else:
+                        start = site[s, FIRST]
                         for c in range(n_chains):
                             z = streams[c]
                             z ^= z >> np.uint64(12)
@@ -205,42 +206,20 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                             z ^= z >> np.uint64(27)
                             streams[c] = z
                             uniform[c] = np.float64(np.int64((z * np.uint64(MULTIPLIER)) >> np.uint64(11))) * 2.0**-53
+                            row[c] = start
+                            drawn[c] = 0
                         if width > 0:
-                            start = site[s, FIRST]
-                            j = site[s, NEIGHBOURS]
-                            end = site[s + 1, NEIGHBOURS] - 1
-                            if (end - j) % 2 == 1:
+                            for j in range(site[s, NEIGHBOURS], site[s + 1, NEIGHBOURS] - 1):
                                 a = neighbour[j, 0]
-                                stride_a = neighbour[j, 1]
+                                stride = neighbour[j, 1]
                                 for c in range(n_chains):
-                                    row[c] = start + stride_a * states[a, c]
-                                j += 1
-                            else:
+                                    row[c] += stride * states[a, c]
+                            half = width >> 1
+                            while half > 0:
                                 for c in range(n_chains):
-                                    row[c] = start
-                            while j < end:
-                                a = neighbour[j, 0]
-                                b = neighbour[j + 1, 0]
-                                stride_a = neighbour[j, 1]
-                                stride_b = neighbour[j + 1, 1]
-                                for c in range(n_chains):
-                                    row[c] += stride_a * states[a, c] + stride_b * states[b, c]
-                                j += 2
-                            if width == 2:
-                                for c in range(n_chains):
-                                    drawn[c] = int(cumulated[np.uint32(row[c])] <= uniform[c])
-                            elif width == 4:
-                                for c in range(n_chains):
-                                    k = 2 * int(cumulated[np.uint32(row[c] + 1)] <= uniform[c])
-                                    drawn[c] = k + int(cumulated[np.uint32(row[c] + k)] <= uniform[c])
-                            else:
-                                for c in range(n_chains):
-                                    k = 0
-                                    half = width >> 1
-                                    while half > 0:
-                                        k += half * int(cumulated[np.uint32(row[c] + k + half - 1)] <= uniform[c])
-                                        half >>= 1
-                                    drawn[c] = k
+                                    k = drawn[c]
+                                    drawn[c] = k + half * int(cumulated[np.uint32(row[c] + k + half - 1)] <= uniform[c])
+                                half >>= 1
                         elif with_parts:
                             for c in range(n_chains):
                                 p = site[s, PARTS]
@@ -292,9 +271,8 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                     else:
                         for c in range(n_chains):
                             at = site[s, DECODE] + drawn[c] * n_own
-                            for j in range(site[s, OWN], site[s + 1, OWN]):
-                                states[own[j], c] = decode[at]
-                                at += 1
+                            for j in range(n_own):
+                                states[own[start_own + j], c] = decode[at + j]
 
     return sweep_loop
 

@@ -11,15 +11,21 @@ A cell is a bucket and a class. It keeps the least and the largest key in it, wh
 the order of class and key, which is the same for every shift: a coarser histogram joins neighbours.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from bayeswater.kernels.compiling import compiled
 from bayeswater.typing import Array
 
 LARGEST = 2**63 - 1
 """All bits of a float but its sign."""
+
+
+MANY = 2**15
+"""Cells of two histograms from which on they are put together by a loop."""
 
 
 class Cells(NamedTuple):
@@ -66,9 +72,7 @@ def least_shift(key: Array, most: int) -> int:
     if len(key) <= most:
         return 0
     differing = (key[1:] ^ key[:-1]).view(np.uint64)  # of different signs: in the first bit of all
-    if np.count_nonzero(differing) < most:
-        return 0
-    return int(np.partition(differing, -most)[-most]).bit_length()
+    return bisect_left(range(64), True, key=lambda shift: bool(np.count_nonzero(differing >= 1 << shift) < most))
 
 
 def joined(parts: Sequence[Cells], most: int) -> Cells:
@@ -77,19 +81,44 @@ def joined(parts: Sequence[Cells], most: int) -> Cells:
     shift = max(part.shift for part in parts)
     bucket = low >> shift
     further = least_shift(np.sort(bucket, kind="stable"), most)
+    if len(parts) == 2 and len(low) >= MANY:
+        arrays = low, high, code, weight
+        merged = tuple(np.empty_like(array) for array in arrays)
+        n = _merge(*arrays, len(parts[0].low), shift + further, *merged)
+        return Cells(shift + further, *(array[:n].copy() for array in merged))
     order = _order(bucket, code, shift)
     first = cell_starts((bucket >> further)[order], code[order])
-    size = np.diff(first, append=len(low))
+    if not len(first):
+        return Cells(shift, low, high, code, weight)
     joins = (low, np.minimum), (high, np.maximum), (weight, np.add)
-    if size.max(initial=0) <= 2:  # as good as always, of two parts
-        shared = np.flatnonzero(size == 2)
-        cells = [array[order[first]] for array, _ in joins]
-        second = order[first[shared] + 1]
-        for cell, (array, join) in zip(cells, joins, strict=True):
-            cell[shared] = join(cell[shared], array[second])
-    else:
-        cells = [join.reduceat(array[order], first) for array, join in joins]
+    cells = [join.reduceat(array[order], first) for array, join in joins]
     return Cells(shift + further, cells[0], cells[1], code[order[first]], cells[2])
+
+
+@compiled
+def _merge(low, high, code, weight, n_first, shift, of_low, of_high, of_code, of_weight):  # type: ignore[no-untyped-def]
+    """Merge the first cells and the others, both in the order of class and key, into those of buckets of a shift."""
+    i, j, n = 0, n_first, 0
+    while i < n_first or j < len(low):
+        if j == len(low):
+            is_first = True
+        elif i == n_first:
+            is_first = False
+        else:
+            is_first = code[i] < code[j] or (code[i] == code[j] and low[i] >> shift <= low[j] >> shift)
+        here = i if is_first else j
+        if is_first:
+            i += 1
+        else:
+            j += 1
+        if n and of_code[n - 1] == code[here] and of_low[n - 1] >> shift == low[here] >> shift:
+            of_low[n - 1] = min(of_low[n - 1], low[here])
+            of_high[n - 1] = max(of_high[n - 1], high[here])
+            of_weight[n - 1] += weight[here]
+        else:
+            of_low[n], of_high[n], of_code[n], of_weight[n] = low[here], high[here], code[here], weight[here]
+            n += 1
+    return n
 
 
 def _order(bucket: Array, code: Array, shift: int) -> Array:

@@ -13,11 +13,9 @@ import numpy as np
 
 from bayeswater.kernels.key_cells import Cells, cell_starts, keys_of, least_shift
 from bayeswater.kernels.log_factorial import log_factorial
+from bayeswater.kernels.sorted_loops import BEYOND_COUNTS, LONG, bucket_starts, deal, distance_sums, number_of_counts
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
-
-BEYOND_COUNTS = 2.0**53
-"""From here on every float is whole, and being so says nothing."""
 
 FEW_CLASSES = 8
 """Up to so many classes, to look for each one is faster than to sort the rows by them."""
@@ -33,16 +31,28 @@ COMPARED = 1024
 class ClassOrder:
     """Rows in the order of their classes: which row is where, and how many there are of each class."""
 
-    rows: Array  # (n_rows,)
+    codes: Array  # (n_rows,)
     size: Array  # (n_classes,)
 
     @classmethod
     def of(cls, codes: Array, n_classes: int) -> "ClassOrder":
         """Order the rows of classes (n_rows,)."""
-        if n_classes > FEW_CLASSES:
-            return cls(np.argsort(codes, kind="stable"), np.bincount(codes, minlength=n_classes))
-        rows = [np.flatnonzero(codes == k) for k in range(n_classes)]
-        return cls(np.concatenate(rows), np.array([len(own) for own in rows]))
+        return cls(codes, np.bincount(codes, minlength=n_classes))
+
+    @cached_property
+    def rows(self) -> Array:
+        """Rows of the first class, then those of the second, ...: (n_rows,)."""
+        if len(self.size) > FEW_CLASSES:
+            return np.argsort(self.codes, kind="stable")
+        return np.concatenate([np.flatnonzero(self.codes == k) for k in range(len(self.size))])
+
+    def of_numbers(self, x: Array) -> Array:
+        """Copy numbers (n_rows,) in the order of their classes, as float64."""
+        if len(x) < LONG:
+            return x.take(self.rows).astype(np.float64, copy=False)
+        in_order = np.empty(len(x))
+        deal(np.ascontiguousarray(x, dtype=np.float64), self.codes, np.cumsum(self.size) - self.size, in_order)
+        return in_order
 
 
 @dataclass(frozen=True)
@@ -56,8 +66,7 @@ class SortedColumn:
     @classmethod
     def of(cls, x: Array, weight: Array | None, order: ClassOrder) -> "SortedColumn":
         """Sort a column of numbers (n_rows,), NaN where they are missing; equal numbers of a class become one."""
-        x = x.take(order.rows).astype(np.float64, copy=False)
-        column = cls(x, None if weight is None else weight[order.rows], order.size)._sorted()
+        column = cls(order.of_numbers(x), None if weight is None else weight[order.rows], order.size)._sorted()
         if np.isnan(column.x[column._limits[1:] - 1]).any():  # they are the last of their class
             column = column.where(~np.isnan(column.x))
         return column._distinct()
@@ -80,6 +89,9 @@ class SortedColumn:
 
     def _starts(self, shift: int) -> Array:
         """Where in a class another bucket begins, in rising order."""
+        if len(self.x) >= LONG:
+            first = np.empty(len(self.x), dtype=np.int64)
+            return first[: bucket_starts(self.x.view(np.int64), self._limits, shift, first)].copy()
         is_first = np.ones(len(self.x), dtype=bool)
         for rows in row_blocks(len(self.x), CACHED):
             bucket = keys_of(self.x[max(rows.start - 1, 0) : rows.stop]) >> shift
@@ -131,57 +143,61 @@ class SortedColumn:
 
     def moments(self) -> tuple[Array, Array, Array]:
         """Weight, mean and scatter of every class."""
-        return self._moments_of(_as_it_is)
+        return self._moments_of(_as_it_is, self._limits[:-1])
 
     def log_moments(self) -> tuple[Array, Array, Array]:
         """Weight, mean and scatter of the logarithms of the numbers over 0 in every class; others have none."""
-        if (self.x[self._first] > 0).all():
-            return self._moments_of(np.log)
-        beyond = [own.start + int(np.searchsorted(self.x[own], 0, side="right")) for own in self._stretches]
-        positive = [slice(start, own.stop) for start, own in zip(beyond, self._stretches, strict=True)]
-        weight = None if self.weight is None else np.concatenate([self.weight[own] for own in positive])
-        size = np.array([own.stop - own.start for own in positive])
-        return SortedColumn(np.concatenate([self.x[own] for own in positive]), weight, size)._moments_of(np.log)
+        beyond = [own.start + np.searchsorted(self.x[own], 0, side="right") for own in self._stretches]
+        return self._moments_of(np.log, np.array(beyond))
 
-    def _moments_of(self, function: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
-        """Moments of a rising function of the numbers, from distances to its median in each class.
+    def _moments_of(self, function: Callable[[Array], Array], begin: Array) -> tuple[Array, Array, Array]:
+        """Moments of a rising function of the numbers of every class from a place on, from distances to its median.
 
         The mean is no further from the median than the standard deviation, so the squares of the distances sum to no
         more than twice the scatter, and hardly a digit is lost when it is taken from them.
         """
-        median, total, square = np.zeros((3, len(self.size)))
-        median[self.size > 0] = function(self._medians()[self.size > 0])
+        stretches = [slice(*limits) for limits in zip(begin.tolist(), self._limits[1:].tolist(), strict=True)]
+        size = self._limits[1:] - begin
+        weight = size if self.weight is None else np.array([self.weight[own].sum() for own in stretches])
+        median, total, square = np.zeros((3, len(size)))
+        middles = [self._middle(own) for own in stretches if own.start < own.stop]
+        median[size > 0] = function(self.x[np.array(middles, dtype=np.intp)])
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the column
-            for k, own in enumerate(self._stretches):
+            for k, own in enumerate(stretches):
                 for start in range(own.start, own.stop, CACHED):
                     some = slice(start, min(start + CACHED, own.stop))
-                    away = function(self.x[some]) - median[k]
-                    weighted = away if self.weight is None else away * self.weight[some]
-                    total[k] += weighted.sum()
-                    square[k] += np.multiply(weighted, away, out=away).sum()
-            shift = total / np.where(self.size > 0, self.class_weight, 1)
-            return self.class_weight, median + shift, square - shift * total
+                    sums = self._distance_sums(function(self.x[some]), some, median[k])
+                    total[k], square[k] = total[k] + sums[0], square[k] + sums[1]
+            shift = total / np.where(size > 0, weight, 1)
+            return weight, median + shift, square - shift * total
 
-    def _medians(self) -> Array:
-        """Median of every class, a number that occurs; 0 where there is none."""
-        middle = self.size // 2
-        if self.weight is not None:
-            until = (np.cumsum(self.weight[own]) for own in self._stretches)
-            middle = np.array([np.searchsorted(w, half) for w, half in zip(until, self.class_weight / 2, strict=True)])
-        medians = np.zeros(len(self.size))
-        medians[self.size > 0] = self.x[(self._limits[:-1] + middle)[self.size > 0]]
-        return medians
+    def _distance_sums(self, values: Array, some: slice, center: float) -> tuple[float, float]:
+        """Sum distances of the values of some numbers from a center, and their squares."""
+        if len(self.x) >= LONG and self.weight is None:
+            return distance_sums(values, center)
+        away = values - center
+        weighted = away if self.weight is None else away * self.weight[some]
+        return weighted.sum(), np.multiply(weighted, away, out=away).sum()
+
+    def _middle(self, own: slice) -> int:
+        """Where the median of a stretch stands, which is not empty."""
+        if self.weight is None:
+            return (own.start + own.stop) // 2
+        until = np.cumsum(self.weight[own])
+        return int(own.start + np.searchsorted(until, until[-1] / 2))
 
     def whole_sums(self) -> tuple[Array, Array, Array, Array]:
         """Weights of counts and of other numbers, sums of x and log x! of the counts: (n_classes,) each.
 
         Counts are whole numbers from 0 on, below 2**53.
         """
+        if len(self.x) >= LONG and not number_of_counts(self.x):
+            none = np.zeros(len(self.size))
+            return np.zeros_like(self.class_weight), self.class_weight, none, none
         is_count = np.empty(len(self.x), dtype=bool)
         for rows in row_blocks(len(self.x), CACHED):
             np.equal(self.x[rows], np.floor(self.x[rows]), out=is_count[rows])
-        if is_count.any():
-            is_count &= (self.x >= 0) & (self.x < BEYOND_COUNTS)
+        is_count &= (self.x >= 0) & (self.x < BEYOND_COUNTS)
         counts = self.where(is_count)
         whole = counts.class_weight
         other = self.size - whole if self.weight is None else self.class_sums(~is_count)

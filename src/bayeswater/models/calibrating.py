@@ -124,10 +124,9 @@ class CalibratingClassifier(CountingClassifier):
         self._require_fitted()
         scores = review.scores
         method, fitted, candidates = choose_few_parameters(scores)
-        mixed = scores.take(np.random.default_rng(0).permutation(len(scores)))  # rows may come sorted
-        folds = folds_of(FOLDS, None, mixed.codes, np.ones(len(mixed), dtype=bool), {}) if len(mixed) else []
-        folds = thinned(folds, len(mixed))
-        found = with_doubt(trial(type(fitted), mixed, folds), mixed, folds)
+        folds = folds_of(FOLDS, None, scores.codes, np.ones(len(scores), dtype=bool), {}) if len(scores) else []
+        folds = thinned(folds, len(scores))
+        found = with_doubt(trial(type(fitted), scores, folds), scores, folds)
         before, after = CalibrationReport.of_trial(found)
         self.calibration_ = CalibrationReport(
             method=method,

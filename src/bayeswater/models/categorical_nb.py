@@ -18,6 +18,7 @@ from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.inference.drawing import draw_states
 from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.settings import (
@@ -25,6 +26,7 @@ from bayeswater.models.settings import (
     column_priors,
     report_unseen,
     require_missing_rule,
+    require_unseen_rule,
     warn_of_small_alpha,
 )
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -73,6 +75,8 @@ class CategoricalNB(AsNetwork, AskingClassifier):
     ('green', 'red')
     """
 
+    _grouped_as = "margins"
+
     def __init__(
         self,
         *,
@@ -106,8 +110,7 @@ class CategoricalNB(AsNetwork, AskingClassifier):
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
-        if self.unseen not in ("ignore", "error"):
-            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        require_unseen_rule(self.unseen)
         self._concentration(sums.columns)
 
     def _warn_of_parameters(self) -> None:
@@ -197,9 +200,7 @@ class CategoricalNB(AsNetwork, AskingClassifier):
             if not len(labels):  # every cell of the column was missing
                 drawn.append(np.full(n, None, dtype=object))
                 continue
-            cumulated = np.exp(log_probability).cumsum(axis=1)[codes]  # (n, n_states)
-            cumulated /= cumulated[:, -1:]
-            drawn.append(labels[(rng.random((n, 1)) >= cumulated).sum(axis=1)])
+            drawn.append(labels[draw_states(np.exp(log_probability)[codes], rng)])
         if self._library is not None:
             return write_frame(dict(zip(self._column_names(), drawn, strict=True)), self._library), self.classes_[codes]
         of_one_kind = len({column.dtype.kind for column in drawn}) == 1

@@ -15,17 +15,20 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswater.data.frames import held, library_of, write_frame
-from bayeswater.data.labels import CheckedLabels, Labels, checked_labels, declared_classes, encode_labels
+from bayeswater.data.labels import CheckedLabels, Labels, checked_labels, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
-from bayeswater.errors import DataError, ParameterError, StatisticsError
-from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
-from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
-from bayeswater.inference.log_space import log_posterior, posterior
+from bayeswater.errors import DataError, StatisticsError
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score_blocks
+from bayeswater.models.batches import as_triple
+from bayeswater.models.counted_prior import CountedPrior
+from bayeswater.models.drawing import draw_classes
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.scoring_classifier import ScoringClassifier
+from bayeswater.models.settings import agreed_classes
 from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Examples
 from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
@@ -33,13 +36,16 @@ from bayeswater.models.streaming.walking import Pass, Walk
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import Array
 
 
-class CountingClassifier(ScoringClassifier):
+class CountingClassifier(CountedPrior, ScoringClassifier):
     """A classifier whose whole state is a sum over rows."""
 
     # ------------------------------------------------------------------ what each model says for itself
+
+    _grouped_as: str | None = None
+    """What its sums can be read off where a place of rows groups them by itself: "margins", "spreads", or nothing."""
 
     @abstractmethod
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Any:
@@ -59,12 +65,7 @@ class CountingClassifier(ScoringClassifier):
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""
-        checked_class_prior(self._given_prior, sums.classes.n_states, self._prior_name)
-        if not (is_number(self._class_alpha) and self._class_alpha >= 0):
-            raise ParameterError(f"class_alpha is {self._class_alpha!r}; it must be a number, 0 or more")
-        for name in ("fit_prior", "force_alpha", "norm"):
-            if not isinstance(getattr(self, name, True), bool | np.bool_):
-                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be True or False")
+        self._require_prior(sums.classes.n_states)
 
     def _warn_of_parameters(self) -> None:
         """Say, once a fit, where parameters are not taken as given."""
@@ -155,7 +156,9 @@ class CountingClassifier(ScoringClassifier):
         self._require_fitted()
         sums = self.statistics_
         old = self._sums_of(X, y, sample_weight, sums.classes, sums, counted=True)
-        rest = None if remaining is None else self._sums_of(*_triple(remaining), sums.classes, sums, counted=True)
+        rest = None
+        if remaining is not None:
+            rest = self._sums_of(*as_triple(remaining, "remaining"), sums.classes, sums, counted=True)
         remaining_sums = sums.minus(old, rest)
         vanished = [label for label in sums.classes.states if label not in remaining_sums.classes.code_of]
         if vanished and self._given_prior is not None:
@@ -183,13 +186,20 @@ class CountingClassifier(ScoringClassifier):
         self._require_fitted()
         other._require_fitted()
         self._require_same_reading(other)
-        result: Self = clone(self)
-        for name in ("n_features_in_", "feature_names_in_", "_library"):
-            if hasattr(self, name):
-                setattr(result, name, getattr(self, name))
-        sums = operation(self.statistics_, other.statistics_)
+        result, sums = self._like_self(), operation(self.statistics_, other.statistics_)
         result._require_parameters(sums)
         return result._adopt(sums)
+
+    _fixed_by_fit: tuple[str, ...] = ()
+    """Names of what the first fit chose, and further rows do not move."""
+
+    def _like_self(self) -> Self:
+        """Make a model without sums that has the parameters of this one, its columns, and what its fit has fixed."""
+        new: Self = clone(self)
+        for name in ("n_features_in_", "feature_names_in_", "_library", *self._fixed_by_fit):
+            if name in self.__dict__:
+                setattr(new, name, self.__dict__[name])
+        return new
 
     def _require_same_reading(self, other: Self) -> None:
         """Refuse to combine models that read the same cell differently."""
@@ -205,12 +215,10 @@ class CountingClassifier(ScoringClassifier):
         counted: bool = False,
     ) -> Sums[Any]:
         """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
-        flat = self._checked_labels(y)
-        weight = checked_weight(sample_weight, len(flat))
         X = held(X)
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(X)
-        X, flat, weight = without_zero_rows(X, flat, weight)
+        X, flat, weight = self._rows_that_count(X, y, sample_weight)
         table = self._encode(X, known, learning=True)
         if table.shape[0] != len(flat):
             raise inconsistent_lengths(table.shape[0], len(flat))
@@ -231,19 +239,8 @@ class CountingClassifier(ScoringClassifier):
         return checked_labels(y)
 
     def _known_classes(self, classes: Any, first: bool) -> Variable | None:
-        if first:
-            if classes is None:
-                raise ParameterError("classes must be passed on the first call to partial_fit.")
-            return declared_classes(classes)
-        known: Variable = self.statistics_.classes
-        # As in scikit-learn's own tests, a list that names a label twice is not the same list.
-        if classes is not None and (
-            set(declared_classes(classes).states) != set(known.states) or len(classes) != known.n_states
-        ):
-            raise ParameterError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
-            )
-        return known
+        """Classes by which the rows of a `partial_fit` are read; None lets any in."""
+        return agreed_classes(classes, None if first else self.statistics_.classes)
 
     def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
         """Accept new sums, all at once: a refused call leaves the model as it was."""
@@ -252,6 +249,8 @@ class CountingClassifier(ScoringClassifier):
         if first:
             validate_data(self, X, skip_check_array=True)
             self._library = library_of(X)
+            for name in self._fixed_by_fit:
+                self.__dict__.pop(name, None)
         return self._adopt(sums)
 
     def _adopt(self, sums: Sums[Any]) -> Self:
@@ -265,7 +264,7 @@ class CountingClassifier(ScoringClassifier):
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row, at about the price of one prediction. A row of weight w stands for w
+        Equals n refits, each without one row, at the price of a few predictions. A row of weight w stands for w
         equal ones: one of them is left out. What decides how rows are read is held fixed, as all rows decided it:
         classes, domains of categories, families of columns, cuts of bins, vocabulary and weights of words, and
         smoothing that was chosen automatically. So are parameters that were given, a class prior among them.
@@ -288,13 +287,10 @@ class CountingClassifier(ScoringClassifier):
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
         likelihood = self._likelihood_without(table, labels, removed)
-        joint, counts = self._joint(), self.statistics_.class_count.count
+        log_prior = self._joint().log_prior
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
-            if self._prior_is_counted:
-                prior = log_prior_without(counts, self._class_alpha, labels.codes[rows], removed[rows])
-            else:
-                prior = np.broadcast_to(joint.log_prior, (rows.stop - rows.start, len(counts)))
+            prior = self._log_prior_without(log_prior, labels.codes[rows], removed[rows])
             return prior + likelihood(rows, use_loop), prior
 
         return log_joint
@@ -319,41 +315,6 @@ class CountingClassifier(ScoringClassifier):
     def _require_fitted(self) -> None:
         if "statistics_" not in self.__dict__:
             check_is_fitted(self)
-
-    # ------------------------------------------------------------------ the class prior
-
-    _prior_name = "class_prior"
-
-    @property
-    def _given_prior(self) -> Any:
-        return self.class_prior
-
-    @property
-    def _class_alpha(self) -> float:
-        return self.class_alpha
-
-    @property
-    def _fit_prior(self) -> bool:
-        return self.fit_prior
-
-    @property
-    def _prior_is_counted(self) -> bool:
-        return self._given_prior is None and self._fit_prior
-
-    def _log_prior(self, sums: Sums[Any]) -> Array:
-        count = sums.class_count.count
-        given = checked_class_prior(self._given_prior, len(count), self._prior_name)
-        return class_log_prior(count, given=given, fit_prior=self._fit_prior, class_alpha=self._class_alpha)
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """Logarithm of P(class)."""
-        return self._log_prior(self.statistics_)
-
-    @property
-    def class_count_(self) -> Array:
-        """Weight of the rows of each class."""
-        return self.statistics_.class_count.count.astype(np.float64)
 
     # ------------------------------------------------------------------ as a logistic regression
 
@@ -396,13 +357,7 @@ class CountingClassifier(ScoringClassifier):
     def _sample_classes(self, n: int, random_state: Any) -> tuple[np.random.Generator, Array]:
         """Draw the classes of n rows."""
         self._require_fitted()
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise ParameterError(f"n is {n!r}; give the number of rows to draw, 1 or more")
-        try:
-            rng = np.random.default_rng(random_state)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"random_state is {random_state!r}; give a seed or a generator ({error})") from None
-        return rng, rng.choice(len(self.classes_), size=n, p=posterior(self._joint().log_prior[None].copy())[0])
+        return draw_classes(self._joint().log_prior, n, random_state)
 
     def _like_fitted(self, values: Array) -> Any:
         """Give rows the form of those that `fit` was given."""
@@ -420,9 +375,3 @@ class CountingClassifier(ScoringClassifier):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {name: {} if name == "_memo" else value for name, value in state.items()}
-
-
-def _triple(rows: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
-        raise ParameterError("remaining must be (X, y) or (X, y, sample_weight): the rows that stay")
-    return rows[0], rows[1], rows[2] if len(rows) == 3 else None

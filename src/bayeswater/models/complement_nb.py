@@ -11,6 +11,7 @@ from bayeswater.inference.feature_columns import ComplementColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.feature_counter import FeatureCounter
+from bayeswater.models.settings import require_flag
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -62,6 +63,10 @@ class ComplementNB(FeatureCounter, CountingClassifier):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.norm = norm
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        require_flag(self.norm, "norm")
 
     @property
     def _class_alpha(self) -> float:

@@ -7,7 +7,9 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
+from bayeswater.data.matrix import DenseTable
+from bayeswater.data.matrix_checks import require_values, with_known_columns
+from bayeswater.data.matrix_reading import read_dense
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.gaussian import (
     GaussianParameters,
@@ -20,6 +22,7 @@ from bayeswater.estimate.gaussian import (
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.gaussian_leave_one_out import GaussianWithout, warn_of_lost_digits
 from bayeswater.models.asking import AskingClassifier, Facts, normal_fact
+from bayeswater.models.drawing import require_density
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.sums import Sums
@@ -66,6 +69,7 @@ class GaussianNB(AskingClassifier):
     """
 
     _prior_name = "priors"
+    _grouped_as = "spreads"
 
     def __init__(
         self,
@@ -161,12 +165,7 @@ class GaussianNB(AskingClassifier):
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
         rng, codes = self._sample_classes(n, random_state)
         p = self._parameters
-        if not p.seen[codes].all():
-            unseen = self.classes_[codes[~p.seen[codes]][0]]
-            raise ParameterError(
-                f"class {unseen!r} has a prior but no row of it was counted: there is no density to draw from; give it "
-                "probability 0"
-            )
+        require_density(p.seen, codes, self.classes_)
         noise = rng.standard_normal((n, self.n_features_in_))
         degrees = p.degrees[codes]
         student = np.isfinite(degrees)

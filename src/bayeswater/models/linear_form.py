@@ -5,6 +5,7 @@ categories as one-hot columns, Poisson rates. Its posterior is then that of a lo
 fitted but read off the sums. `LinearForm` holds these weights, and hands them over to scikit-learn.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +17,30 @@ from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.typing import Array
 
 
+class Form(ABC):
+    """A formula in x whose softmax is the posterior."""
+
+    classes: Array  # (n_classes,)
+
+    @abstractmethod
+    def scores(self, X: Any) -> Array:
+        """Give log P(class, row), up to a number for each row: (n_rows, n_classes)."""
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the posterior, the softmax of the scores: (n_rows, n_classes)."""
+        return log_posterior(self.scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Give the posterior, the softmax of the scores: (n_rows, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """Class of largest score; the first one among equals."""
+        return self.classes[best_class(self.scores(X))]
+
+
 @dataclass(frozen=True)
-class LinearForm:
+class LinearForm(Form):
     """Weights and intercepts: P(class | x) = softmax(weights @ features(x) + intercepts).
 
     Attributes
@@ -47,18 +70,6 @@ class LinearForm:
         if self.center is None:
             return np.asarray(self.design(X) @ self.weights.T) + self.intercepts
         return (self.design(X) - self.center) @ self.weights.T + self.at_center
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of softmax(W x + b): (n_rows, n_classes)."""
-        return log_posterior(self.scores(X))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Give softmax(W x + b): (n_rows, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> Array:
-        """Class of largest score; the first one among equals."""
-        return self.classes[best_class(self.scores(X))]
 
     def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:
         """Hand over to scikit-learn.
@@ -116,7 +127,7 @@ class LinearForm:
 
 
 @dataclass(frozen=True)
-class QuadraticForm:
+class QuadraticForm(Form):
     """log P(class, x) = u' quadratic u + weights u + intercepts, with u = x - center.
 
     The center keeps the digits of columns that are far from zero.
@@ -143,15 +154,3 @@ class QuadraticForm:
         u = self.design(X) - self.center
         squares = np.stack([np.einsum("ij,ij->i", u @ matrix, u) for matrix in self.quadratic], axis=1)
         return squares + u @ self.weights.T + self.intercepts
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of the posterior: (n_rows, n_classes)."""
-        return log_posterior(self.scores(X))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Give the posterior: (n_rows, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> Array:
-        """Class of largest score; the first one among equals."""
-        return self.classes[best_class(self.scores(X))]

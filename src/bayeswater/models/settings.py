@@ -1,4 +1,4 @@
-"""How `alpha`, `columns`, `min_support`, `missing` and `unseen` of the classifiers are read and checked."""
+"""How parameters that several classifiers have are read and checked: `alpha`, `columns`, `missing`, `unseen`, ..."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bayeswater.data.coded_table import Unseen
+from bayeswater.data.labels import declared_classes
 from bayeswater.data.matrix import column_name
+from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
 from bayeswater.typing import Array, is_number
 
@@ -18,6 +20,7 @@ Prior = TypeVar("Prior")
 
 def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
     """Pseudo-count of each column: (n_columns,)."""
+    require_flag(force_alpha, "force_alpha")
     try:
         values = np.asarray(alpha, dtype=np.float64)
     except (TypeError, ValueError):
@@ -33,6 +36,12 @@ def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
         )
     values = np.broadcast_to(values, (n_columns,))
     return values if force_alpha else np.maximum(values, LEAST_ALPHA)
+
+
+def require_flag(value: Any, name: str) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} is {value!r}; it must be True or False")
 
 
 def require_min_support(min_support: Any) -> None:
@@ -79,6 +88,36 @@ def require_missing_rule(missing: str, known: tuple[str, ...]) -> bool:
     if missing not in known:
         raise ParameterError(f"missing is {missing!r}; it can be {' or '.join(map(repr, known))}")
     return missing != "error"
+
+
+def require_unseen_rule(unseen: str) -> None:
+    """Check the parameter `unseen`."""
+    if unseen not in ("ignore", "error"):
+        raise ParameterError(f"unseen is {unseen!r}; it can be 'ignore' or 'error'")
+
+
+def agreed_classes(classes: Any, known: Variable | None) -> Variable:
+    """Read the parameter `classes` of `partial_fit` by scikit-learn's rule: told first, and the same ever after."""
+    if known is None:
+        if classes is None:
+            raise ParameterError("classes must be passed on the first call to partial_fit.")
+        return declared_classes(classes)
+    # As in scikit-learn's own tests, a list that names a label twice is not the same list.
+    if classes is not None and (
+        set(declared_classes(classes).states) != set(known.states) or len(classes) != known.n_states
+    ):
+        raise ParameterError(
+            f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known.labels!r}"
+        )
+    return known
+
+
+def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
+    """Place of a column among those that are used, by its name or, in a table without names, by its position."""
+    told = column_name(None, int(column)) if isinstance(column, int | np.integer) else column
+    if isinstance(column, bool) or told not in names:
+        raise ParameterError(f"{parameter} names {column!r}, but there is no such column; there are {list(names)[:10]}")
+    return list(names).index(told)
 
 
 def report_unseen(unseen: Sequence[Unseen], n_rows: int, rule: str) -> None:

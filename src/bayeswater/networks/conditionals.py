@@ -16,6 +16,7 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.networks.cpt import checked_table, require_room, table_shape
+from bayeswater.noisy_max import noisy_or_table
 from bayeswater.typing import Array, is_number
 
 Parents = Sequence[Variable]
@@ -136,14 +137,10 @@ class NoisyOr(Conditional):
         return strengths
 
     def table(self, variable: Variable, parents: Parents) -> Array:
-        """Take one cause after the other; nothing is subtracted, so that a small strength keeps its digits."""
-        present, absent = np.array(float(self.leak)), np.array(1.0 - self.leak)
-        for parent in parents:
-            strengths = self.strengths(parent)
-            present = present[..., None] + absent[..., None] * strengths
-            absent = absent[..., None] * (1.0 - strengths)
-        own = variable.code_of[self.present]
-        table = np.stack((present, absent) if own == 0 else (absent, present), axis=-1)
+        """Take one cause after the other."""
+        table = noisy_or_table([self.strengths(parent) for parent in parents], self.leak)
+        if variable.code_of[self.present] == 1:
+            table = np.ascontiguousarray(table[..., ::-1])
         table.flags.writeable = False
         return table
 

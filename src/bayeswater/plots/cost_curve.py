@@ -4,10 +4,10 @@ from typing import Any, Self
 
 from bayeswater.decision.cost_curves import CostCurve, cost_curve
 from bayeswater.plots.canvas import draw_beside, draw_curve, draw_reference, from_zero, named, new_axes
-from bayeswater.plots.display import Display
+from bayeswater.plots.display import CurveDisplay
 
 
-class CostCurveDisplay(Display):
+class CostCurveDisplay(CurveDisplay[CostCurve]):
     """The cost curve of Drummond and Holte: solid the best threshold, dashed what the classifier decides itself.
 
     Parameters
@@ -15,10 +15,6 @@ class CostCurveDisplay(Display):
     curve : CostCurve
     name : name of the classifier, for the legend
     """
-
-    def __init__(self, curve: CostCurve, *, name: str | None = None) -> None:
-        self.curve = curve
-        self.name = name
 
     @classmethod
     def from_predictions(

@@ -1,9 +1,11 @@
 """`Display`: what the displays share: how they come from a classifier, and where they are drawn."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from bayeswater.plots.canvas import finish
+
+Curve = TypeVar("Curve")
 
 
 class Display(ABC):
@@ -42,3 +44,11 @@ class Display(ABC):
         finish(ax, x_label, y_label)
         self.line_, self.ax_, self.figure_ = line, ax, ax.figure
         return self
+
+
+class CurveDisplay(Display, Generic[Curve]):
+    """A display of one curve, and the name of the classifier it is of."""
+
+    def __init__(self, curve: Curve, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.name = name

@@ -4,10 +4,10 @@ from typing import Any, Self
 
 from bayeswater.decision.curves import RejectCurve, error_reject_curve
 from bayeswater.plots.canvas import draw_beside, draw_curve, from_zero, named, new_axes
-from bayeswater.plots.display import Display
+from bayeswater.plots.display import CurveDisplay
 
 
-class ErrorRejectDisplay(Display):
+class ErrorRejectDisplay(CurveDisplay[RejectCurve]):
     """Mean cost of decided rows against the share refused: solid by the true classes, dashed as promised.
 
     Parameters
@@ -15,10 +15,6 @@ class ErrorRejectDisplay(Display):
     curve : RejectCurve
     name : name of the classifier, for the legend
     """
-
-    def __init__(self, curve: RejectCurve, *, name: str | None = None) -> None:
-        self.curve = curve
-        self.name = name
 
     @classmethod
     def from_predictions(

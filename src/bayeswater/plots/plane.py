@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import write_frame
-from bayeswater.data.matrix import column_name, read_dense
+from bayeswater.data.matrix import column_name
+from bayeswater.data.matrix_reading import read_dense
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.typing import Array

@@ -4,10 +4,10 @@ from typing import Any, Self
 
 from bayeswater.decision.curves import PriorCurve, prior_curve
 from bayeswater.plots.canvas import draw_beside, draw_curve, from_zero, mark_place, named, new_axes
-from bayeswater.plots.display import Display
+from bayeswater.plots.display import CurveDisplay
 
 
-class PriorDisplay(Display):
+class PriorDisplay(CurveDisplay[PriorCurve]):
     """Mean cost against the frequency of a class: solid if decisions are made for it, dashed if they stay as they are.
 
     Parameters
@@ -15,10 +15,6 @@ class PriorDisplay(Display):
     curve : PriorCurve
     name : name of the classifier, for the legend
     """
-
-    def __init__(self, curve: PriorCurve, *, name: str | None = None) -> None:
-        self.curve = curve
-        self.name = name
 
     @classmethod
     def from_predictions(

@@ -4,10 +4,10 @@ from typing import Any, Self
 
 from bayeswater.decision.curves import ThresholdCurve, threshold_curve
 from bayeswater.plots.canvas import draw_beside, draw_curve, from_zero, mark_place, named, new_axes
-from bayeswater.plots.display import Display
+from bayeswater.plots.display import CurveDisplay
 
 
-class ThresholdDisplay(Display):
+class ThresholdDisplay(CurveDisplay[ThresholdCurve]):
     """Mean cost against the threshold of the second class: solid by the true classes, dashed as promised.
 
     Parameters
@@ -15,10 +15,6 @@ class ThresholdDisplay(Display):
     curve : ThresholdCurve
     name : name of the classifier, for the legend
     """
-
-    def __init__(self, curve: ThresholdCurve, *, name: str | None = None) -> None:
-        self.curve = curve
-        self.name = name
 
     @classmethod
     def from_predictions(

@@ -26,7 +26,7 @@ from bayeswater.typing import Array
 MOST_BUCKETS = 2**14
 """Buckets of a column: many times more than bins are cut from them, and few enough to keep for every column."""
 
-PROBED = 4 * MOST_BUCKETS
+PROBED = 2 * MOST_BUCKETS
 """Numbers of its largest class, evenly spread, by which the search for the shift of a column begins."""
 
 

@@ -57,6 +57,11 @@ class Sums(Generic[Part]):
         classes = class_count.classes.keeping(class_count.count > 0)
         return Sums(class_count.onto(classes), columns.onto(classes).pruned())
 
+    def with_classes(self, declared: Variable) -> "Sums[Part]":
+        """Declare further classes, of which no row has been counted."""
+        classes = self.classes.union(declared)
+        return Sums(self.class_count.onto(classes), self.columns.onto(classes))
+
     def scaled(self, factor: float) -> "Sums[Part]":
         """Let every row count `factor` times what it did; counts become float64."""
         return Sums(self.class_count.scaled(factor), self.columns.scaled(factor))

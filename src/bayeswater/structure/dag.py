@@ -72,7 +72,7 @@ class Dag:
         parents: list[list[int]] = [[] for _ in position]
         for edge in edges:
             try:
-                start, end = edge
+                start, end = [edge] if isinstance(edge, str) else edge  # a text of two letters is no pair
             except (TypeError, ValueError):
                 raise ParameterError(f"{edge!r} is no edge; give pairs of names: (parent, child)") from None
             for node in (start, end):

@@ -54,7 +54,7 @@ class Knowledge:
         """
         names = tuple(names)
         n = len(names)
-        if isinstance(tiers, str | Mapping):
+        if not _are_tiers(tiers):
             raise ParameterError(f"tiers is {tiers!r}; give lists of names, the earliest first: [['age'], ['income']]")
         must, cannot = _square(required, names, "required"), _square(forbidden, names, "forbidden")
         allowed = ~cannot & ~np.eye(n, dtype=bool) & _by_tiers(tiers, names)
@@ -122,10 +122,12 @@ def _square(arcs: Any, names: tuple[str, ...], what: str) -> Array:
         _, arcs = read_edges(arcs, both_ways=what == "forbidden")
     if isinstance(arcs, Dag):
         arcs = arcs.edges()
+    if not isinstance(arcs, Iterable):
+        raise ParameterError(f"{what} is {arcs!r}; give pairs of names, (parent, child), or text: 'age -> income'")
     place: Mapping[str, int] = {name: j for j, name in enumerate(names)}
     for arc in arcs:
         try:
-            parent, child = arc
+            parent, child = [arc] if isinstance(arc, str) else arc  # a text of two letters is no pair
         except (TypeError, ValueError):
             raise ParameterError(f"{what} holds {arc!r}; give pairs of names: (parent, child)") from None
         for name in (parent, child):
@@ -141,6 +143,14 @@ def _square(arcs: Any, names: tuple[str, ...], what: str) -> Array:
         else:
             square[rows, columns] = True
     return square
+
+
+def _are_tiers(tiers: Any) -> bool:
+    """Whether tiers are none, or names and lists of names in an order."""
+    if tiers is None:
+        return True
+    in_order = isinstance(tiers, Sequence) and not isinstance(tiers, str)
+    return in_order and all(isinstance(tier, Iterable) for tier in tiers)
 
 
 def _by_tiers(tiers: Sequence[Sequence[str]] | None, names: tuple[str, ...]) -> Array:

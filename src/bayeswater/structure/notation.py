@@ -2,7 +2,8 @@ r"""A graph in one line of text: ``smoke -> cancer <- pollution; cancer -> xray`
 
     graph     = [chain] {(";" | line break) [chain]}
     chain     = name {("->" | "<-") name}
-    name      = characters without blanks, ; " < > , or any characters between double quotes (\", \\ and \n inside)
+    name      = characters without blanks and ; " < > , [ ] { } |
+              or any characters between double quotes (\", \\ and \n inside)
 
 A name alone is a node without edges. From ``#`` to the end of a line is a comment, where it stands before a word.
 """
@@ -19,7 +20,7 @@ TOKEN = re.compile(
     |(?P<end>;|\n)
     |(?P<arrow>->|<-(?!>))
     |"(?P<quoted>(?:[^"\\\n]|\\["\\n])*)"
-    |(?P<bare>(?:(?!->)[^\s;"<>,])+)
+    |(?P<bare>(?:(?!->)[^\s;"<>,\[\]{}|])+)
     """,
     re.VERBOSE,
 )

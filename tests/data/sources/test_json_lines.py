@@ -9,8 +9,9 @@ import pytest
 
 from bayeswater.data.sources import json_lines
 from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.recognising import local_rows
 from bayeswater.data.sources.source import TypesWidened
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, SchemaError
 
 
 def piped(content: bytes | str, **options: Any) -> Any:
@@ -113,3 +114,23 @@ def test_a_file_without_lines_is_refused_before_it_fills_the_memory(monkeypatch,
     monkeypatch.setattr(json_lines, "LONGEST_LINE", 1000)
     with pytest.raises(DataError, match="is it JSON lines"):
         list(json_lines.JsonLinesSource._blocks(piped(b"[" + b"1," * 5000)))
+
+
+# ---------------------------------------------------------------------- several files
+
+
+def test_a_member_that_no_line_of_a_file_has_is_missing_in_all_of_them(tmp_path):
+    (tmp_path / "0.jsonl").write_text('{"y": "a"}\n{"y": "b"}\n')
+    (tmp_path / "1.jsonl").write_text('{"x": 5, "y": "a"}\n')
+    rows = local_rows(str(tmp_path / "*.jsonl"))
+    assert rows.head(["x", "y"]).to_pydict() == {"x": [None, None, 5], "y": ["a", "b", "a"]}
+    assert rows.head(["x"])["x"].to_pylist() == [None, None, 5]
+    with pytest.raises(SchemaError, match=r"0\.jsonl: there is no column 'z'; there are 'y'"):
+        local_rows(str(tmp_path / "*.jsonl"), columns=["y", "z"]).head(["y"])
+
+
+def test_a_column_that_all_files_must_have_is_named_with_the_file_that_lacks_it(tmp_path):
+    (tmp_path / "0.jsonl").write_text('{"x": 1, "y": "a"}\n')
+    (tmp_path / "1.jsonl").write_text('{"x": 2}\n')
+    with pytest.raises(SchemaError, match=r"1\.jsonl has no column 'y', which .*0\.jsonl has"):
+        local_rows(str(tmp_path / "*.jsonl")).require_in_all_parts("y")

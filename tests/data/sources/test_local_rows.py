@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.data.sources import arff, cutting, delimited, json_lines, source
+from bayeswater.data.sources.columnar import ArrowSource, ParquetSource
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.places import Place, Progress
 from bayeswater.data.sources.recognising import local_rows
@@ -193,6 +194,40 @@ def test_the_head_of_what_comes_once_is_given_again():
     assert rows.sum(Total.of, TABLE.column_names) == whole()
 
 
+@pytest.mark.parametrize("shape", [".parquet", ".arrow"])
+def test_what_the_head_of_a_file_has_decoded_is_not_decoded_again(tmp_path, shape, monkeypatch):
+    rows, names = local_rows(files(tmp_path, shape, [20])), TABLE.column_names
+    begun = []
+    for kind in (ParquetSource, ArrowSource):
+        read = kind._read
+        monkeypatch.setattr(kind, "_read", lambda self, *how, read=read: begun.append(self.name) or read(self, *how))
+    assert rows.head(names, 22).num_rows == 22
+    assert len(begun) == 2  # the second file has been begun
+    assert rows.sum(Total.of, names) == whole()  # to the bit
+    assert len(begun) == 2
+    assert rows.sum(Total.of, names) == whole()
+    assert len(begun) == 4
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("columns", [["x", "n", "s"], ["s", "n", "x"], ["s"]])
+def test_whatever_head_was_looked_at_a_sum_has_all_rows(tmp_path, shape, columns):
+    rows, told = local_rows(files(tmp_path, shape, [20])), []
+    for n_rows in (0, 30, 3, 80):
+        rows.head(columns, n_rows)
+        assert rows.sum(Total.of, TABLE.column_names, after=lambda *now: told.append(now)) == whole()
+    for start in told[::9]:
+        rows.head(TABLE.column_names, 30)
+        assert rows.sum(Total.of, TABLE.column_names, start=start) == whole()
+
+
+def test_types_declared_after_the_head_are_those_of_the_sum(tmp_path):
+    rows = local_rows(write(pa.table({"n": [1, 2, 3]}), tmp_path / "n.parquet"))
+    rows.head(["n"], 2)
+    rows.declare({"n": pa.string()})
+    assert rows.sum(lambda table: table["n"].to_pylist(), ["n"]) == ["1", "2", "3"]
+
+
 def test_a_map_is_asked_for_piece_by_piece(tmp_path):
     rows = local_rows(files(tmp_path, ".jsonl", [20]))
     n_read = 0
@@ -225,7 +260,11 @@ def test_what_comes_once_is_refused_the_second_time_with_the_way_out():
     rows = local_rows(iter([TABLE]))
     assert not rows.can_be_reread
     rows.sum(Total.of, ["x"])
-    for ask in (lambda: rows.sum(Total.of, ["x"]), lambda: rows.head(["x"]), lambda: [*rows.map(len, None, ["x"])]):
+    for ask in (
+        lambda: rows.sum(Total.of, ["x"]),
+        lambda: rows.head(["x"]),
+        lambda: [*rows.map(len, TABLE.schema, ["x"])],
+    ):
         with pytest.raises(
             DataError, match=r"the iterator can be read only once.*columns=.*bayeswater\.spooled\(source\)"
         ):

@@ -10,6 +10,7 @@ import pytest
 
 from bayeswater.data.sources.column_types import wider_type
 from bayeswater.data.sources.recognising import local_rows
+from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import DataError, SchemaError
 
 DICTIONARY = pa.dictionary(pa.int8(), pa.string())
@@ -135,6 +136,36 @@ def test_a_type_that_changes_on_the_way_is_refused_with_both():
         local_rows(iter(tables)).sum(len, ["x"])
     assert cells(local_rows(iter(tables), types={"x": "number"}), "x") == [1.0, 0.5]
     assert cells(local_rows(iter(tables[::-1])), "x") == [0.5, 1.0]
+
+
+LATER = {
+    "fractions": ([1, 2], pa.array([0.5, 3.0]), [1.0, 2.0, 0.5, 3.0]),
+    "longer numbers": (pa.array([1, 2], pa.int8()), pa.array([3, 4000]), [1, 2, 3, 4000]),
+    "the first values, of text": (pa.nulls(2), pa.array(["a", "b"]), [None, None, "a", "b"]),
+    "whole numbers with a gap": (pa.array([1, 2]), pa.array([3.0, float("nan")]), [1, 2, 3, None]),
+}
+
+
+@pytest.mark.parametrize("later", LATER)
+def test_a_column_that_holds_more_later_is_read_in_a_type_for_all_of_it(later):
+    first, second, expected = LATER[later]
+    tables = [pa.table({"x": first}), pa.table({"x": second})]
+    once = local_rows(iter(tables))
+    assert cells(once, "x") == expected
+    assert once.sum(lambda table: table["x"].to_pylist(), ["x"]) == expected
+    again = local_rows(tables)
+    if "gap" not in later:
+        with pytest.raises(TypesWidened, match=r"column 'x' holds \w+ in table 1 \(from row 3 on\), and \w+ before it"):
+            again.sum(len, ["x"])
+    assert again.sum(lambda table: table["x"].to_pylist(), ["x"]) == expected
+
+
+def test_tables_that_come_but_once_are_looked_at_as_far_as_they_are_kept():
+    tables = [pa.table({"x": [1]}), pa.table({"x": [2]}), pa.table({"x": [0.5]})]
+    rows = local_rows(iter(tables))
+    assert rows.head(["x"], 2)["x"].to_pylist() == [1, 2]
+    with pytest.raises(SchemaError, match=r"column 'x' holds double in table 2 \(from row 3 on\), and int64 before it"):
+        rows.sum(len, ["x"])
 
 
 def test_what_is_no_table_is_refused_by_number():

@@ -170,6 +170,27 @@ def test_a_label_that_is_a_sign_stands_in_quotes():
         bif.read(text.replace('("(")', "(()"), "n.bif")
 
 
+OF_AGRUM = """<?xml version="1.0" ?>
+<smile version="1.0" id="unknown"><nodes>
+<cpt id="a"><state id="0"/><state id="1"/><probabilities>0.5 0.5</probabilities></cpt>
+<cpt id="b"><state id="0"/><state id="1"/><probabilities>0.5 0.5</probabilities></cpt>
+<cpt id="c"><state id="0"/><state id="1"/><parents>a b</parents>
+<probabilities>0.1 0.9 0.2 0.8 0.3 0.7 0.4 0.6</probabilities></cpt>
+</nodes><extensions><genie version="1.0" app="aGrUM 3.3.1" name="unknown"/></extensions></smile>"""
+
+
+def test_xdsl_of_agrum_is_read_as_the_format_says_and_its_other_order_of_parents_is_told():
+    network = xdsl.read(OF_AGRUM, "n.xdsl")
+    assert network.nodes[2].table[0, 1].tolist() == [0.2, 0.8]  # the last parent runs fastest
+    (note,) = network.notes
+    assert note.startswith("it was written by 'aGrUM 3.3.1'") and "'c'" in note
+
+
+def test_xdsl_of_others_and_tables_of_one_parent_have_no_other_order():
+    assert xdsl.read(OF_AGRUM.replace("aGrUM 3.3.1", "GeNIe 4.0"), "n.xdsl").notes == ()
+    assert xdsl.read(OF_AGRUM.replace("a b", "a").replace(" 0.3 0.7 0.4 0.6", ""), "n.xdsl").notes == ()
+
+
 def test_bif_properties_behind_a_table_are_dropped_and_noted():
     network = bif.read(GOOD["BIF"].replace("0.8;", "0.8; property x = y;"), "n.bif")
     assert network.notes == ("properties of the table of 'a' were dropped: property x = y;",)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayeswater import Friedman, GaussianClassifier, StatisticsError, threads
+from bayeswater import Friedman, GaussianClassifier, ParameterError, StatisticsError, threads
 from bayeswater.estimate.shrinkage import CANDIDATES
 
 
@@ -85,3 +85,13 @@ def test_of_two_models_the_choice_of_the_left_one_stays():
     left.shrinkage_, right.shrinkage_ = Friedman(0.05, 0.0), Friedman(0.65, 0.4)
     assert (left + right).shrinkage_ == left.shrinkage_
     assert (right + left).shrinkage_ == right.shrinkage_
+
+
+def test_a_fit_that_is_refused_leaves_the_choice_as_it_was():
+    X, y = two_kinds_of_rows(200)
+    model = GaussianClassifier(shrinkage="auto").fit(X, y)
+    chosen, expected = model.shrinkage_, model.predict_proba(X)
+    with pytest.raises(ParameterError, match="class_prior"):
+        model.set_params(class_prior=[1.0]).fit(X, y)
+    assert model.set_params(class_prior=None).shrinkage_ == chosen
+    np.testing.assert_array_equal(model.predict_proba(X), expected)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from bayeswater import NaiveBayes
-from bayeswater.models.mixed import counting, naive_bayes
+from bayeswater.models.mixed import counting, open_columns
 from bayeswater.models.mixed.settling import WordReport
 
 TEXT = {"t": "text"}
@@ -39,13 +39,13 @@ def test_rows_that_are_sorted_by_class_are_judged_on_all_classes(monkeypatch):
     texts, labels = notes(300)
     order = np.argsort(labels, kind="stable")
     seen = {}
-    compare = naive_bayes.settle_text
+    compare = open_columns.settle_text
 
     def watched(sums, settings, X, labels, *rest):
         seen["labels"] = np.bincount(labels.codes, minlength=3)
         return compare(sums, settings, X, labels, *rest)
 
-    monkeypatch.setattr(naive_bayes, "settle_text", watched)
+    monkeypatch.setattr(open_columns, "settle_text", watched)
     read_as([texts[i] for i in order], [labels[i] for i in order])
     assert seen["labels"].tolist() == [20, 20, 20]
 

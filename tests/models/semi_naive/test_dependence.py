@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from tests.models.semi_naive.judged_cars import CARS, VERDICTS
 
 from bayeswater import (
     A2DE,
@@ -24,22 +25,6 @@ from bayeswater.inference import dependence, missing_parents
 
 MODELS = [KDB(), KDB(1, smoothing="m-estimate"), KDB(3, class_free=0.0), SKDB(), SKDB(2, smoothing="laplace"), A2DE()]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
-
-CARS = pd.DataFrame(
-    [*product(("high", "low", "med"), ("2", "4", "more"), ("big", "small"), ("high", "low", "med"))],
-    columns=["price", "seats", "boot", "safety"],
-)
-
-
-def verdict(price, seats, boot, safety):
-    if seats == "2" or safety == "low":
-        return "no"
-    if price == "high":
-        return "yes" if safety == "high" and boot == "big" else "no"
-    return "good" if price == "low" and safety == "high" else "yes"
-
-
-VERDICTS = np.array([verdict(*row) for row in CARS.itertuples(index=False)])
 
 
 def new(model, **changed):

@@ -7,25 +7,9 @@ import pandas as pd
 import pytest
 from tests.files.hostile import forged, unpacked
 from tests.models.same_model import reloaded, require_same_model
+from tests.models.semi_naive.saved_models import array, cell, field, require_kept, require_refused, table
 
 from bayeswater import A2DE, KDB, SKDB, ModelFileError, load, save
-
-N_ROWS = 60
-
-
-def table():
-    rng = np.random.default_rng(0)
-    labels = rng.choice(["ham", "spam"], N_ROWS)
-    frame = pd.DataFrame(
-        {
-            "colour": rng.choice(["red", "green"], N_ROWS),
-            "size": rng.normal(size=N_ROWS) + 2 * (labels == "spam"),
-            "flag": rng.random(N_ROWS) < 0.5,
-            "grade": pd.Categorical(rng.choice(["a", "b"], N_ROWS), categories=["a", "b", "c"]),
-        }
-    )
-    frame.loc[::7, "size"] = np.nan
-    return frame, labels
 
 
 @pytest.mark.parametrize(
@@ -43,14 +27,7 @@ def table():
 )
 @pytest.mark.parametrize("weights", [None, "fractions"])
 def test_a_model_that_was_saved_is_loaded_to_the_bit_and_goes_on(model, weights, tmp_path):
-    frame, labels = table()
-    weight = None if weights is None else np.random.default_rng(1).choice([0.25, 1.0, 3.5], N_ROWS)
-    model = model.fit(frame, labels, weight)
-    found = reloaded(model, tmp_path / "model.bayes")
-    require_same_model(found, model, frame)
-    assert vars(found).get("structure_") == vars(model).get("structure_")
-    assert found.partial_fit(frame, labels).statistics_ == model.partial_fit(frame, labels).statistics_
-    assert (found.loo_predict_log_proba(frame, labels) == model.loo_predict_log_proba(frame, labels)).all()
+    require_kept(model, weights, tmp_path / "model.bayes")
 
 
 @pytest.mark.parametrize("model", [KDB(), SKDB(), A2DE()], ids=str)
@@ -65,18 +42,6 @@ def test_a_column_of_many_states_is_loaded(tmp_path):
     frame = pd.DataFrame({"a": pd.Categorical([f"v{i % 300}" for i in range(900)]), "b": ["x", "y", "z"] * 300})
     model = KDB().fit(frame, np.arange(900) % 2)
     require_same_model(reloaded(model, tmp_path / "model.bayes"), model, frame)
-
-
-def field(name, value):
-    return lambda document, arrays: document.update({name: value})
-
-
-def cell(name, place, value):
-    return lambda document, arrays: arrays[name].__setitem__(place, value)
-
-
-def array(name, change):
-    return lambda document, arrays: arrays.__setitem__(name, change(arrays.get(name)))
 
 
 COUNT, CELL, START, SQUARED = ("columns.families." + name for name in ("count", "cell", "start", "squared"))
@@ -120,15 +85,9 @@ FORGERIES = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_file_that_no_fit_makes_is_refused(name, tmp_path):
-    path = tmp_path / "model.bayes"
     kind, words, change = FORGERIES[name]
     model = kind() if kind is A2DE else kind(parents=PARENTS)
-    save(model.fit(*table()), path)
-    document, arrays = copy.deepcopy(unpacked(path.read_bytes()))
-    change(document, arrays)
-    path.write_bytes(forged(document, arrays))
-    with pytest.raises(ModelFileError, match=words):
-        load(path)
+    require_refused(model, change, words, tmp_path / "model.bayes")
 
 
 def test_parents_that_go_round_are_refused(tmp_path):

@@ -1,31 +1,11 @@
 """Model files of SPODE, TAN and AODE: what is loaded is what was saved, and what no fit makes is refused."""
 
-import copy
-
 import numpy as np
-import pandas as pd
 import pytest
-from tests.files.hostile import forged, unpacked
 from tests.models.same_model import reloaded, require_same_model
+from tests.models.semi_naive.saved_models import array, cell, field, require_kept, require_refused, table
 
-from bayeswater import AODE, SPODE, TAN, ModelFileError, load, save
-
-N_ROWS = 60
-
-
-def table():
-    rng = np.random.default_rng(0)
-    labels = rng.choice(["ham", "spam"], N_ROWS)
-    frame = pd.DataFrame(
-        {
-            "colour": rng.choice(["red", "green"], N_ROWS),
-            "size": rng.normal(size=N_ROWS) + 2 * (labels == "spam"),
-            "flag": rng.random(N_ROWS) < 0.5,
-            "grade": pd.Categorical(rng.choice(["a", "b"], N_ROWS), categories=["a", "b", "c"]),
-        }
-    )
-    frame.loc[::7, "size"] = np.nan
-    return frame, labels
+from bayeswater import AODE, SPODE, TAN
 
 
 @pytest.mark.parametrize(
@@ -44,14 +24,7 @@ def table():
 )
 @pytest.mark.parametrize("weights", [None, "fractions"])
 def test_a_model_that_was_saved_is_loaded_to_the_bit_and_goes_on(model, weights, tmp_path):
-    frame, labels = table()
-    weight = None if weights is None else np.random.default_rng(1).choice([0.25, 1.0, 3.5], N_ROWS)
-    model = model.fit(frame, labels, weight)
-    found = reloaded(model, tmp_path / "model.bayes")
-    require_same_model(found, model, frame)
-    assert vars(found).get("structure_") == vars(model).get("structure_")
-    assert found.partial_fit(frame, labels).statistics_ == model.partial_fit(frame, labels).statistics_
-    assert (found.loo_predict_log_proba(frame, labels) == model.loo_predict_log_proba(frame, labels)).all()
+    require_kept(model, weights, tmp_path / "model.bayes")
 
 
 def test_a_model_of_one_column_is_loaded(tmp_path):
@@ -60,24 +33,12 @@ def test_a_model_of_one_column_is_loaded(tmp_path):
     require_same_model(reloaded(model, tmp_path / "model.bayes"), model, frame[["colour"]])
 
 
-def field(name, value):
-    return lambda document, arrays: document.update({name: value})
-
-
-def cell(name, place, value):
-    return lambda document, arrays: arrays[name].__setitem__(place, value)
-
-
 def family(j, value):
     return lambda document, arrays: document["columns"][j]["Column"].__setitem__(2, value)
 
 
 def states(j, value):
     return lambda document, arrays: document["states"][j]["Variable"].__setitem__(1, value)
-
-
-def array(name, change):
-    return lambda document, arrays: arrays.__setitem__(name, change(arrays.get(name)))
 
 
 PAIRS, TABLE = "columns.pairs.pairs", "columns.pairs.table"
@@ -110,22 +71,10 @@ FORGERIES = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_file_that_no_fit_makes_is_refused(name, tmp_path):
-    path = tmp_path / "model.bayes"
-    save(AODE().fit(*table()), path)
     words, change = FORGERIES[name]
-    document, arrays = copy.deepcopy(unpacked(path.read_bytes()))
-    change(document, arrays)
-    path.write_bytes(forged(document, arrays))
-    with pytest.raises(ModelFileError, match=words):
-        load(path)
+    require_refused(AODE(), change, words, tmp_path / "model.bayes")
 
 
 @pytest.mark.parametrize(("model", "structure"), [(SPODE(), None), (SPODE(), "weight"), (AODE(select=True), None)])
 def test_a_choice_that_is_missing_is_refused(model, structure, tmp_path):
-    path = tmp_path / "model.bayes"
-    save(model.fit(*table()), path)
-    document, arrays = copy.deepcopy(unpacked(path.read_bytes()))
-    document["structure"] = structure
-    path.write_bytes(forged(document, arrays))
-    with pytest.raises(ModelFileError, match="its structure is"):
-        load(path)
+    require_refused(model, field("structure", structure), "its structure is", tmp_path / "model.bayes")

@@ -1,12 +1,13 @@
 """SPODE, TAN and AODE as a user meets them: golden values, mixed tables, bad input, reasons, samples, networks."""
 
 import warnings
-from itertools import product
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
+from tests.models.semi_naive.judged_cars import CARS, VERDICTS
 
 from bayeswater import (
     AODE,
@@ -31,22 +32,6 @@ MODELS = [AODE(), AODE(select=True), AODE(weighting="mi", subsumption=3), SPODE(
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 # ---------------------------------------------------------------------- golden values, a small twin of UCI's cars
-
-CARS = pd.DataFrame(
-    [*product(("high", "low", "med"), ("2", "4", "more"), ("big", "small"), ("high", "low", "med"))],
-    columns=["price", "seats", "boot", "safety"],
-)
-
-
-def verdict(price, seats, boot, safety):
-    if seats == "2" or safety == "low":
-        return "no"
-    if price == "high":
-        return "yes" if safety == "high" and boot == "big" else "no"
-    return "good" if price == "low" and safety == "high" else "yes"
-
-
-VERDICTS = np.array([verdict(*row) for row in CARS.itertuples(index=False)])
 
 
 def test_the_information_of_the_cars_is_as_computed_once():
@@ -346,6 +331,24 @@ def test_an_unseen_category_is_left_out_with_one_warning_or_refused(model):
     row["price"] = "free"
     with pytest.raises(DataError, match="never counted"):
         type(model)(**{**model.get_params(), "unseen": "error"}).fit(CARS, VERDICTS).predict(row)
+
+
+@pytest.mark.parametrize("library", [np.asarray, pa.Table.from_pandas, pd.DataFrame], ids=["numpy", "arrow", "pandas"])
+@pytest.mark.parametrize("model", [AODE(), AODE(missing="error"), TAN(), SPODE(), NaiveBayes()], ids=str)
+def test_infinity_is_no_unseen_category_but_refused_with_its_column_in_fit_and_in_predict(model, library):
+    frame = pd.DataFrame({"doors": [2.0, 4.0, 3.0, 2.0] * 5, "seats": [4.0, 5.0, 4.0, 2.0] * 5})
+    y = ["n", "p", "p", "n"] * 5
+    bad = frame.copy()
+    bad.iloc[3, 1] = -np.inf
+    refused = pytest.raises(DataError, match=r"Input X contains infinity: -inf in row 3, column '(seats|x1)'")
+    fitted = clone(model).fit(library(frame), y)
+    with refused:
+        fitted.predict(library(bad))
+    with refused:
+        clone(model).fit(library(bad), y)
+    told = clone(model).set_params(columns=dict.fromkeys(fitted.columns_.sources, "categorical"))
+    with refused:
+        told.fit(library(bad), y)
 
 
 def test_log_odds_that_are_no_line_are_not_written_as_one():

@@ -11,6 +11,8 @@ import pytest
 from tests.models.streaming.pieces import Pieces
 
 from bayeswater import AODE, CategoricalNB, DataError, GaussianNB, Loss, NaiveBayes, ParameterError, SchemaError
+from bayeswater.data.sources import source
+from bayeswater.models.streaming import answering
 
 N = 40
 RNG = np.random.default_rng(1)
@@ -142,6 +144,40 @@ def test_answers_are_not_computed_before_they_are_asked_for():
     assert rows.n_read == 0
     next(answers)
     assert rows.n_read == 1
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba", "log_evidence", "decide"])
+def test_many_classes_are_answered_for_a_few_rows_at_a_time(method, tmp_path, monkeypatch):
+    n_classes = 50
+    rows = pa.table({"kind": RNG.choice(["a", "b", "c"], 400), "y": np.arange(400) % n_classes})
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(rows, path)
+    model = NaiveBayes().fit(rows.select(["kind"]), rows["y"])
+    expected, n_scored = getattr(model, method)(rows.select(["kind"])), []
+    read = NaiveBayes._table
+
+    def counting(self, X):
+        n_scored.append(X.num_rows)
+        return read(self, X)
+
+    for module in (answering, source):
+        monkeypatch.setattr(module, "BATCH_CELLS", 1000)
+    monkeypatch.setattr(NaiveBayes, "_table", counting)
+    tables = list(getattr(model, method)(path))
+    assert max(n_scored) * n_classes <= 1000
+    assert all(table.num_rows * table.num_columns <= 1000 for table in tables)
+    cells = np.column_stack([column.to_numpy() for column in joined(tables).columns])
+    np.testing.assert_array_equal(cells, expected.reshape(len(expected), -1))
+
+
+def test_a_bad_row_among_a_few_is_named_by_its_number_among_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(answering, "BATCH_CELLS", 20)
+    sizes = TABLE["size"].to_pylist()
+    sizes[33] = np.inf
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(X.set_column(1, "size", pa.array(sizes)), path)
+    with pytest.raises(DataError, match=r"rows\.parquet, rows 1 to 40: .*inf in row 34"):
+        list(MODEL.predict(path))
 
 
 def test_models_without_names_take_sources_of_as_many_columns():

@@ -1,5 +1,6 @@
 """A count that was stopped goes on where it stopped, and ends with the same bits."""
 
+import gzip
 import os
 import signal
 import subprocess
@@ -21,8 +22,10 @@ from bayeswater import (
     KDB,
     SKDB,
     SPODE,
+    BayesWarning,
     BernoulliNB,
     CategoricalNB,
+    DataError,
     GaussianClassifier,
     GaussianNB,
     ModelFileError,
@@ -206,17 +209,124 @@ def test_files_that_no_pass_has_come_to_may_change_and_others_are_named(n_batche
     files, path = parts(tmp_path), tmp_path / "count.checkpoint"
     stopped_after(files, path, n_batches, NaiveBayes())
     content = path.read_bytes()
-    n_begun = 1 + (n_batches > 3)
-    for number in range(n_begun):
-        when = files[number].stat()
-        rewritten(files[number])
-        with pytest.raises(ModelFileError, match=rf"part-{number}\.csv is not what it was: its name, size or time"):
-            NaiveBayes().fit(files, target="y", checkpoint=path)
-        os.utime(files[number], ns=(when.st_atime_ns, when.st_mtime_ns))
+    when = files[0].stat()
+    rewritten(files[0])
+    with pytest.raises(ModelFileError, match=r"part-0\.csv is not what it was: its name, size or time"):
+        NaiveBayes().fit(files, target="y", checkpoint=path)
+    os.utime(files[0], ns=(when.st_atime_ns, when.st_mtime_ns))
     assert path.read_bytes() == content
-    rewritten(files[n_begun])
+    rewritten(files[1 + (n_batches > 3)])
     found = NaiveBayes().fit(files, target="y", checkpoint=path)
     assert found.statistics_ == NaiveBayes().fit(files, target="y").statistics_
+
+
+# ---------------------------------------------------------------------- a file that was counted in part
+
+
+def in_two(file: Path, n_rows: int) -> str:
+    """Cut the text of a file off within a row, after so many."""
+    lines = file.read_text().splitlines(keepends=True)
+    return "".join(lines[: n_rows + 1]) + lines[n_rows + 1][:3]
+
+
+@pytest.mark.parametrize("size", [300, 150, 50])  # batches of 100 rows end with files, in them, or span several
+@pytest.mark.parametrize("model", [NaiveBayes(), AODE()], ids=str)
+def test_a_file_that_broke_off_after_some_rows_is_repaired_and_the_count_goes_on_before_it(
+    model, size, tmp_path, small_blocks
+):
+    files, path = parts(tmp_path, size), tmp_path / "count.checkpoint"
+    expected = clone(model).fit(files, target="y")
+    number = 450 // size  # in the middle
+    whole, start = files[number].read_text(), number * size
+    broken_at = size - 20
+    files[number].write_text(in_two(files[number], broken_at))
+    with pytest.raises(ValueError, match=rf"part-{number}\.csv"):
+        clone(model).fit(files, target="y", checkpoint=path)
+    files[number].write_text(whole)
+    seen: list[int] = []
+    found = clone(model).fit(files, target="y", checkpoint=path, progress=lambda told: seen.append(told.n_rows))
+    last_whole = start // BATCH * BATCH  # the end of the last batch without a row of the file
+    assert seen[0] == last_whole + BATCH
+    assert found.statistics_ == expected.statistics_
+
+
+def compressed(folder: Path) -> list[Path]:
+    """Files of text that is compressed in one stream each: what is cut off shows at the end alone."""
+    for file in parts(folder):
+        Path(f"{file}.gz").write_bytes(gzip.compress(file.read_bytes()))
+    return sorted(folder.glob("*.gz"))
+
+
+def grouped(folder: Path) -> list[Path]:
+    """Parquet files of several compressed groups of rows."""
+    files = [folder / f"part-{i}.parquet" for i in range(3)]
+    for i, file in enumerate(files):
+        table = rows().select(SEVERAL).slice(300 * i, 300)
+        pyarrow.parquet.write_table(table, file, row_group_size=50, compression="gzip", use_dictionary=False)
+    return files
+
+
+def cut_off(content: bytes) -> bytes:
+    return content[:-900]
+
+
+def with_a_hole(content: bytes) -> bytes:
+    """The footer is whole, so that the file is opened, and a group of rows in the middle is not."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(200) + content[middle + 200 :]
+
+
+@pytest.mark.parametrize(("made", "spoiled"), [(compressed, cut_off), (grouped, with_a_hole)], ids=["gzip", "parquet"])
+def test_a_spoiled_file_in_the_middle_is_named_and_repaired(made, spoiled, tmp_path, small_blocks, monkeypatch):
+    monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 40)
+    files, path = made(tmp_path), tmp_path / "count.checkpoint"
+    expected = NaiveBayes().fit(files, target="y")
+    whole = files[1].read_bytes()
+    files[1].write_bytes(spoiled(whole))
+    with pytest.raises(DataError, match=r"part-1\."):
+        NaiveBayes().fit(files, target="y", checkpoint=path)
+    files[1].write_bytes(whole)
+    rewritten(files[1])
+    seen: list[int] = []
+    found = NaiveBayes().fit(files, target="y", checkpoint=path, progress=lambda told: seen.append(told.n_rows))
+    assert seen[0] == 320  # 280 rows of the first file were counted in whole batches
+    assert found.statistics_ == expected.statistics_
+
+
+def test_rows_that_were_counted_of_a_file_are_counted_anew_where_it_has_changed(tmp_path):
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    stopped_after(files, path, 8, NaiveBayes())  # two batches into the last file
+    pyarrow.csv.write_csv(rows().select(SEVERAL).slice(100, 250), files[2])
+    seen: list[int] = []
+    with pytest.warns(BayesWarning, match=r"part-2\.csv has changed since it was counted in part: 200 rows are count"):
+        found = NaiveBayes().fit(files, target="y", checkpoint=path, progress=lambda told: seen.append(told.n_rows))
+    assert seen == [700, 800, 850]
+    assert found.statistics_ == NaiveBayes().fit(files, target="y").statistics_
+
+
+def test_a_count_that_was_killed_in_a_file_can_still_go_back_to_its_beginning(tmp_path, small_blocks):
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    expected = NaiveBayes().fit(files, target="y")
+    whole = files[1].read_text()
+    stopped_after(files, path, 4, NaiveBayes())  # a batch into the second file
+    content, when = path.read_bytes(), files[1].stat()
+    stopped_after(files, path, 1, NaiveBayes())  # and another one, by one who has not seen the first file
+    assert path.read_bytes() != content
+    files[1].write_text(in_two(files[1], 280))
+    os.utime(files[1], ns=(when.st_atime_ns, when.st_mtime_ns + 10**9))
+    with pytest.raises(ValueError, match=r"part-1\.csv"):
+        NaiveBayes().fit(files, target="y", checkpoint=path)
+    files[1].write_text(whole)
+    assert NaiveBayes().fit(files, target="y", checkpoint=path).statistics_ == expected.statistics_
+
+
+def test_two_files_that_changed_are_one_too_many_where_the_first_of_them_was_counted(tmp_path):
+    files, path = parts(tmp_path), tmp_path / "count.checkpoint"
+    stopped_after(files, path, 8, NaiveBayes())
+    for file in files[1:]:
+        rewritten(file)
+    with pytest.raises(ModelFileError, match=r"part-1\.csv is not what it was"):
+        NaiveBayes().fit(files, target="y", checkpoint=path)
 
 
 def test_a_second_pass_needs_all_files_as_they_were(tmp_path):

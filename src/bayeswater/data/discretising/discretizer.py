@@ -11,7 +11,9 @@ from bayeswater.data.discretising.cuts import Cuts
 from bayeswater.data.discretising.finding import ENOUGH_ROWS, FALLBACK_BINS, Method, column_of, find_table_cuts
 from bayeswater.data.frames import held
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.matrix import DenseTable, column_name, read_dense, require_values, require_width
+from bayeswater.data.matrix import DenseTable, column_name
+from bayeswater.data.matrix_checks import require_values, require_width
+from bayeswater.data.matrix_reading import read_dense
 from bayeswater.data.weights import checked_weight, inconsistent_lengths
 from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.kernels.threads import ordered_map

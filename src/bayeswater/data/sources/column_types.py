@@ -155,6 +155,25 @@ def wider_type(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
         return None
 
 
+def whole_numbers(cells: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray | None":
+    """Give numbers in a type of integers, where that loses nothing, else None; NaN is a gap.
+
+    >>> import pyarrow as pa
+    >>> gap = pa.chunked_array([[1.0, float("nan")]])
+    >>> whole_numbers(gap, pa.int8()).to_pylist(), whole_numbers(pa.chunked_array([[0.5]]), pa.int8())
+    ([1, None], None)
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_float = pa.types.is_floating(cells.type)
+    if not (pa.types.is_integer(kind) and (is_float or pa.types.is_integer(cells.type))):
+        return None
+    if is_float:
+        cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
+    return cells.cast(kind) if fits(cells, kind) else None
+
+
 def first_misfit(cells: "pa.ChunkedArray", kind: "pa.DataType") -> int:
     """Find the first cell that does not fit, by halving."""
     low, high = 0, len(cells)  # cells before `low` fit, and one before `high` does not

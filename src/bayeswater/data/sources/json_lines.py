@@ -36,6 +36,11 @@ class JsonLinesSource(Source):
         self._found = self._inferred(head.removeprefix(BYTE_ORDER_MARK), 0)
         return self._asked_for()
 
+    @property
+    def may_lack_columns(self) -> bool:
+        """Whether a column may be absent: a member that no line has is missing in all of them."""
+        return True
+
     def _asked_for(self) -> "pa.Schema":
         import pyarrow as pa
 

@@ -13,12 +13,21 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bayeswater.data.sources.beside import worked_beside
+from bayeswater.data.sources.columnar import ColumnarSource
 from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
-from bayeswater.data.sources.parts import Part, agreed_schema, chosen_fields, conformed
+from bayeswater.data.sources.parts import (
+    Part,
+    agreed_schema,
+    chosen_fields,
+    conformed,
+    require_in_all,
+    with_missing_columns,
+)
 from bayeswater.data.sources.places import BEGINNING, START, Piece, Place, Progress
 from bayeswater.data.sources.row_names import rows_named
 from bayeswater.data.sources.rows import HEAD_ROWS, Rows, S
 from bayeswater.data.sources.source import TypesWidened, batch_rows
+from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,8 +70,9 @@ class LocalRows(Rows):
     ) -> None:
         self.parts, self.name, self.progress = list(parts), name, progress
         self._columns = columns
-        self._kept: list[PartPiece] = []  # the first rows of what can be read but once, and the rest of it
-        self._rest: Iterator[PartPiece] | None = None
+        self._kept: list[PartPiece] = []  # the first rows, as `head` has read them, and the rest of them
+        self._rest: Generator[PartPiece, None, None] | None = None
+        self._kept_columns: list[str] = []
         self._is_used_up = False
         self._seen: dict[tuple[str, ...], list[object]] = {}
         self.n_parts_seen = 0
@@ -90,11 +100,18 @@ class LocalRows(Rows):
         """Whether the rows can be read more than once."""
         return all(part.can_be_reread for part in self.parts)
 
+    def require_in_all_parts(self, name: str) -> None:
+        """Refuse files of which some lack a column, also those in which a column that is not there is missing."""
+        require_in_all(name, self.parts)
+
     def declare(self, types: "Mapping[str, pa.DataType]") -> None:
         """Fix the types of columns; those that were given before stay as they are."""
         for part in self.parts:
-            part.declare(types)
+            lacks = set(types).difference(part.schema.names) if part.may_lack_columns else ()
+            part.declare({name: kind for name, kind in types.items() if name not in lacks})
         self.__dict__.pop("schema", None)
+        if self.can_be_reread:
+            self._let_go()
 
     def fingerprint(self, columns: Sequence[str]) -> Fingerprint:
         """Give words that change with the columns and how batches are cut, and with each file, its size and its time.
@@ -124,11 +141,18 @@ class LocalRows(Rows):
         """Give the first rows, however they are divided into pieces; a later `sum` or `map` has them again."""
         self.require_columns(columns)
         if self.can_be_reread:
-            with closing(self._read(columns, START)) as pieces:
-                found = _first(pieces, n_rows)
+            self._let_go()
+            rest = self._read(columns, START)
+            found = _first(rest, n_rows)
+            if all(isinstance(part, ColumnarSource) for part in self.parts):
+                # They have large pieces, and hold no threads and no cursor while they wait for the next reading.
+                self._kept, self._rest, self._kept_columns = found, rest, list(columns)
+            else:
+                rest.close()
         else:
             self._require_unread()
             if self._rest is None:
+                self._look_ahead(n_rows)
                 self._rest = self._read(self.schema.names, START)
             missing = n_rows - sum(part.piece.table.num_rows for part in self._kept)
             self._kept += _first(self._rest, missing)
@@ -177,8 +201,11 @@ class LocalRows(Rows):
     def map(
         self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]
     ) -> "Iterator[pa.Table]":
-        """Give what the function makes of each batch, when it is asked for; a batch is read while one is written."""
-        with closing(self._worked_on(of, columns, START)) as results:
+        """Give what the function makes of each batch, when it is asked for; a batch is read while one is written.
+
+        Where a row has more cells in the answer than in the source, batches have so many fewer rows.
+        """
+        with closing(self._worked_on(of, columns, START, len(schema))) as results:
             for batch, table in results:
                 del batch
                 yield table if table.schema.equals(schema) else table.select(schema.names).cast(schema)
@@ -186,7 +213,9 @@ class LocalRows(Rows):
 
     # ------------------------------------------------------------------ how they are read
 
-    def _worked_on(self, of: "Callable[[pa.Table], T]", columns: Sequence[str], start: Place) -> "_Results[T]":
+    def _worked_on(
+        self, of: "Callable[[pa.Table], T]", columns: Sequence[str], start: Place, n_answers: int = 0
+    ) -> "_Results[T]":
         self.require_columns(columns)
         n_rows = start.n_rows
 
@@ -195,7 +224,7 @@ class LocalRows(Rows):
                 return of(batch.table)
 
         with closing(self._begun(columns, start)) as pieces:
-            batches = cut_batches(pieces, batch_rows(len(columns)), start)
+            batches = cut_batches(pieces, batch_rows(max(len(columns), n_answers)), start)
             with closing(worked_beside(work, batches)) as results:
                 for batch, result in results:
                     n_rows += batch.table.num_rows
@@ -210,20 +239,25 @@ class LocalRows(Rows):
         return Progress(n_rows, self.n_rows, n_bytes, self.n_bytes)
 
     def _begun(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
-        """Begin to read the columns; what can be read but once is given from its first row on, which may be kept."""
-        if self.can_be_reread:
-            yield from self._read(columns, start)
-            return
-        self._require_unread()
-        self._is_used_up = True
-        if self._rest is None:
-            yield from self._read(columns, start)
-            return
-        kept, self._kept = self._kept, []
+        """Begin to read the columns, or go on behind the first rows where `head` has read them."""
+        if not self.can_be_reread:
+            self._require_unread()
+            self._is_used_up = True
+        elif start != START or self._kept_columns != list(columns):
+            self._let_go()
+        kept, rest = self._kept, self._rest or self._read(columns, start)
+        self._kept, self._rest = [], None
         kept.reverse()  # taken from the end, so that none is held longer than it is needed
-        for part, name, piece in chain(iter(lambda: kept.pop() if kept else None, None), self._rest):
-            yield PartPiece(part, name, piece._replace(table=piece.table.select(columns)))
-            del piece
+        with closing(rest):
+            for part, name, piece in chain(iter(lambda: kept.pop() if kept else None, None), rest):
+                yield PartPiece(part, name, piece._replace(table=piece.table.select(columns)))
+                del piece
+
+    def _let_go(self) -> None:
+        """Forget the first rows that were kept, and close their files."""
+        if self._rest is not None:
+            self._rest.close()
+        self._kept, self._rest = [], None
 
     def _read(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
         """Read the parts one after the other, in the types that all agree on."""
@@ -231,14 +265,22 @@ class LocalRows(Rows):
         for number in range(start.part, len(self.parts)):
             part = self.parts[number]
             try:
-                for table, mark in part.pieces(columns, start.mark if number == start.part else BEGINNING):
-                    table = conformed(table, schema, part.name, mark.row)
+                own = [name for name in columns if name in part.schema.names] or None  # all, for their number
+                for table, mark in part.pieces(own, start.mark if number == start.part else BEGINNING):
+                    table = conformed(with_missing_columns(table, schema), schema, part.name, mark.row)
                     yield PartPiece(number, part.name, Piece(table, mark))
                     del table
             except TypesWidened:
                 self.__dict__.pop("schema", None)
                 _ = self.schema  # in the wider type, if the other parts agree
                 raise
+
+    def _look_ahead(self, n_rows: int) -> None:
+        """Let rows that come but once show their types, as far as they are kept anyway."""
+        for part in self.parts:
+            if isinstance(part, Stream):
+                part.look_ahead(n_rows)
+        self.__dict__.pop("schema", None)
 
     def _require_unread(self) -> None:
         if self._is_used_up:

@@ -25,6 +25,10 @@ class Part(Protocol):
         """Names and types of all columns; types may grow wider while rows are read."""
 
     @property
+    def may_lack_columns(self) -> bool:
+        """Whether a column that it does not have is one of which all its cells are missing."""
+
+    @property
     def can_be_reread(self) -> bool:
         """Whether `pieces` may be called again."""
 
@@ -61,31 +65,42 @@ def agreed_schema(parts: Sequence[Part], columns: Sequence[str] | None) -> "pa.S
     """
     import pyarrow as pa
 
-    first, *others = parts
-    of_first = {field.name: field.type for field in first.schema}
-    names = list(of_first if columns is None else columns)
-    for name in names:
-        if name not in of_first:
-            raise SchemaError(f"{first.name}: there is no column {name!r}; {nearest_names(name, list(of_first))}")
-    types = {name: of_first[name] for name in names}
-    giver = dict.fromkeys(names, first.name)
-    for part in others:
+    names = list(dict.fromkeys(name for part in parts for name in part.schema.names) if columns is None else columns)
+    types: dict[str, pa.DataType] = {}
+    giver: dict[str, str] = {}
+    for part in parts:
         of_part = {field.name: field.type for field in part.schema}
-        new = [name for name in of_part if columns is None and name not in types]
-        if new:
-            raise _missing(first.name, new[0], part.name)
         for name in names:
             if name not in of_part:
-                raise _missing(part.name, name, giver[name])
-            wider = wider_type(types[name], of_part[name])
+                continue
+            wider = wider_type(types.get(name, of_part[name]), of_part[name])
             if wider is None:
                 raise SchemaError(
                     f"column {name!r} holds {types[name]} in {giver[name]} and {of_part[name]} in {part.name}; bring "
                     f"the files into agreement, or {said_by_types(name)}"
                 )
-            if wider != types[name]:
+            if wider != types.get(name):
                 types[name], giver[name] = wider, part.name
-    return pa.schema(list(types.items()))
+    _require_everywhere(names, parts, giver)
+    return pa.schema([(name, types[name]) for name in names])
+
+
+def _require_everywhere(names: Sequence[str], parts: Sequence[Part], giver: Mapping[str, str]) -> None:
+    """Refuse a column that a part lacks which may not, with the name of one that has it."""
+    for part in parts:
+        own = part.schema.names
+        for name in names:
+            if name not in own and name not in giver:
+                raise SchemaError(f"{part.name}: there is no column {name!r}; {nearest_names(name, own)}")
+            if name not in own and not part.may_lack_columns:
+                raise _missing(part.name, name, giver[name])
+
+
+def require_in_all(name: str, parts: Sequence[Part]) -> None:
+    """Refuse parts of which some lack a column, also those that may lack others."""
+    lacking = next((part for part in parts if name not in part.schema.names), None)
+    if lacking is not None:
+        raise _missing(lacking.name, name, next(part.name for part in parts if name in part.schema.names))
 
 
 def _missing(lacking: str, name: str, giver: str) -> SchemaError:
@@ -93,6 +108,17 @@ def _missing(lacking: str, name: str, giver: str) -> SchemaError:
         f"{lacking} has no column {name!r}, which {giver} has; several files are one table: give all of them the same "
         "columns, or name those to read with bayeswater.local_rows(source, columns=[...])"
     )
+
+
+def with_missing_columns(table: "pa.Table", schema: "pa.Schema") -> "pa.Table":
+    """Put columns without a value in the place of those that a table lacks."""
+    import pyarrow as pa
+
+    if table.column_names == schema.names:
+        return table
+    own = {name: table.column(name) for name in table.column_names}
+    cells = [own.get(field.name, pa.nulls(table.num_rows, field.type)) for field in schema]
+    return pa.table(cells, pa.schema([table.schema.field(f.name) if f.name in own else f for f in schema]))
 
 
 def chosen_fields(schema: "pa.Schema", names: Sequence[str]) -> "pa.Schema":

@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from bayeswater.data.sources.cutting import Stretch
 from bayeswater.errors import BayesError
+from bayeswater.typing import Array
 
 ROW = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\brow (?P<row>\d+)\b""")
 """A row in a message; what stands in quotes is a name or a value, and comes first so that no row is found in it."""
@@ -26,6 +29,32 @@ def rows_named(stretches: Sequence[Stretch]) -> Iterator[None]:
     except Exception as error:
         error.add_note(f"while working on {where(stretches)}")
         raise
+
+
+@contextmanager
+def places_told(kept: Array) -> Iterator[None]:
+    """Give errors that speak of a row the place it has among all: who works on them sees only those that are `kept`."""
+    try:
+        yield
+    except BayesError as error:
+        if kept.all():
+            raise
+        places = np.flatnonzero(kept)
+
+        def placed(found: re.Match[str]) -> str:
+            row = found["row"]
+            return found[0] if row is None or int(row) >= len(places) else f"row {places[int(row)]}"
+
+        raise type(error)(ROW.sub(placed, str(error))) from error
+
+
+@contextmanager
+def rows_among(start: int, n_rows: int, n_all: int) -> Iterator[None]:
+    """Give errors about a part of some rows the place that a row has among all of them."""
+    kept = np.zeros(n_all, dtype=bool)
+    kept[start : start + n_rows] = True
+    with places_told(kept):
+        yield
 
 
 def where(stretches: Sequence[Stretch]) -> str:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.data.sources.source import nearest_names
 from bayeswater.errors import SchemaError
 
@@ -59,6 +60,10 @@ class Rows(ABC):
         for name in sorted(set(columns).difference(names)):
             raise SchemaError(f"{self.name}: there is no column {name!r}; {nearest_names(name, names)}")
 
+    def require_in_all_parts(self, name: str) -> None:
+        """Refuse a column that a part of the rows does not have, where parts may differ."""
+        self.require_columns([name])
+
     @abstractmethod
     def head(self, columns: Sequence[str], n_rows: int = HEAD_ROWS) -> "pa.Table":
         """Give the first rows, however they are divided into pieces; a later `sum` has them again."""
@@ -76,6 +81,14 @@ class Rows(ABC):
             Where there are no rows, where a piece cannot be read, and where rows that can be read only once were read
             before: with the name of the piece and the fix.
         """
+
+    def margins(self, columns: Sequence[str], target: str) -> list[Margin] | None:
+        """Count how often cells of each column meet the labels, where the place can do that by itself, else None."""
+        return None
+
+    def spreads(self, columns: Sequence[str], target: str) -> list[Spread] | None:
+        """Sum numbers within each label, partition by partition, where the place can do that by itself, else None."""
+        return None
 
     @abstractmethod
     def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:

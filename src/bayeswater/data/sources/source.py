@@ -125,6 +125,11 @@ class Source(ABC):
         return self.origin.name
 
     @property
+    def may_lack_columns(self) -> bool:
+        """Whether a column that the file does not have is one of which all its cells are missing."""
+        return False
+
+    @property
     def can_be_reread(self) -> bool:
         """Whether `batches` may be called again."""
         return self.origin.can_be_reread

@@ -1,4 +1,9 @@
-"""`Stream`: Arrow tables that come one after the other, from an iterator, a query or a frame in memory."""
+"""`Stream`: Arrow tables that come one after the other, from an iterator, a query or a frame in memory.
+
+The first table tells the types. Where a later one has another type, its cells are read in the first one if that loses
+nothing: whole numbers that a gap has made floats are whole numbers. Else the column is read again from the start in a
+type that holds them all; where tables come but once, only those may differ that are looked at before rows are counted.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -6,10 +11,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.sources.column_types import plain_type, said_by_types, wider_type, without_views
+from bayeswater.data.sources.column_types import (
+    plain_type,
+    said_by_types,
+    whole_numbers,
+    wider_type,
+    without_views,
+)
 from bayeswater.data.sources.parts import chosen_fields, conformed
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
-from bayeswater.data.sources.source import nearest_names
+from bayeswater.data.sources.source import TypesWidened, nearest_names
 from bayeswater.errors import BayesError, DataError, SchemaError
 
 if TYPE_CHECKING:
@@ -47,9 +58,11 @@ class Stream:
         self.name, self.can_be_reread, self.n_rows = name, can_be_reread, n_rows
         self._begin, self._given_schema, self._identity = begin, schema, identity
         self._types = dict(types or {})
+        self._wider: dict[str, pa.DataType] = {}  # what later tables hold
         self._peeked: Iterator[Any] | None = None  # what was begun to see the first table, of what comes but once
         self.n_bytes: int | None = None
         self.bytes_read = 0
+        self.may_lack_columns = False
 
     @cached_property
     def _own_schema(self) -> "pa.Schema":
@@ -80,7 +93,27 @@ class Stream:
         for name in self._types:
             if name not in own.names:
                 raise SchemaError(f"{self.name}: there is no column {name!r}; {nearest_names(name, own.names)}")
-        return pa.schema([(field.name, self._types.get(field.name, field.type)) for field in own])
+        types = {**self._wider, **self._types}
+        return pa.schema([(field.name, types.get(field.name, field.type)) for field in own])
+
+    def look_ahead(self, n_rows: int) -> None:
+        """Let the first rows tell the types, of tables that come but once and have no other way to tell them."""
+        if self.can_be_reread or self._given_schema is not None:
+            return
+        kinds = {field.name: field.type for field in self.schema}  # the first table is peeked at
+        items, seen = self._peeked or iter(()), []
+        while n_rows > 0 and (item := next(items, None)) is not None:
+            seen.append(item)
+            table = self._as_table(item, len(seen) - 1)
+            n_rows -= table.num_rows
+            for place, field in enumerate(table.schema):
+                kind = kinds.get(field.name)
+                if kind is None or field.name in self._types:
+                    continue
+                wider = wider_type(_plain_type(field), kind)
+                if wider not in (None, kind) and whole_numbers(table.column(place), kind) is None:
+                    kinds[field.name] = self._wider[field.name] = wider
+        self._peeked = chain(seen, items)
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -146,12 +179,23 @@ class Stream:
                     "one has; give all tables the same columns"
                 )
             wider = wider_type(known[name], kind)
-            if name not in self._types and wider != kind:
-                raise SchemaError(
-                    f"{self.name}: column {name!r} holds {known[name]} in table {number} (from row {n_rows + 1:,} on), "
-                    f"and {kind} before it; give all tables the same types, or "
-                    f"{said_by_types(name, 'string' if wider is None else 'number')}"
-                )
+            if name in self._types or wider == kind:
+                continue
+            cells = whole_numbers(table.column(name), kind)
+            if cells is not None:
+                table = table.set_column(table.column_names.index(name), name, cells)
+                continue
+            differs = (
+                f"{self.name}: column {name!r} holds {known[name]} in table {number} (from row {n_rows + 1:,} on), and "
+                f"{kind} before it"
+            )
+            if wider is not None and self.can_be_reread and self._given_schema is None:
+                self._wider[name] = wider
+                raise TypesWidened(f"{differs}; the column is read again in a type that fits all of its cells")
+            raise SchemaError(
+                f"{differs}; give all tables the same types, or "
+                f"{said_by_types(name, 'number' if wider is not None and _is_number(wider) else 'string')}"
+            )
         return conformed(table.select(schema.names), schema, self.name, n_rows)
 
 
@@ -169,3 +213,9 @@ def marked_table(frame: Frame) -> "pa.Table":
 def _plain_type(field: "pa.Field") -> "pa.DataType":
     """Give the type of the cells, whatever they are stored as."""
     return plain_type(field.type.value_type if field.metadata == STORED else field.type)
+
+
+def _is_number(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)

@@ -16,16 +16,16 @@ from math import prod
 import numpy as np
 
 from bayeswater.files.networks.checks import NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.discrete_type import read_type
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
-from bayeswater.files.networks.encoding import decoded
 from bayeswater.files.networks.names import loss_notes
 from bayeswater.files.networks.numbers import configurations, written_numbers
+from bayeswater.files.networks.opening import opened
 from bayeswater.files.networks.properties import property_of, property_text
 from bayeswater.files.networks.rows import Block, read_block, read_rows, row_labels
 from bayeswater.files.networks.tokens import (
     SLASH_COMMENTS,
     STRING,
-    Text,
     Tokens,
     is_name,
     quoted,
@@ -48,10 +48,7 @@ def read(content: str | bytes, path: str) -> NetworkDocument:
     >>> read(text, "n.bif").nodes[0].table
     array([0.2, 0.8])
     """
-    text, notes = decoded(content, path)
-    tokens = Tokens(Text(path, text), WORDS)
-    checks = NetworkChecks(tokens)
-    checks.notes += notes
+    tokens, checks = opened(content, path, WORDS)
     tokens.expect("network")
     name = tokens.name("the name of the network")
     properties = _network_properties(tokens)
@@ -102,14 +99,7 @@ def _variable(tokens: Tokens, checks: NetworkChecks) -> Variable:
     places = range(0)
     while not tokens.take("}"):
         if states is None and tokens.take("type"):
-            tokens.expect("discrete", "[")
-            size_place, size = tokens.at, tokens.name("a number of states")
-            start = tokens.expect("]", "{") + 2
-            stop = tokens.find("}", start)
-            states, places = tokens.names(start, stop, "a state"), range(start, stop)
-            tokens.at = stop
-            tokens.expect("}", ";")
-            checks.require_size(name, size, len(states), size_place)
+            states, places = read_type(tokens, checks, name)
         else:
             properties.append(_property(tokens, "'type', 'property' or '}'" if states is None else "'property' or '}'"))
     if states is None:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayeswater.files.networks.noisy import noisy_max_table
+from bayeswater.noisy_max import noisy_or_table
 from bayeswater.typing import Array
 
 Kind = Literal["table", "deterministic", "noisy_or"]
@@ -51,12 +51,10 @@ class NoisyOr:
         return cls(0, tuple(causes), tuple(links), float(leak[0]))
 
     def table(self) -> Array:
-        """Write the probabilities out, (2, ..., 2): those of a noisy-MAX whose stronger state is the effect."""
-        columns = []
-        for cause, link in zip(self.cause, self.link, strict=True):
-            acts, idles = [link, 1.0 - link], [0.0, 1.0]
-            columns.append(np.array([acts, idles] if cause == 0 else [idles, acts]))
-        table = noisy_max_table(columns, np.array([float(self.leak), 1.0 - self.leak]))
+        """Write the probabilities out, (2, ..., 2)."""
+        causes = zip(self.cause, self.link, strict=True)
+        strengths = [np.array([link, 0.0] if cause == 0 else [0.0, link]) for cause, link in causes]
+        table = noisy_or_table(strengths, self.leak)
         return table if self.effect == 0 else table[..., ::-1]
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from bayeswater.files.networks.attributes import is_attribute, read_value, written_value
 from bayeswater.files.networks.checks import NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.discrete_type import read_type
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
-from bayeswater.files.networks.encoding import decoded
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
@@ -24,12 +24,12 @@ from bayeswater.files.networks.names import (
     written_names,
 )
 from bayeswater.files.networks.numbers import configurations, written_numbers
+from bayeswater.files.networks.opening import opened
 from bayeswater.files.networks.rows import Block, read_block, read_rows, row_labels
 from bayeswater.files.networks.tokens import (
     SIGNS,
     SLASH_COMMENTS,
     STRING,
-    Text,
     Tokens,
     is_string,
     quoted,
@@ -47,10 +47,7 @@ def read(content: str | bytes, path: str) -> NetworkDocument:
     >>> read(text, "n.dsc").nodes[0].table
     array([0.2, 0.8])
     """
-    text, notes = decoded(content, path)
-    tokens = Tokens(Text(path, text), WORDS)
-    checks = NetworkChecks(tokens)
-    checks.notes += notes
+    tokens, checks = opened(content, path, WORDS)
     tokens.expect("belief", "network")
     name = tokens.name("the name of the network") if is_string(tokens.word) else ""
     attributes = _attributes(tokens) if tokens.take("properties") else []
@@ -94,14 +91,8 @@ def _variable(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], st
         if tokens.word == "type":
             if states is not None:
                 raise tokens.error(tokens.at, f"node {name!r} has its type twice; leave one out")
-            tokens.expect("type", "discrete", "[")
-            size_place, size = tokens.at, tokens.name("a number of states")
-            start = tokens.expect("]", "{") + 2
-            stop = tokens.find("}", start)
-            states, places = tokens.names(start, stop, "a state"), range(start, stop)
-            tokens.at = stop
-            tokens.expect("}", ";")
-            checks.require_size(name, size, len(states), size_place)
+            tokens.expect("type")
+            states, places = read_type(tokens, checks, name)
         else:
             properties.append((tokens.name("'type', the name of a property, or '}'"), read_value(tokens)))
     if states is None:

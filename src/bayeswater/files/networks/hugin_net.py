@@ -17,7 +17,6 @@ from operator import ne
 from bayeswater.files.networks.attributes import is_attribute, read_value, written_value
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
-from bayeswater.files.networks.encoding import decoded
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
@@ -27,7 +26,8 @@ from bayeswater.files.networks.names import (
     unescaped,
     written_names,
 )
-from bayeswater.files.networks.tokens import STRING, Text, Tokens, quoted, word_pattern
+from bayeswater.files.networks.opening import opened
+from bayeswater.files.networks.tokens import STRING, Tokens, quoted, word_pattern
 from bayeswater.typing import Array
 
 WORDS = word_pattern(r"\s,", r"%[^\r\n]*+", rf'[^\s,{{}}()=;|"%]++|{STRING}')
@@ -60,10 +60,7 @@ def read(content: str | bytes, path: str) -> NetworkDocument:
     >>> read(text, "n.net").nodes[0].table
     array([0.2, 0.8])
     """
-    text, notes = decoded(content, path)
-    tokens = Tokens(Text(path, text), WORDS)
-    checks = NetworkChecks(tokens)
-    checks.notes += notes
+    tokens, checks = opened(content, path, WORDS)
     tokens.expect("net")
     attributes = _attributes(tokens)
     name_of: Callable[[str], str] = unescaped if (MARK, ESCAPED) in attributes else str

@@ -18,10 +18,10 @@ from math import prod
 
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Written
-from bayeswater.files.networks.encoding import decoded
 from bayeswater.files.networks.names import loss_notes, nothing, some
 from bayeswater.files.networks.numbers import written_numbers
-from bayeswater.files.networks.tokens import Text, Tokens
+from bayeswater.files.networks.opening import opened
+from bayeswater.files.networks.tokens import Tokens
 
 WORDS = re.compile(r"\s*+(\S++|\Z)")
 COUNT = re.compile(r"[0-9]{1,9}")
@@ -34,10 +34,7 @@ def read(content: str | bytes, path: str) -> NetworkDocument:
     >>> network.nodes[1].parents, network.nodes[1].table.tolist()
     (('x0',), [[0.1, 0.9], [0.5, 0.5]])
     """
-    text, notes = decoded(content, path)
-    tokens = Tokens(Text(path, text), WORDS)
-    checks = NetworkChecks(tokens)
-    checks.notes += notes
+    tokens, checks = opened(content, path, WORDS)
     if tokens.word.upper() == "MARKOV":
         raise tokens.error(0, "a Markov network is no Bayesian network; a file of one begins with BAYES")
     if tokens.word.upper() != "BAYES":

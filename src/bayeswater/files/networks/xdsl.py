@@ -20,9 +20,9 @@ import numpy as np
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable
 from bayeswater.files.networks.document import Kind, NetworkDocument, NodeDocument, NoisyOr, Property
 from bayeswater.files.networks.names import some, unescaped
-from bayeswater.files.networks.noisy import noisy_max_table
 from bayeswater.files.networks.xdsl_writing import write
 from bayeswater.files.networks.xml_tree import Element, XmlFile, parse_xml
+from bayeswater.noisy_max import noisy_max_table
 from bayeswater.typing import Array
 
 __all__ = ["read", "write"]
@@ -63,6 +63,7 @@ def read(content: str | bytes, path: str) -> NetworkDocument:
     checks.require_whole()
     nodes = [_node(file, checks, one, shape, name_of) for one, shape in zip(declared, shapes, strict=True)]
     dropped |= {f"<{inner.tag}>" for inner in root.all_within() if inner.tag in ("interior", "outline", "font")}
+    checks.notes += _other_order(root, nodes)
     if dropped:
         checks.notes.append(f"parts of XDSL that no other format has were dropped: {', '.join(sorted(dropped))}")
     return checks.document(name_of(root.attributes.get("id", "")), nodes, properties)
@@ -80,6 +81,21 @@ def _drawn(root: Element, name_of: Callable[[str], str]) -> dict[str, list[Prope
                 found[identifier] = [("label", label)] if label not in (identifier, name_of(identifier)) else []
                 found[identifier] += [("position", position)] if position else []
     return found
+
+
+def _other_order(root: Element, nodes: list[NodeDocument]) -> list[str]:
+    """Tell of tables that may be laid out otherwise: aGrUM (to 3.3.1) lets the first parent run fastest, not the last.
+
+    Nothing in the numbers shows it, and a later aGrUM may do as GeNIe does: so they are read as the format says.
+    """
+    app = next((one.attributes.get("app", "") for one in root.all_within() if one.tag == "genie"), "")
+    doubtful = [repr(node.name) for node in nodes if len(node.parents) > 1]
+    if not (app.startswith("aGrUM") and doubtful):
+        return []
+    return [
+        f"it was written by {app!r}: aGrUM up to 3.3.1 writes tables of several parents in another order than GeNIe "
+        f"reads them, so those of {some(doubtful)} may be wrong; let aGrUM write BIF instead, or check them"
+    ]
 
 
 def _property(file: XmlFile, element: Element) -> Property:

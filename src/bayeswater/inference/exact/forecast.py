@@ -24,8 +24,8 @@ ELIMINATION_CELL_SECONDS = 5e-9
 WORK_BYTES = 2**28
 """Room for the messages of the rows that are taken together."""
 
-MOST_TOGETHER = 128
-"""Rows taken together at the most: with more, the messages of small trees leave the cache."""
+MOST_TOGETHER = 64
+"""Rows taken together at the most: with more, the messages of a tree leave the cache."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.models.streaming.whole import whole_source
 from bayeswater.typing import Array
 
 EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"
@@ -34,8 +35,9 @@ Progress = Callable[[int, int, str], None]
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    target: str | None = None,
     models: Any = None,
     folds: Any = 5,
     calibrate: bool = True,
@@ -49,7 +51,10 @@ def compare(
     Parameters
     ----------
     X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+        With `target`, also a file or another source of rows, which are read into memory: folds are drawn from all.
     y : labels of any type, of shape (n_rows,)
+    target : str, optional
+        Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
     models : list of names, or dict of names and classifiers, optional
         Which models; by default all of the ladder: naive Bayes, SPODE, TAN, AODE, A2DE (where its counts fit into
         memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list may name some of
@@ -62,15 +67,15 @@ def compare(
         Whether scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting are compared, too.
     random_state : int, default 0
         Seed of the folds, and of the peers.
-    sample_weight : weights of shape (n_rows,), optional
+    sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
         A row of weight w counts as w equal rows, in learning and in judging.
     progress : function of (fits done, fits in all, name of the next model), optional
 
     Returns
     -------
     Comparison
-        Made to be printed; ``.best`` is the model of least log-loss, ``.fit_best(X, y)`` fits it on all rows, and
-        ``.to_frame()`` gives the figures.
+        Made to be printed; ``.best`` is the model of least log-loss, ``.fit_best(X, y)`` fits it on all rows (of a
+        source, ``.fit_best(source, target=...)``), and ``.to_frame()`` gives the figures.
 
     Examples
     --------
@@ -82,6 +87,10 @@ def compare(
     >>> found.best.name, round(found.best.error, 2), round(found["NaiveBayes"].error, 2)
     ('AODE', 0.02, 0.51)
     """
+    if target is not None:
+        X, y, sample_weight, *_ = whole_source(X, y, sample_weight, target, "compare")
+    if y is None:
+        raise DataError("compare needs labels; give y, or with target= the name of the column of X that holds them")
     labels = checked_labels(y)
     X = held(X)
     library = library_of(X)

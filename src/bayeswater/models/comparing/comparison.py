@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import write_frame
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
+from bayeswater.models.streaming.whole import whole_source
 from bayeswater.typing import Array
 
 TITLES = ("model", "error %", "log-loss", "behind the best", "ECE", "fit s", "predict s", "parameters", "kB")
@@ -128,10 +130,15 @@ class Comparison:
         """The comparison without other libraries' models."""
         return replace(self, contestants=tuple(one for one in self.contestants if not one.is_peer))
 
-    def fit_best(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the best model on all rows, and give it."""
+    def fit_best(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Any:
+        """Fit the best model on all rows, and give it; X may be a source, of which the column `target` holds labels."""
+        model = clone(self.best.model)
+        if target is not None:
+            if has_fit_parameter(model, "target"):
+                return model.fit(X, y, sample_weight, target=target)
+            X, y, sample_weight, *_ = whole_source(X, y, sample_weight, target, self.best.name)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return clone(self.best.model).fit(X, y, **weight)
+        return model.fit(X, y, **weight)
 
     def behind(self, contestant: Contestant) -> tuple[float, float]:
         """Log-loss beyond that of the best model, and its standard error; NaN where there is none."""

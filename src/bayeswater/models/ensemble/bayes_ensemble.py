@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswater.data.frames import held, library_of
@@ -29,6 +30,7 @@ from bayeswater.models.ensemble.reading import Reading, canonical
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.ensemble.stack import Stack, learn
 from bayeswater.models.ensemble.time_limit import limited
+from bayeswater.models.streaming.whole import fit_whole
 from bayeswater.typing import Array, is_number
 
 
@@ -93,16 +95,30 @@ class BayesEnsemble(PooledClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    __metadata_request__fit = dict.fromkeys(("target", "progress"), UNUSED)  # no data of rows
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None, progress: Any = None
+    ) -> Self:
         """Learn structure, counts, temperatures and weights from rows, forgetting what was learned before.
 
         Parameters
         ----------
         X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+            With `target`, also a file or another source of rows; families look at them many times, so they are read
+            into memory.
         y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), optional
+        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target : str, optional
+            Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
+        progress : bool or callable, optional
+            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
         """
+        if target is not None:
+            self._require_parameters()  # before the rows are read
+            fit_whole(self, X, y, sample_weight, target, progress)
+            return self
         return self._fit(X, y, sample_weight, None)
 
     def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -208,7 +224,10 @@ class BayesEnsemble(PooledClassifier):
 
     def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, CheckedLabels, Array | None]:
         if y is None:
-            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+            raise DataError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Give y, "
+                "or with target= the name of the column of X that holds the labels"
+            )
         flat = checked_labels(y)
         return without_zero_rows(X, flat, checked_weight(sample_weight, len(flat)))
 

@@ -17,7 +17,7 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.estimate.covariance import Reading
 from bayeswater.estimate.densities import read_densities
 from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
-from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
+from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.blas import one_blas_thread
@@ -102,14 +102,10 @@ class Judged:
 
     def losses(self, block: slice, candidates: Mapping[Friedman, Judge]) -> Array:
         """Sum of the log-losses of some rows by each candidate."""
-        model, count = self.model, self.model.statistics_.class_count.count
-        judged = self.is_judged[block]
+        model, judged = self.model, self.is_judged[block]
         codes, removed = self.codes[block][judged], self.removed[block][judged]
         times = np.ones(len(codes)) if self.weight is None else self.weight[block][judged]
-        if model._prior_is_counted:
-            prior = log_prior_without(count, model.class_alpha, codes, removed)
-        else:
-            prior = np.broadcast_to(model._log_prior(model.statistics_), (len(codes), len(count)))
+        prior = model._log_prior_without(model.class_log_prior_, codes, removed)
         terms = (judge(block, False)[judged] for judge in candidates.values())
         return np.array([_log_loss(likelihood + prior, codes, times) for likelihood in terms])
 

@@ -3,11 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from bayeswater.data.frames import held, is_frame, write_frame
+from bayeswater.data.frames import held, is_frame
 from bayeswater.data.labels import Labels, declared_classes
-from bayeswater.data.matrix import DenseTable, read_dense, require_values, with_known_columns
+from bayeswater.data.matrix import DenseTable
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, StatisticsError
@@ -15,40 +14,31 @@ from bayeswater.estimate.covariance import FORMS, Reading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.gaussian_view import gaussian_terms
+from bayeswater.inference.gaussian_draws import draw_rows
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_line import LineJoint, shared_line
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.models.comparing.comparing import ComparingClassifier
-from bayeswater.models.gaussian.choosing_shrinkage import Losses
+from bayeswater.models.drawing import require_density
 from bayeswater.models.gaussian.discriminating import DiscriminantAxes
+from bayeswater.models.gaussian.frames import gaussian_tables
 from bayeswater.models.gaussian.leaving_out import likelihood_without
-from bayeswater.models.gaussian.reading import (
-    checked_reading,
-    gaussian_terms,
-    in_known_order,
-    read_joint,
-    require_finite,
-    require_whole_rows,
-    warn_of_lifted,
-)
+from bayeswater.models.gaussian.reading import read_joint, require_finite
+from bayeswater.models.gaussian.rows import read_rows, require_whole_rows
+from bayeswater.models.gaussian.settings import AUTO, LEDOIT_WOLF, checked_reading, is_named, refuse_em
+from bayeswater.models.gaussian.walking import walk_over_numbers
 from bayeswater.models.linear_form import QuadraticForm
 from bayeswater.models.linear_reading import quadratic_form
 from bayeswater.models.settings import require_missing_rule
-from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Batches, Examples
-from bayeswater.models.streaming.reviewing import reviewed
-from bayeswater.models.streaming.walking import Pass, Walk, walked
+from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
-
-EM_REFUSAL = (
-    "with missing='em' the cells that are missing are expected from all rows and all parameters together, so the sums "
-    "are no sums over rows: {}"
-)
 
 
 class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
@@ -147,30 +137,19 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     # ------------------------------------------------------------------ learning
 
+    _fixed_by_fit = ("shrinkage_",)
+
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
         examples = Batches([(X, y, sample_weight)], self._rows_that_count)
         return walked(self._walk(examples), examples)
 
     def _walk(self, examples: Examples) -> Walk[Self]:
-        self._reading_of(None)  # refuse what cannot be read before anything is summed
-        is_auto = isinstance(self.shrinkage, str) and self.shrinkage == "auto"
-        if is_auto:
-            self._refuse_em("shrinkage='auto' cannot leave rows out of them to choose; give a number or Friedman(...)")
-        if self.missing == "em" and not isinstance(examples, Batches):
-            raise ParameterError(
-                f"missing='em' looks at all rows again and again, and {examples.name} is read in pieces; fit rows that "
-                "are in memory, or take missing='ignore'"
-            )
-        again = "shrinkage='auto' reads the rows twice" if is_auto else ""
-        again = "calibrate=True reads the rows twice" if self.calibrate else again
-        sums = yield Pass(Counting(clone(self)), then=again)
-        self._keep(sums, examples.columns_of_X, first=True)
-        if is_auto:
-            losses = yield Pass(Losses(self), "choosing the shrinkage", then=again if self.calibrate else "")
-            self.shrinkage_ = losses.best()
-            self._memo = {}
-        warn_of_lifted(self._densities, sums.class_count)
-        return self.calibrate_with((yield from reviewed(self, examples))) if self.calibrate else self
+        return walk_over_numbers(self, examples)
+
+    def _keep_shrinkage(self, chosen: Friedman) -> None:
+        """Accept the shrinkage that the rows of a first fit chose; parameters are read again with it."""
+        self.shrinkage_ = chosen
+        self._memo = {}
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes.
@@ -181,16 +160,16 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         classes : labels, optional
             Classes that there are although no row has them yet.
         """
-        self._refuse_em("partial_fit cannot add rows to them; call fit with all rows")
+        refuse_em(self.missing, "partial_fit cannot add rows to them; call fit with all rows")
         if hasattr(self, "statistics_"):
             return super().partial_fit(X, y, classes, sample_weight)
-        if self.shrinkage == "auto":
+        if is_named(self.shrinkage, AUTO):
             raise ParameterError(
                 "shrinkage='auto' is chosen by leave-one-out over all rows, and a first partial_fit has but some of "
                 "them; call fit first, or give a number, 'oas' or Friedman(...)"
             )
         self.fit(X, y, sample_weight)
-        return self if classes is None else self._adopt(_with_classes(self.statistics_, declared_classes(classes)))
+        return self if classes is None else self._adopt(self.statistics_.with_classes(declared_classes(classes)))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
         """Take rows out again: the sums become those of a fit that never saw them.
@@ -201,13 +180,13 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         remaining : (X, y) or (X, y, sample_weight), optional
             The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
         """
-        self._refuse_em("forget cannot take rows out of them; call fit with the rows that remain")
+        refuse_em(self.missing, "forget cannot take rows out of them; call fit with the rows that remain")
         return super().forget(X, y, sample_weight, remaining=remaining)
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row, at about the price of one prediction; where cells are missing it costs
+        Equals n refits, each without one row, at the price of a few predictions; where cells are missing it costs
         some times that. A row of weight w stands for w equal ones: one of them is left out. Held fixed, as all rows
         have decided it, is what covariances are measured by: the scales of the columns, which of them (and which
         directions of bound ones) have a factor, and what `variance_floor` is a share of. So are the classes,
@@ -230,8 +209,8 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         (9, 11)
         """
         self._require_fitted()
-        if self.missing == "em" and covariance != self.covariance:
-            raise StatisticsError(EM_REFUSAL.format("another covariance expects other cells; call fit with it"))
+        if covariance != self.covariance:
+            refuse_em(self.missing, "another covariance expects other cells; call fit with it")
         changed = self._like_self()
         changed.covariance = covariance
         drawn = self._reading_of(self.statistics_.columns).shrinkage
@@ -247,22 +226,11 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
             ) from None
         return changed._adopt(self.statistics_)
 
-    def _like_self(self) -> Self:
-        """Make an unfitted model with the parameters of this one, its columns, and what its first fit has fixed."""
-        new = type(self)(**self.get_params(deep=False))
-        for name in ("n_features_in_", "feature_names_in_", "_library", "shrinkage_"):
-            if name in self.__dict__:
-                setattr(new, name, self.__dict__[name])
-        return new
-
     def _combined(self, other: Any, operation: Any) -> Self:
         if type(other) is type(self):
             for model in (self, other):
-                model._refuse_em("models cannot be merged or taken apart; call fit with all rows")
-        result = super()._combined(other, operation)
-        if result is not NotImplemented and "shrinkage_" in self.__dict__:
-            result.shrinkage_ = self.shrinkage_
-        return result
+                refuse_em(model.missing, "models cannot be merged or taken apart; call fit with all rows")
+        return super()._combined(other, operation)
 
     def _require_same_reading(self, other: Self) -> None:
         mine, theirs = (type(model.statistics_.columns) for model in (self, other))
@@ -272,20 +240,11 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
                 "both with the same shrinkage"
             )
 
-    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
-        if first:
-            self.__dict__.pop("shrinkage_", None)
-        return super()._keep(sums, X, first)
-
     def _known_classes(self, classes: Any, first: bool) -> Variable | None:
         """Let any class in."""
         return None if classes is None else declared_classes(classes).union(self.statistics_.classes)
 
-    def _refuse_em(self, why: str) -> None:
-        if self.missing == "em":
-            raise StatisticsError(EM_REFUSAL.format(why))
-
-    # ------------------------------------------------------------------ the road
+    # ------------------------------------------------------------------ what holds of the parameters
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -296,14 +255,11 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
     def _reading_of(self, scatter: Scatter | None) -> Reading:
         return checked_reading(self, scatter)
 
+    # ------------------------------------------------------------------ the road
+
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> DenseTable:
         require_missing_rule(self.missing, ("ignore", "em", "error"))
-        name = type(self).__name__
-        matrix = read_dense(X, name)
-        if known is not None:
-            matrix = in_known_order(matrix, known.columns.names)
-            matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, name)
-        require_values(matrix, name, missing="error" if self.missing == "error" else "ignore", allow_negative=True)
+        matrix = read_rows(X, type(self).__name__, self.missing, None if known is None else known.columns)
         if learning and self._keeps_fourth_moments:
             require_whole_rows(matrix)
         return matrix
@@ -315,7 +271,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
 
     @property
     def _keeps_fourth_moments(self) -> bool:
-        return isinstance(self.shrinkage, str) and self.shrinkage == "ledoit_wolf"
+        return is_named(self.shrinkage, LEDOIT_WOLF)
 
     def _count(self, table: DenseTable, labels: Labels, weight: Array | None) -> Scatter:
         kind = FourthMoments if self._keeps_fourth_moments else Scatter
@@ -330,7 +286,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         return read_joint(sums, self._reading_of(sums.columns), self._log_prior(sums), self.variance_floor)
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
-        self._refuse_em("no row can be left out of them; hold rows out and call fit with the others")
+        refuse_em(self.missing, "no row can be left out of them; hold rows out and call fit with the others")
         return likelihood_without(self.statistics_, self._densities, table, labels.codes, removed)
 
     def _score(self, X: Any, finish: Any) -> Array:
@@ -395,25 +351,8 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
         rng, codes = self._sample_classes(n, random_state)
         p = self._densities
-        if not p.blend.has_density[codes].all():
-            unseen = self.classes_[codes[~p.blend.has_density[codes]][0]]
-            raise ParameterError(
-                f"class {unseen!r} has a prior but no row of it was counted: there is no density to draw from; give it "
-                "probability 0"
-            )
-        values = np.empty((n, self.n_features_in_))
-        scale = p.blend.yardstick.scale
-        for k in np.unique(codes):
-            rows = np.flatnonzero(codes == k)
-            noise = rng.standard_normal((len(rows), p.n_directions))
-            if np.isfinite(p.degrees[k]):
-                per_column = p.blend.reading.is_diagonal and p.blend.reading.form != "spherical"
-                shape = noise.shape if per_column else (len(rows), 1)
-                noise /= np.sqrt(rng.chisquare(p.degrees[k], size=shape) / p.degrees[k])
-            back = np.linalg.inv(p.class_axes(k)) if p.n_lifted[k] else p.class_axes(k).T
-            away = (noise * np.sqrt(p.variance[k])) @ back @ p.blend.yardstick.directions.step.T
-            values[rows] = p.mean[k] + away * scale
-        return self._like_fitted(values), self.classes_[codes]
+        require_density(p.blend.has_density, codes, self.classes_)
+        return self._like_fitted(draw_rows(p, codes, rng)), self.classes_[codes]
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, mean and standard deviation of the columns, and covariances, as labelled frames.
@@ -421,20 +360,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         There is one table of covariances for each class, or one for all where they share it; the diagonal forms need
         none.
         """
-        p, names = self._densities, self._column_names()
-        covariances = self.covariances_
-        columns: dict[str, Any] = {"column": names}
-        for k, label in enumerate(self.classes_):
-            columns[f"mean({label})"] = self.means_[k]
-            columns[f"std({label})"] = np.sqrt(np.diagonal(covariances[k]))
-        result = {"class": self._class_table(), "columns": write_frame(columns, self._library)}
-        if p.blend.reading.is_diagonal:
-            return result
-        is_one = self.covariance == "shared" and self.prior is None
-        for k, label in enumerate(self.classes_[:1] if is_one else self.classes_):
-            rows: dict[str, Any] = {"column": names, **dict(zip(names, covariances[k].T, strict=True))}
-            result["covariance" if is_one else f"covariance({label})"] = write_frame(rows, self._library)
-        return result
+        return gaussian_tables(self)
 
     def explain(self, X: Any, against: Any = None) -> Explanations:
         """Say for each row why it gets its class rather than another.
@@ -487,18 +413,6 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         Short of that, all entries are still free to move with the data, if not as far: they count in full, and so they
         do with a prior.
         """
-        n_classes, d = len(self.classes_), self.n_features_in_
+        n_classes, n_columns = len(self.classes_), self.n_features_in_
         reading = self._reading_of(self.statistics_.columns)
-        if reading.form == "spherical" or (
-            isinstance(reading.shrinkage, Friedman) and reading.shrinkage.spherical == 1
-        ):
-            of_one = 1
-        else:
-            of_one = d if reading.is_diagonal else d * (d + 1) // 2
-        return n_classes - 1 + n_classes * d + of_one * (1 if reading.shared == 1 else n_classes)
-
-
-def _with_classes(sums: Sums[Scatter], classes: Variable) -> Sums[Scatter]:
-    """Declare further classes."""
-    union = sums.classes.union(classes)
-    return Sums(sums.class_count.onto(union), sums.columns.onto(union))
+        return n_classes - 1 + n_classes * n_columns + reading.n_parameters(n_classes, n_columns)

@@ -13,17 +13,18 @@ from typing import Any
 from bayeswater.data.column_kinds import NO_VALUE
 from bayeswater.data.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import sparse_columns
-from bayeswater.data.labels import encode_labels
+from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.data.weights import evenly_spaced, take_rows
+from bayeswater.data.weights import evenly_spaced, inconsistent_lengths, take_rows
 from bayeswater.errors import SchemaError
 from bayeswater.models.mixed.held_out_cuts import profile_of_choosing
 from bayeswater.models.mixed.late_columns import with_late_columns
-from bayeswater.models.mixed.parts.grouping import parts_of
+from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.planning import replan_open
 from bayeswater.models.streaming.examples import Piece
 from bayeswater.models.streaming.walking import plus
+from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
@@ -70,7 +71,7 @@ class MixedCounting:
         late: dict[str, tuple[Column, ...]] = {}
         if plan.open and not is_read:
             plan, late = with_late(plan, raw, settings, model.family)
-        sums = model._sums_by_plan(raw, flat, weight, plan)
+        sums = sums_by_plan(raw, flat, weight, plan, settings)
         texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
         compared = evenly_spaced(len(flat), COMPARED_ROWS) if texts else None
         some = None if compared is None else (take_rows(X, compared), flat[compared], _some(weight, compared))
@@ -80,6 +81,16 @@ class MixedCounting:
                 self.choosing, raw, raw.with_dates(plan), encode_labels(flat), weight, piece.first
             )
         return MixedTotal(sums, self.plan, late, dict.fromkeys(texts, some), profile, settings)
+
+
+def sums_by_plan(
+    raw: RawTable, flat: CheckedLabels, weight: Array | None, plan: ColumnPlan, settings: Settings
+) -> Sums[ColumnGroups]:
+    """Sum rows that count, by a plan of which nothing is counted yet."""
+    if raw.n_rows != len(flat):
+        raise inconsistent_lengths(raw.n_rows, len(flat))
+    labels, table = encode_labels(flat), encode_parts(raw, plan, {}, settings, learning=True)
+    return Sums(ClassCounts.of(labels, weight), count_parts(table, labels, weight, settings))
 
 
 def with_late(

@@ -5,54 +5,38 @@ columns is encoded and summed by its part, and where a family is still open it i
 plan is fixed, and the sums of all parts add and subtract as one.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, Column, ColumnPlan
+from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, ColumnPlan
 from bayeswater.data.drawn_table import drawn_table
-from bayeswater.data.frames import held, is_frame, sparse_columns, write_frame
-from bayeswater.data.labels import CheckedLabels, declared_classes, encode_labels
+from bayeswater.data.frames import held, is_frame, write_frame
+from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
+from bayeswater.data.raw_table import COUNTS, read_raw
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import evenly_spaced, inconsistent_lengths, take_rows
 from bayeswater.decision.scores import Scores
-from bayeswater.errors import BayesWarning, ParameterError, warn_user
+from bayeswater.errors import ParameterError
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.mixed import ColumnTerms, MixedJoint
 from bayeswater.models.asking import AskingClassifier, Facts
-from bayeswater.models.batches import Batch, as_triple
-from bayeswater.models.calibrating import LeaveOneOut
-from bayeswater.models.mixed import counting
+from bayeswater.models.batches import Batch
 from bayeswater.models.mixed.column_settings import column_settings, is_smoothing
-from bayeswater.models.mixed.counting import NOT_AGREED, MixedCounting, MixedTotal
 from bayeswater.models.mixed.explaining import ExplainingClassifier
 from bayeswater.models.mixed.facts import mixed_facts
-from bayeswater.models.mixed.held_out_cuts import (
-    HeldOut,
-    chosen_cuts,
-    columns_cut_by_labels,
-    rows_held_out,
-    with_cuts,
-)
-from bayeswater.models.mixed.late_columns import with_late_columns
+from bayeswater.models.mixed.open_columns import settled, with_arrived
 from bayeswater.models.mixed.parts.category_part import StatePart
-from bayeswater.models.mixed.parts.grouping import parts_of
+from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, read_parts
 from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.mixed.planning import plan_columns, replan_open
-from bayeswater.models.mixed.settling import settle_numbers, settle_text
+from bayeswater.models.mixed.walking import walk_over_columns
 from bayeswater.models.network.as_network import AsNetwork
-from bayeswater.models.settings import require_missing_rule
-from bayeswater.models.streaming.examples import Batches, Examples, Piece
-from bayeswater.models.streaming.reviewing import reviewed
-from bayeswater.models.streaming.walking import Pass, Walk, walked
-from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.models.settings import require_missing_rule, require_unseen_rule
+from bayeswater.models.streaming.examples import Batches, Examples
+from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
@@ -164,63 +148,10 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     def _learned_from(self, batches: Iterable[Batch], classes: Variable | None = None) -> Self:
         examples = Batches(batches, self._rows_that_count)
-        return walked(self._walk(examples, classes), examples)
+        return walked(walk_over_columns(self, examples, classes), examples)
 
-    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
-        head = examples.head
-        cut_by_labels = columns_cut_by_labels(self._settings) if self.calibrate else ()
-        plan, raw = self._planned(head)
-        read = (head.X, raw) if examples.in_order is not None else None  # elsewhere the first rows come again
-        total: MixedTotal = yield Pass(
-            MixedCounting(clone(self), plan, tuple(sparse_columns(head.X)), cut_by_labels, read),
-            then="calibrate=True reads the rows twice" if self.calibrate else "",
-        )
-        sums = total.sums
-        if classes is not None:
-            sums = _with_classes(sums, classes)
-        super()._require_parameters(sums)
-        for name, shown in total.shown.items():
-            if sums.columns.plan[name].family == TEXT:
-                sums = self._with_text_settled(sums, [name], *shown)
-        self._keep(self._settled(sums, *head[:3]), head.X, first=True)
-        self._warn_of_left_out()
-        if not self.calibrate:
-            return self
-        profile = sums.columns.groups.get("undecided")
-        if isinstance(profile, NumberProfile) and total.choosing is not None:
-            return self.calibrate_with((yield from self._review_of_rest(examples, total.choosing, profile)))
-        return self.calibrate_with((yield from reviewed(self, examples)))
-
-    def _planned(self, head: Piece) -> tuple[ColumnPlan, RawTable]:
-        """Plan the columns by the first rows."""
-        self._require_reading_parameters()
-        raw = read_raw(head.X, type(self).__name__)
-        if raw.n_rows != len(head.y):
-            raise inconsistent_lengths(raw.n_rows, len(head.y))
-        return plan_columns(raw, self._settings.given, self.family), raw
-
-    def _warn_of_left_out(self) -> None:
-        """Name the columns of which no value was found, or none that could be read."""
-        for column in self.columns_:
-            if column in self.columns_.open or column.why == NOT_AGREED:
-                later = "it is read once later rows have one, or at once if you say how"
-                warn_user(
-                    f"column {column.name!r} is left out: {column.why}; "
-                    f"{'say how it is read' if column.why == NOT_AGREED else later}, for example "
-                    f"columns={{{column.name!r}: 'categorical'}}",
-                    BayesWarning,
-                )
-
-    def _review_of_rest(
-        self, examples: Examples, chosen_by: NumberProfile, profile: NumberProfile
-    ) -> Walk[LeaveOneOut]:
-        """Score the rows that had no say in cuts, by those that the other rows chose (`models.mixed.held_out_cuts`)."""
-        sums = with_cuts(self.statistics_, profile, chosen_cuts(chosen_by, profile), self._settings)
-        judge = copy(self)._adopt(sums)
-        if examples.in_order is not None:
-            rows = (self._rows_that_count(*as_triple(batch)) for batch in examples.in_order)
-            return judge.leave_one_out(rows_held_out(rows))
-        return (yield from reviewed(judge, examples, HeldOut(type(self).__name__, self.columns_)))
+    def _walk(self, examples: Examples) -> Walk[Self]:
+        return walk_over_columns(self, examples)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes, categories and words.
@@ -240,9 +171,9 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         X, sums = held(X), self.statistics_
         if self.columns_.open:
             self._require_names(X)
-            sums, _ = self._with_arrived(sums, X, y, sample_weight)
-        sums = self._settled(sums + self._sums_of(X, y, sample_weight, None, sums), X, y, sample_weight)
-        return self._keep(sums if declared is None else _with_classes(sums, declared), X, first=False)
+            sums = with_arrived(self, sums, X, y, sample_weight)
+        sums = settled(self, sums + self._sums_of(X, y, sample_weight, None, sums), X, y, sample_weight)
+        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
 
     def decay(self, factor: float) -> Self:
         """Let every row counted so far weigh `factor` times what it did, so that newer rows count for more.
@@ -260,34 +191,6 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
             )
         return self._adopt(self.statistics_.scaled(float(factor)))
 
-    def _settled(self, sums: Sums[ColumnGroups], X: Any, y: Any, weight: Any) -> Sums[ColumnGroups]:
-        """Choose the families that are still open; for text, by leaving out rows of the first batch."""
-        sums = settle_numbers(sums, self._settings, self.family)
-        texts = [column.name for column in sums.columns.plan.of_families(TEXT)]
-        return self._with_text_settled(sums, texts, X, y, weight)
-
-    def _with_text_settled(
-        self, sums: Sums[ColumnGroups], names: Collection[str], X: Any, y: Any, weight: Any
-    ) -> Sums[ColumnGroups]:
-        """Choose how some texts are read, by leaving out rows of a batch that has them."""
-        if not names:
-            return sums
-        X, flat, weight = self._rows_that_count(X, y, weight)
-        compared = evenly_spaced(len(flat), counting.COMPARED_ROWS)
-        labels = encode_labels(flat[compared], sums.classes, counted=True)
-        rows = take_rows(X, compared), labels, None if weight is None else weight[compared]
-        return settle_text(sums, self._settings, *rows, self.class_alpha, names)
-
-    def _with_arrived(
-        self, sums: Sums[ColumnGroups], X: Any, y: Any, weight: Any
-    ) -> tuple[Sums[ColumnGroups], tuple[Column, ...]]:
-        """Open the columns that were empty so far and have a value in these rows."""
-        plan, settings = sums.columns.plan, self._settings
-        kept, _, _ = self._rows_that_count(X, y, weight)
-        raw = read_raw(kept, settings.model).require_columns(plan.sources, settings.model)
-        plan, arrived = replan_open(plan, raw, settings.given, self.family)
-        return with_late_columns(sums, plan, arrived, settings), arrived
-
     # ------------------------------------------------------------------ the road
 
     @property
@@ -304,32 +207,12 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
         assert known is not None  # the first rows are read by a plan that was made of them
-        raw = read_raw(X, type(self).__name__)
-        return self._encoded(raw, known.columns.plan, known.columns.groups, learning=learning)
-
-    def _encoded(self, raw: RawTable, plan: ColumnPlan, known: Mapping[str, Any], *, learning: bool) -> MixedTable:
-        """Read the columns of a plan, in the domains of the sums that are known."""
         self._require_reading_parameters()
-        settings = self._settings
-        raw = raw.require_columns(plan.sources, settings.model).with_dates(plan)
-        groups = {
-            key: part.encode(raw, known.get(key), settings, learning=learning) for key, part in parts_of(plan).items()
-        }
-        return MixedTable(plan, groups, raw.n_rows)
+        raw = read_raw(X, type(self).__name__)
+        return encode_parts(raw, known.columns.plan, known.columns.groups, self._settings, learning=learning)
 
-    def _sums_by_plan(
-        self, raw: RawTable, flat: CheckedLabels, weight: Array | None, plan: ColumnPlan
-    ) -> Sums[ColumnGroups]:
-        """Sum rows that count, by a plan of which nothing is counted yet."""
-        if raw.n_rows != len(flat):
-            raise inconsistent_lengths(raw.n_rows, len(flat))
-        labels, table = encode_labels(flat), self._encoded(raw, plan, {}, learning=True)
-        return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
-
-    def _count(self, table: MixedTable, labels: Any, weight: Array | None) -> ColumnGroups:
-        parts = parts_of(table.plan)
-        groups = {key: part.count(table.groups[key], labels, weight, self._settings) for key, part in parts.items()}
-        return ColumnGroups(labels.variable, table.plan, groups)
+    def _count(self, table: MixedTable, labels: Labels, weight: Array | None) -> ColumnGroups:
+        return count_parts(table, labels, weight, self._settings)
 
     def _read(self, sums: Sums[ColumnGroups]) -> MixedJoint:
         return MixedJoint(self._log_prior(sums), self._terms(sums))
@@ -339,8 +222,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         settings, memo = self._settings, self.__dict__.setdefault("_memo", {})
         known, setting, terms = memo.get("terms", (None, None, {}))
         if known is not sums or setting != settings:
-            parts = parts_of(sums.columns.plan)
-            terms = {key: part.read(sums.columns.groups[key], settings) for key, part in parts.items()}
+            terms = read_parts(sums.columns, settings)
             memo["terms"] = sums, settings, terms
         return terms
 
@@ -350,7 +232,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         self._memo |= read  # they are those of these sums, or will be read again
         return self
 
-    def _likelihood_without(self, table: MixedTable, labels: Any, removed: Array) -> Any:
+    def _likelihood_without(self, table: MixedTable, labels: Labels, removed: Array) -> Any:
         joint = self._joint()
         assert isinstance(joint, MixedJoint)
         return joint.without(table, labels, removed)
@@ -371,6 +253,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         judge._memo["terms"] = sums, settings, terms
         return judge
 
+    # ------------------------------------------------------------------ what holds of the parameters
+
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         self._require_reading_parameters()
@@ -388,8 +272,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     def _require_reading_parameters(self) -> None:
         require_missing_rule(self.missing, ("ignore", "state", "error"))
-        if self.unseen not in ("ignore", "error"):
-            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        require_unseen_rule(self.unseen)
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
         if not is_smoothing(self.alpha):
@@ -474,9 +357,3 @@ def _least_weight(sums: Sums[ColumnGroups]) -> float:
     """Weight of the class that counts for least, among those that have rows."""
     count = sums.class_count.count
     return float(count[count > 0].min())
-
-
-def _with_classes(sums: Sums[ColumnGroups], classes: Variable) -> Sums[ColumnGroups]:
-    """Declare further classes."""
-    union = sums.classes.union(classes)
-    return Sums(sums.class_count.onto(union), sums.columns.onto(union))

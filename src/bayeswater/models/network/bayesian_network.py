@@ -127,12 +127,13 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
         Parameters
         ----------
         graph : as for the network itself
-        X : frame with a column for every node; others are left out
+        X : frame with a column for every node; others are left out. Or a source of rows that may not fit into memory,
+            a file or a frame of an engine (see docs/scale.md): it is counted in pieces, or with "em" held in memory
         alpha : pseudo-count of every cell, or of the cells of each node; 0 is maximum likelihood
         equivalent_sample_size : rows imagined, spread evenly over the cells of each table (BDeu); instead of alpha
         columns : ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table
         states : states of a node beyond those that the rows show
-        sample_weight : (n_rows,)
+        sample_weight : (n_rows,), or the name of a column of a source
         missing : "available" for the rows a family has all cells of, "em" for tables of largest likelihood;
             a node that no row shows, whose `states` are given, is then found by what it does to its children, in an
             order of its states that means nothing

@@ -1,18 +1,20 @@
 """A network from rows and a graph: count every family, and smooth.
 
 A missing cell leaves its row out of the families it belongs to, and of no other: available cases, family by family. Or
-it is summed over, and the tables are those of largest likelihood: EM.
+it is summed over, and the tables are those of largest likelihood: EM. Rows that do not fit into memory are counted in
+pieces (`counting`); EM goes over them again and again, and reads them into memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, held, is_frame, read_frame
 from bayeswater.data.sources.source import nearest_names
+from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import DataError, ParameterError, SchemaError
@@ -20,9 +22,17 @@ from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.families import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
-from bayeswater.models.network.given_tables import declared_variable
+from bayeswater.models.network.counting import (
+    columns_of,
+    counted_rows,
+    declare_states,
+    domains,
+    require_nodes,
+    require_states,
+)
 from bayeswater.models.network.rows import encode_rows
 from bayeswater.models.settings import checked_alpha, column_priors
+from bayeswater.models.streaming.finding import rows_to_answer
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
 from bayeswater.statistics.joint_counts import joint_counts
@@ -46,23 +56,61 @@ def fitted_network(
     missing: str = "available",
 ) -> Network:
     """Estimate the table of every node of the graph; see `BayesianNetwork.from_data`."""
-    X = held(X)
+    if missing not in ("available", "em"):
+        raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
+    require_nodes(dag, states)
+    smoothing = partial(_pseudo_counts, dag, alpha, equivalent_sample_size, columns)
+    rows = rows_to_answer(X)
+    if rows is not None:
+        _require_columns(dag, rows.schema.names)
+        _require_name(sample_weight)
+        rows.require_columns(columns_of(dag, sample_weight))
+        declare_states(rows, states)
+        if missing == "available":
+            found = counted_rows(rows, dag, states, sample_weight)
+            return _network(dag, found.variables, map(conditional_table, found.counts, smoothing(found.variables)))
+        X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which counts pieces")
+        sample_weight = None if sample_weight is None else X[sample_weight]
+    frame, weight = _rows_that_count(held(X), dag, sample_weight)
+    variables = domains(frame, dag, states)
+    require_states(variables)
+    codes, cards = encode_rows(frame.table, variables), [variable.n_states for variable in variables]
+    tables = estimated_tables(codes, cards, dag.parents, smoothing(variables), weight, by_em=missing == "em")
+    return _network(dag, variables, tables)
+
+
+def _network(dag: Dag, variables: Sequence[Variable], tables: Iterable[Array]) -> Network:
+    return Network.of(variables, dag, [Table(table) for table in tables])
+
+
+def _rows_that_count(X: Any, dag: Dag, sample_weight: Any) -> tuple[Frame, Array | None]:
+    """Take the columns of a frame that are nodes; a row of weight zero is no row: its labels are no states."""
     if not is_frame(X):
         raise DataError(f"X is a {type(X).__name__} without names; give a frame with a column for every node")
     frame = read_frame(X)
-    there = frame.names
+    _require_columns(dag, frame.names)
+    table = frame.table.select(list(dag.names))
+    weight = checked_weight(sample_weight, table.num_rows)
+    if weight is not None and not weight.all():
+        table, weight = table.filter(weight > 0), weight[weight > 0]
+    return Frame(table, frame.library, frame.declared, frame.stored), weight
+
+
+def _require_columns(dag: Dag, there: Sequence[str]) -> None:
     absent = sorted(set(dag.names).difference(there), key=dag.node)
     if absent:
         raise SchemaError(f"no column {absent[0]!r} for that node; {nearest_names(absent[0], there)}")
-    if missing not in ("available", "em"):
-        raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
-    table = frame.table.select(list(dag.names))
-    weight = checked_weight(sample_weight, table.num_rows)
-    if weight is not None and not weight.all():  # a row of weight zero is no row: its labels are no states
-        table, weight = table.filter(weight > 0), weight[weight > 0]
-    frame = Frame(table, frame.library, frame.declared, frame.stored)
-    variables = _domains(frame, dag, states)
-    codes = encode_rows(frame.table, variables)
+
+
+def _require_name(sample_weight: Any) -> None:
+    if not (sample_weight is None or isinstance(sample_weight, str)):
+        raise ParameterError("sample_weight must be the name of a column of the source")
+
+
+def _pseudo_counts(
+    dag: Dag, alpha: Any, equivalent_sample_size: Any, columns: Any, variables: Sequence[Variable]
+) -> list[Array]:
+    """Give what is added to the counts of the states of each variable."""
     priors = column_priors(columns, dag.names, len(dag), Dirichlet)
     smoothing = checked_alpha(alpha, len(dag), force_alpha=True)
     if equivalent_sample_size is not None and not (is_number(equivalent_sample_size) and equivalent_sample_size > 0):
@@ -77,8 +125,7 @@ def fitted_network(
             pseudo_counts.append(np.full(variable.n_states, equivalent_sample_size / n_cells))
         else:
             pseudo_counts.append(np.full(variable.n_states, smoothing[node]))
-    tables = estimated_tables(codes, cards, dag.parents, pseudo_counts, weight, by_em=missing == "em")
-    return Network.of(variables, dag, [Table(table) for table in tables])
+    return pseudo_counts
 
 
 def estimated_tables(
@@ -129,22 +176,3 @@ def _told_apart(
             table /= table.sum(axis=-1, keepdims=True)
         apart.append(table)
     return tuple(apart)
-
-
-def _domains(frame: Frame, dag: Dag, states: Mapping[str, Any]) -> tuple[Variable, ...]:
-    """States of every column: those declared, by the user or by the type of the column, or those of the rows."""
-    unknown = [name for name in states if name not in dag.position]
-    if unknown:
-        raise ParameterError(f"states names {unknown[0]!r}, which is no node; {nearest_names(unknown[0], dag.names)}")
-    open_names = [name for name in dag.names if name not in states]
-    found = {}
-    if open_names:
-        rest = Frame(frame.table.select(open_names), frame.library, frame.declared, frame.stored)
-        found = {v.name: v for v in encode_frame(rest, Rules("BayesianNetwork", refuse_missing=False)).schema}
-    for variable in found.values():
-        if variable.n_states == 0:
-            raise DataError(
-                f"column {variable.name!r} has no value in any row, so its states are unknown; "
-                f"give states={{{variable.name!r}: [...]}}"
-            )
-    return tuple(found.get(name) or declared_variable(name, states[name]) for name in dag.names)

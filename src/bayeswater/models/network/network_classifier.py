@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import validate_data
 
 from bayeswater.data.column_plan import ColumnPlan
@@ -34,6 +35,7 @@ from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_co
 from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
 from bayeswater.models.semi_naive.family_frames import NetworkTables
 from bayeswater.models.settings import checked_alpha, require_missing_rule
+from bayeswater.models.streaming.whole import fit_whole
 from bayeswater.models.structures.class_network import SHAPES, ClassNetworks
 from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
 from bayeswater.networks.conditionals import Table
@@ -136,19 +138,35 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    __metadata_request__fit = dict.fromkeys(("target", "progress"), UNUSED)  # no data of rows
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None, progress: Any = None
+    ) -> Self:
         """Learn structure and tables from rows.
 
         Parameters
         ----------
         X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+            With `target`, also a file or another source of rows; a search goes over them many times, so they are read
+            into memory.
         y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), optional
+        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target : str, optional
+            Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
+        progress : bool or callable, optional
+            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
         """
         self._require_parameters()
+        if target is not None:
+            fit_whole(self, X, y, sample_weight, target, progress)
+            return self
         if y is None:
-            raise DataError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+            raise DataError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Give y, "
+                "or with target= the name of the column of X that holds the labels"
+            )
         X, flat = held(X), checked_labels(y)
         rows, flat, weight = without_zero_rows(X, flat, checked_weight(sample_weight, len(flat)))
         labels = encode_labels(flat)

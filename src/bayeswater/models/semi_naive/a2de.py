@@ -9,9 +9,9 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
 from bayeswater.inference.super_pairs import SuperPairs
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier, column_place
-from bayeswater.models.semi_naive.family_frames import joint_tables
-from bayeswater.models.settings import require_min_support
+from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
+from bayeswater.models.semi_naive.family_frames import joint_tables, state_labels
+from bayeswater.models.settings import column_place, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
@@ -118,7 +118,7 @@ class A2DE(DiscreteClassifier):
         return places
 
     def _frame(self, columns: list[int], share: Array, title: str) -> Any:
-        labels, names = self._state_labels(), [column.name for column in self.columns_.used]
+        labels, names = state_labels(self), [column.name for column in self.columns_.used]
         places = np.indices(share.shape[:-1]).reshape(len(columns), -1)
         frame: dict[str, Any] = {
             names[j]: [labels[j][at] for at in own.tolist()] for j, own in zip(columns, places, strict=True)

@@ -11,9 +11,9 @@ from bayeswater.inference.judging_rows import judging_rows
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.super_parents import SuperParents
-from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import family_frame, joint_tables
-from bayeswater.models.settings import require_min_support
+from bayeswater.models.settings import column_place, require_flag, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import mutual_information
@@ -238,5 +238,4 @@ class AODE(DiscreteClassifier):
             )
         if self.weighting not in (None, "mi"):
             raise ParameterError(f"weighting is {self.weighting!r}; it can be None or 'mi'")
-        if not isinstance(self.select, bool | np.bool_):
-            raise ParameterError(f"select is {self.select!r}; it must be True or False")
+        require_flag(self.select, "select")

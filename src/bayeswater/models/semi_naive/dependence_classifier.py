@@ -22,9 +22,10 @@ from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.semi_naive.dependence_frames import dependence_network, dependence_parameters, dependence_tables
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import NetworkTables
 from bayeswater.models.semi_naive.walking import CodedPiece, counted
+from bayeswater.models.settings import column_place
 from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -109,13 +110,10 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         states = PairEstimate(pairs, self._smoothing, self.missing == "state").states
         return k_dependence(states, self._most_parents, self._least_information).parents
 
-    def _chosen_by_part(
-        self, table: DiscreteTable, labels: Labels, weight: Array | None, part: Array, of_part: Labels
-    ) -> Any:
-        rows, weight_of_part = table.take(part), None if weight is None else weight[part]
-        sums = self._sums_of_table(rows, of_part, weight_of_part)
-        structure = self._chosen(sums, rows, of_part, weight_of_part)
-        return self._read_with(self._sums_with(table, labels, weight, self._families(sums).parents), structure)
+    def _sums_like(
+        self, chosen_by: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
+    ) -> Sums[ColumnGroups]:
+        return self._sums_with(table, labels, weight, self._families(chosen_by).parents)
 
     def _learns_structure(self) -> bool:
         return self.parents is None

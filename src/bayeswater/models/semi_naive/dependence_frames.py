@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.inference.dependence import Dependence
-from bayeswater.models.semi_naive.family_frames import NetworkTables
+from bayeswater.models.semi_naive.family_frames import NetworkTables, class_name, state_labels
 
 if TYPE_CHECKING:
     from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
@@ -17,8 +17,8 @@ def dependence_tables(model: "DiscreteClassifier") -> dict[str, Any]:
     """Give the class prior, and the table of each column that is used, given its parents."""
     model._require_fitted()
     joint: Dependence = model._joint()
-    labels, names = model._state_labels(), [column.name for column in model.columns_.used]
-    tables = {model._class_name: model._class_table()}
+    labels, names = state_labels(model), [column.name for column in model.columns_.used]
+    tables = {class_name(model): model._class_table()}
     for j in sorted(joint.used):
         members = [*joint.parents[j], j]
         share = np.exp(joint.log_family(j))
@@ -38,12 +38,12 @@ def dependence_network(model: "DiscreteClassifier") -> NetworkTables:
     """Give the columns that are used, with their parents, as a Bayesian network."""
     model._require_fitted()
     joint: Dependence = model._joint()
-    labels, columns = model._state_labels(), model.columns_.used
+    labels, columns = state_labels(model), model.columns_.used
     used = sorted(joint.used)
     place = {j: at for at, j in enumerate(used, start=1)}
     shares = [np.moveaxis(np.exp(joint.log_family(j)), -1, 0) for j in used]  # (n_classes, v_1, ..., v_l, v_j)
     return NetworkTables(
-        (model._class_name, *(columns[j].name for j in used)),
+        (class_name(model), *(columns[j].name for j in used)),
         (tuple(model.classes_.tolist()), *(tuple(labels[j]) for j in used)),
         ((), *((0, *(place[p] for p in joint.parents[j])) for j in used)),
         (np.exp(joint.log_prior), *shares),

@@ -23,9 +23,6 @@ from bayeswater.data.discretising.finding import METHODS
 from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import held, is_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
-from bayeswater.data.matrix import column_name
-from bayeswater.data.number_table import bin_labels
-from bayeswater.data.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import ParameterError
@@ -36,7 +33,6 @@ from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.batches import Batch, as_triple
-from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.comparing.comparing import ComparingClassifier
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.mixed.column_settings import column_settings
@@ -44,10 +40,10 @@ from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
-from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, recut, warn_of_names_of_rows
-from bayeswater.models.semi_naive.held_out import Dealt, dealt, joined, review, row_hashes, some_labels
+from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows
+from bayeswater.models.semi_naive.honest_review import honest_review
 from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
-from bayeswater.models.settings import require_missing_rule
+from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.class_counts import ClassCounts
@@ -99,11 +95,32 @@ class DiscreteClassifier(ComparingClassifier):
         """Tell whether a structure, perhaps from a file, is one that a fit can choose."""
         return structure is None
 
+    def _learns_structure(self) -> bool:
+        """Tell whether the labels choose which column depends on which."""
+        return False
+
+    @property
+    def _chooses_by_rows(self) -> bool:
+        """Whether only a look at the rows can choose the structure."""
+        return False
+
+    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
+        """How many kinds of rows choose the structure, at most."""
+        raise AssertionError("no rows choose the structure")
+
+    def _sums_like(
+        self, chosen_by: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
+    ) -> Sums[ColumnGroups]:
+        """Count rows for the structure that the rows of other sums chose, where counts depend on it."""
+        return self._sums_of_table(table, labels, weight)
+
     @abstractmethod
     def _read_with(self, sums: Sums[ColumnGroups], structure: Any) -> Any:
         """Estimate: read parameters off the sums for a structure; a `Joint` that can also score without a row."""
 
     # ------------------------------------------------------------------ learning
+
+    _fixed_by_fit = ("structure_",)
 
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
         return self._fit(X, y, sample_weight, None)
@@ -131,11 +148,6 @@ class DiscreteClassifier(ComparingClassifier):
         found = yield from counted(self, plan, self._sums_of_table, part, then)
         return found.parts
 
-    @property
-    def _chooses_by_rows(self) -> bool:
-        """Whether only a look at the rows can choose the structure."""
-        return False
-
     def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: str | None) -> Walk[Any]:
         """Choose the structure that only a look at the rows can choose, by rows that are gathered."""
         if not self._chooses_by_rows:
@@ -144,10 +156,6 @@ class DiscreteClassifier(ComparingClassifier):
         assert kinds is not None  # they have been counted
         table, labels = kinds.table(plan, self._pairs(sums).schema), kinds.labels(sums.classes)
         return self._chosen(sums, table, labels, kinds.weight, kinds.removed)
-
-    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
-        """How many kinds of rows choose the structure, at most."""
-        raise AssertionError("no rows choose the structure")
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes and categories.
@@ -165,7 +173,7 @@ class DiscreteClassifier(ComparingClassifier):
             return self._fit(X, y, sample_weight, declared)
         X = held(X)
         sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
-        return self._keep(sums if declared is None else _with_classes(sums, declared), X, first=False)
+        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Self:
         self._require_reading_parameters()
@@ -178,56 +186,20 @@ class DiscreteClassifier(ComparingClassifier):
         sums = self._sums_of_table(table, labels, weight)
         structure = self._chosen(sums, table, labels, weight)
         self._keep_chosen(sums, structure, X)
-        return self._calibrated_by(rows, table, labels, weight) if self.calibrate else self
+        if not self.calibrate:
+            return self
+        return self.calibrate_with(honest_review(self, rows, table, labels, weight))
 
     def _keep_chosen(self, sums: Sums[ColumnGroups], structure: Any, X: Any) -> None:
         """Accept the sums of a first fit, and the structure that it chose, if it did."""
         self._keep(sums, X, first=True)
-        self.__dict__.pop("structure_", None)
         if structure is not None:
             self.structure_ = structure
-
-    def _calibrated_by(self, X: Any, table: DiscreteTable, labels: Labels, weight: Array | None) -> Self:
-        """Learn a temperature from rows that had no say in what the labels chose (`models.semi_naive.held_out`)."""
-        if not self._was_chosen_by_labels:
-            return self.calibrate_with(review(self._joint(), self.class_count_, table, labels, weight))
-        raw = read_columns(X, self._settings.model)
-        pieces = dealt(row_hashes(table, raw), labels.codes, weight)
-        reviews = [self._review_of(raw, labels, pieces, scored, weight is not None) for scored in pieces.in_turn()]
-        return self.calibrate_with(joined(reviews))
-
-    def _review_of(self, raw: RawTable, labels: Labels, pieces: Dealt, scored: Array, is_weighted: bool) -> LeaveOneOut:
-        """Score the marked pieces of rows (n_pieces,) by cuts and structure that the others choose."""
-        settings, part = self._settings, scored if scored.all() else ~scored  # a single row has no others
-        chooses = np.bincount(pieces.row[part], weights=pieces.weight[part], minlength=raw.n_rows)
-        rows = chooses > 0
-        own = chooses[rows] if is_weighted else None
-        plan = recut(self.columns_, raw, rows, some_labels(labels, rows), own, settings, self.discretize)
-        table = code_columns(raw, plan, None, settings, learning=True).take(pieces.row)
-        labels, weight = some_labels(labels, pieces.row), pieces.weight if is_weighted else None
-        joint = self._chosen_by_part(table, labels, weight, part, some_labels(labels, part))
-        own = None if weight is None else weight[scored]
-        return review(joint, self.class_count_, table.take(scored), some_labels(labels, scored), own)
-
-    def _chosen_by_part(
-        self, table: DiscreteTable, labels: Labels, weight: Array | None, part: Array, of_part: Labels
-    ) -> Any:
-        """Give the joint of all rows, with the structure that a part of them chooses."""
-        rows, weight_of_part = table.take(part), None if weight is None else weight[part]
-        sums = self._sums_of_table(rows, of_part, weight_of_part)
-        structure = self._chosen(sums, rows, of_part, weight_of_part)
-        if structure is None:
-            structure = self._structure(sums)
-        return self._read_with(self._sums_of_table(table, labels, weight), structure)
 
     @property
     def _was_chosen_by_labels(self) -> bool:
         """Whether the labels of the rows had a say in cuts or structure."""
         return self._learns_structure() or bool(cut_by_labels(self.columns_, self._settings, self.discretize))
-
-    def _learns_structure(self) -> bool:
-        """Tell whether the labels choose which column depends on which."""
-        return False
 
     def _planned_table(self, X: Any, labels: Labels, weight: Array | None) -> DiscreteTable:
         settings = self._settings
@@ -264,6 +236,7 @@ class DiscreteClassifier(ComparingClassifier):
         return self._read_with(sums, self._structure(sums))
 
     def _joint(self) -> Any:
+        """Read the parameters off the sums; of what kind the joint is, each model knows."""
         return super()._joint()
 
     def _likelihood_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> Any:
@@ -310,24 +283,16 @@ class DiscreteClassifier(ComparingClassifier):
     def _require_reading_parameters(self) -> None:
         """Refuse parameters that are out of range, before anything is read."""
         require_missing_rule(self.missing, ("ignore", "state", "error"))
-        if self.unseen not in ("ignore", "error"):
-            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        require_unseen_rule(self.unseen)
         if self.discretize not in METHODS:
             raise ParameterError(f"discretize is {self.discretize!r}; it can be one of {[*METHODS]}")
-        if not isinstance(self.calibrate, bool | np.bool_):
-            raise ParameterError(f"calibrate is {self.calibrate!r}; it must be True or False")
+        require_flag(self.calibrate, "calibrate")
         self._smoothing  # noqa: B018 (refuses what is none)
 
     def _require_names(self, X: Any) -> None:
         """Compare names where they do not find their column: in arrays."""
         if not is_frame(X):
             super()._require_names(X)
-
-    def _combined(self, other: Any, operation: Any) -> Self:
-        result = super()._combined(other, operation)
-        if result is not NotImplemented and "structure_" in self.__dict__:
-            result.structure_ = self.structure_
-        return result
 
     # ------------------------------------------------------------------ what was learned
 
@@ -376,35 +341,7 @@ class DiscreteClassifier(ComparingClassifier):
             "NaiveBayes and CategoricalNB have one"
         )
 
-    def _state_labels(self) -> list[list[Any]]:
-        """Names of the states of each column; None is missing, where that is a state."""
-        plan, singles = self.columns_, self._pairs(self.statistics_).singles
-        last = [None] if self.missing == "state" else []
-        return [
-            [*(bin_labels(column) if column.family == "binned" else variable.labels.tolist()), *last]
-            for column, variable in zip(plan.used, singles.schema, strict=True)
-        ]
-
-    @property
-    def _class_name(self) -> str:
-        """Name of the class beside those of the columns."""
-        return "(class)" if "class" in self._pairs(self.statistics_).schema.names else "class"
-
     @property
     def columns_(self) -> ColumnPlan:
         """Family of each column, and why."""
         return self.statistics_.columns.plan
-
-
-def _with_classes(sums: Sums[ColumnGroups], classes: Variable) -> Sums[ColumnGroups]:
-    """Declare further classes."""
-    union = sums.classes.union(classes)
-    return Sums(sums.class_count.onto(union), sums.columns.onto(union))
-
-
-def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
-    """Place of a column among those that are used, by its name or, in a table without names, by its position."""
-    told = column_name(None, int(column)) if isinstance(column, int | np.integer) else column
-    if isinstance(column, bool) or told not in names:
-        raise ParameterError(f"{parameter} names {column!r}, but there is no such column; there are {list(names)[:10]}")
-    return list(names).index(told)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.frames import write_frame
+from bayeswater.data.number_table import bin_labels
 from bayeswater.inference.forest import Forest
 from bayeswater.typing import Array
 
@@ -27,9 +28,24 @@ class NetworkTables:
     tables: tuple[Array, ...]
 
 
+def state_labels(model: "DiscreteClassifier") -> list[list[Any]]:
+    """Names of the states of each column; None is missing, where that is a state."""
+    schema = model._pairs(model.statistics_).schema
+    last = [None] if model.missing == "state" else []
+    return [
+        [*(bin_labels(column) if column.family == "binned" else variable.labels.tolist()), *last]
+        for column, variable in zip(model.columns_.used, schema, strict=True)
+    ]
+
+
+def class_name(model: "DiscreteClassifier") -> str:
+    """Name of the class beside those of the columns."""
+    return "(class)" if "class" in model._pairs(model.statistics_).schema.names else "class"
+
+
 def family_frame(model: "DiscreteClassifier", j: int, parent: int, share: Array) -> Any:
     """Give P(x_j | y, x_parent) (v_parent or 1, v_j, n_classes) as a labelled frame; -1 is no parent."""
-    labels, names = model._state_labels(), [column.name for column in model.columns_.used]
+    labels, names = state_labels(model), [column.name for column in model.columns_.used]
     n_above, n_states = share.shape[:2]
     frame: dict[str, Any] = {}
     if parent >= 0:
@@ -45,7 +61,7 @@ def forest_tables(model: "DiscreteClassifier") -> dict[str, Any]:
     """Give the class prior, and the table of each column given its parent."""
     model._require_fitted()
     forest: Forest = model._joint()
-    tables = {model._class_name: model._class_table()}
+    tables = {class_name(model): model._class_table()}
     for j, column in enumerate(model.columns_.used):
         tables[column.name] = family_frame(model, j, forest.parents[j], np.exp(forest.log_family(j)))
     return tables
@@ -55,8 +71,8 @@ def joint_tables(model: "DiscreteClassifier") -> dict[str, Any]:
     """Give the class prior, and P(class, state) of each column."""
     model._require_fitted()
     estimate = model._joint().estimate
-    tables = {model._class_name: model._class_table()}
-    for j, (column, labels) in enumerate(zip(model.columns_.used, model._state_labels(), strict=True)):
+    tables = {class_name(model): model._class_table()}
+    for j, (column, labels) in enumerate(zip(model.columns_.used, state_labels(model), strict=True)):
         share = np.exp(estimate.log_joint[estimate.start[j] : estimate.start[j + 1] - 1])
         named = {f"P({label}, {column.name})": share[:, k] for k, label in enumerate(model.classes_.tolist())}
         tables[column.name] = write_frame({column.name: labels} | named, model._library)
@@ -67,8 +83,8 @@ def network_tables(model: "DiscreteClassifier") -> NetworkTables:
     """Give a model whose columns form a forest as a Bayesian network."""
     model._require_fitted()
     forest: Forest = model._joint()
-    names = (model._class_name, *(column.name for column in model.columns_.used))
-    states = (tuple(model.classes_.tolist()), *(tuple(labels) for labels in model._state_labels()))
+    names = (class_name(model), *(column.name for column in model.columns_.used))
+    states = (tuple(model.classes_.tolist()), *(tuple(labels) for labels in state_labels(model)))
     parents: list[tuple[int, ...]] = [()]
     tables = [np.exp(forest.log_prior)]
     for j, p in enumerate(forest.parents):

@@ -16,9 +16,10 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.network.as_network import AsNetwork
-from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
 from bayeswater.models.semi_naive.walking import CodedPiece
+from bayeswater.models.settings import column_place
 from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums

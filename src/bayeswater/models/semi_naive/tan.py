@@ -8,8 +8,9 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.inference.forest import Forest
 from bayeswater.models.network.as_network import AsNetwork
-from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier, column_place
+from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
+from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import PENALTIES, tree_augmented

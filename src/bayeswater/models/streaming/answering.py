@@ -1,7 +1,9 @@
 """Answers for the rows of a source, in pieces: batches in, batches out.
 
 Files and streams give an iterator of Arrow tables, read and answered as they are asked for; an engine gives a lazy
-frame of its own. A piece without rows has an answer without rows, in the same types.
+frame of its own. A piece without rows has an answer without rows, in the same types. Where there are many classes, the
+rows of a piece are scored a few at a time, and where an answer has many columns, files are cut into smaller pieces:
+neither takes more than `BATCH_CELLS` numbers at once.
 
 =========================  =============================================================
 ``predict``                prediction
@@ -22,7 +24,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.row_names import rows_among
 from bayeswater.data.sources.rows import Rows
+from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.decision.loss import as_loss
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
@@ -85,6 +89,18 @@ class Answering:
 
         if not table.num_rows:
             return self.schema.empty_table()
+        n_all, n_at_once = table.num_rows, max(1, BATCH_CELLS // len(self.model.classes_))
+        if n_all <= n_at_once:
+            return self._answer(table)
+        parts = []
+        for start in range(0, n_all, n_at_once):
+            with rows_among(start, n_at_once, n_all):
+                parts.append(self._answer(table.slice(start, n_at_once)))
+        return pa.concat_tables(parts)
+
+    def _answer(self, table: "pa.Table") -> "pa.Table":
+        import pyarrow as pa
+
         found = getattr(self.model, self.method)(table, **self.given)
         if isinstance(found, tuple):
             parts = [found[0], *np.asarray(found[1]).T]

@@ -3,6 +3,9 @@
 It holds the sums of the passes that are finished, the sum of the one that was under way, and the place in the rows up
 to which that reaches; and whose they are: which rows, which model with which parameters. It is replaced as a whole, so
 it is whole at every moment, and removed when the model is fitted.
+
+A file that breaks off may have been counted in part. Its repaired rows are others, so beside the last sum stands the
+last one that has no row of the file that was begun: from there the count goes on where that file has changed.
 """
 
 import os
@@ -12,12 +15,12 @@ from hashlib import sha256
 from json import dumps
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayeswater.data.original_types import arrow_type
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.places import Place
-from bayeswater.errors import BayesError, ModelFileError
+from bayeswater.errors import BayesError, BayesWarning, ModelFileError, warn_user
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.stored.columns import without_vectorizers
 from bayeswater.models.stored.folders import require_folder
@@ -30,6 +33,18 @@ KIND = "checkpoint"
 
 EVERY_SECONDS = 30.0
 """Time between two writings, at least."""
+
+
+class Stand(NamedTuple):
+    """A place in the rows, and the sum of all before it."""
+
+    place: Place
+    total: Any
+
+    @property
+    def n_parts(self) -> int:
+        """Parts, from the first on, that have rows in the sum."""
+        return self.place.part + (self.place.part_row > 0)
 
 
 class Checkpoint:
@@ -48,7 +63,8 @@ class Checkpoint:
         require_folder(self.path)
         self.model, self.settings = type(model).__name__, _settings_of(model, names)
         self.finished: list[Any] = []
-        self.under_way: tuple[Place, Any] | None = None
+        self.under_way: Stand | None = None
+        self.before_file: Stand | None = None  # the last without a row of the file that is under way
         self.n_walked = 0  # passes that this walk has made or found
         self._written = time.monotonic()
         if self.path.exists():
@@ -71,15 +87,16 @@ class Checkpoint:
             self._write_at_last(error)
             raise
         self.finished.append(total)
-        self.under_way = None
+        self.under_way = self.before_file = None
         self.write()
         return total
 
     def write(self) -> None:
         """Put what was counted so far into the file."""
-        content, arrays = described([self.finished, self.under_way and self.under_way[1]])
-        place = self.under_way and list(self.under_way[0])
-        document = {**self._identity, "n_parts_seen": self.rows.n_parts_seen, "place": place, **content}
+        stands = [self.under_way, self.before_file]
+        content, arrays = described([self.finished, *(stand and stand.total for stand in stands)])
+        places = [stand and list(stand.place) for stand in stands]
+        document = {**self._identity, "n_parts_seen": self.rows.n_parts_seen, "places": places, **content}
         try:
             write_model_file(self.path, document, arrays)
         except OSError as error:
@@ -106,7 +123,9 @@ class Checkpoint:
         return repr(str(self.path))
 
     def _after(self, place: Place, total: Any) -> None:
-        self.under_way = place, total
+        if self.under_way is not None and self.under_way.place.part < place.part:
+            self.before_file = self.under_way
+        self.under_way = Stand(place, total)
         if time.monotonic() - self._written >= EVERY_SECONDS:
             self.write()
 
@@ -130,14 +149,10 @@ class Checkpoint:
             document, arrays = read_model_file(self.path)
             require(document.get("kind") == KIND, f"it holds a {shorten(str(document.get('kind')), 50)}")
             self._require_same(document)
-            self.finished, total = restored(document["nodes"], arrays)
-            place = document["place"]
-            if place is not None:
-                require(
-                    isinstance(place, list) and len(place) == len(Place._fields) and all(map(_is_count, place)),
-                    "its place is none",
-                )
-                self.under_way = Place(*place), total
+            self.finished, *totals = restored(document["nodes"], arrays)
+            self.under_way, self.before_file = (
+                _stand(place, total) for place, total in zip(document["places"], totals, strict=True)
+            )
             self._require_same_parts(document)
         except OSError as error:
             raise ModelFileError(f"cannot read the checkpoint {self._named}: {error.strerror or error}") from error
@@ -163,22 +178,31 @@ class Checkpoint:
     def _require_same_parts(self, document: Document) -> None:
         """Refuse a change of what was counted, and of the first rows, by which columns are read.
 
-        Files that no pass has come to yet may be others: a bad one may have been repaired.
+        Files that no pass has come to yet may be others: a bad one may have been repaired. Where it was counted in
+        part, the count goes back to where it had none of its rows.
         """
         now = self.rows.fingerprint(self.names).parts
         before, n_seen = document["parts"], document["n_parts_seen"]
         require(isinstance(before, list) and _is_count(n_seen), "it does not say which files it is of")
         n_parts = max(len(before), len(now))
-        n_needed = n_parts if self.finished else 0
-        if self.under_way is not None:
-            place, _ = self.under_way
-            n_needed = max(n_needed, n_seen, place.part + (place.part_row > 0))
-        for number in range(min(n_needed, n_parts)):
-            name = self.rows.parts[number].name if number < len(now) else f"file {number + 1} of {self.rows.name}"
-            require(
-                before[number : number + 1] == [*now[number : number + 1]],
-                f"{name} is not what it was: its name, size or time, or its place among the files has changed",
-            )
+        changed = next((k for k in range(n_parts) if before[k : k + 1] != [*now[k : k + 1]]), n_parts)
+        name = self.rows.parts[changed].name if changed < len(now) else f"file {changed + 1} of {self.rows.name}"
+        if changed == n_parts or not self._has_counted(changed, n_seen):
+            return
+        if self.under_way is not None and self.before_file is not None:
+            n_again = self.under_way.place.n_rows - self.before_file.place.n_rows
+            self.under_way, self.before_file = self.before_file, None
+            if not self._has_counted(changed, n_seen):
+                again = f"{n_again:,} rows are counted anew"
+                warn_user(f"{name} has changed since it was counted in part: {again}", BayesWarning)
+                return
+        raise ModelFileError(
+            f"{name} is not what it was: its name, size or time, or its place among the files has changed"
+        )
+
+    def _has_counted(self, part: int, n_seen: int) -> bool:
+        """Tell whether what was counted depends on a part, of those that the first rows came from or of others."""
+        return bool(self.finished) or (self.under_way is not None and part < max(n_seen, self.under_way.n_parts))
 
     def _declare(self, types: Any) -> None:
         """Read columns in the types in which they were read: a cell far down may have shown a wider one."""
@@ -187,6 +211,15 @@ class Checkpoint:
         other = {name: arrow_type(kind) for name, kind in types.items() if name in known and kind != known[name]}
         if any(kind is not None for kind in other.values()):
             self.rows.declare({name: kind for name, kind in other.items() if kind is not None})
+
+
+def _stand(place: Any, total: Any) -> Stand | None:
+    """Read where a sum ends."""
+    if place is None:
+        return None
+    is_place = isinstance(place, list) and len(place) == len(Place._fields) and all(map(_is_count, place))
+    require(is_place, "its place is none")
+    return Stand(Place(*place), total)
 
 
 def _is_count(number: Any) -> bool:

@@ -1,7 +1,7 @@
 """`fit(source, target=...)`: where the rows are found, and which road they go.
 
 A table that is in memory is parted into columns and labels and fitted as ever. So is a source whose first rows are all
-its rows. All others are read in pieces (`walking`).
+its rows. All others are read in pieces (`walking`), or into memory by models that look at rows many times (`whole`).
 """
 
 from collections.abc import Callable
@@ -28,13 +28,26 @@ def fit_source(
     model: Any, source: Any, y: Any, sample_weight: Any, target: Any, checkpoint: Any = None, progress: Any = None
 ) -> Any:
     """Fit a model to a source, of which one column holds the labels."""
+    require_target(target, y)
+    if is_in_memory(source):
+        require_no_checkpoint(checkpoint)
+        return model.fit(*parted(source, target, sample_weight))
+    examples = labelled_rows(source, target, sample_weight)
+    with told(examples.rows, progress):
+        learned_from(model, examples, checkpoint)
+    return model
+
+
+def require_target(target: Any, y: Any) -> None:
+    """Refuse what is no name of a column, and labels beside it."""
     if y is not None:
         raise ParameterError(f"target names the column of labels, {target!r}, so there is no y to give; leave y out")
     if not isinstance(target, str):
         raise ParameterError(f"target is {target!r}; give the name of the column of labels")
-    if is_in_memory(source):
-        require_no_checkpoint(checkpoint)
-        return model.fit(*_parted(source, target, sample_weight))
+
+
+def labelled_rows(source: Any, target: str, sample_weight: Any) -> LabelledRows:
+    """Give the rows of a source that is read in pieces; refuse what has no columns with names."""
     rows = rows_to_learn(source)
     if rows is None:
         raise DataError(
@@ -43,9 +56,7 @@ def fit_source(
         )
     if not (sample_weight is None or isinstance(sample_weight, str)):
         raise ParameterError("sample_weight must be the name of a column of the source")
-    with told(rows, progress):
-        learned_from(model, LabelledRows(rows, target, sample_weight), checkpoint)
-    return model
+    return LabelledRows(rows, target, sample_weight)
 
 
 def require_no_checkpoint(checkpoint: Any) -> None:
@@ -112,7 +123,7 @@ def warn_of_unlabelled(n_rows: int, target: str) -> None:
     warn_user(f"{n_rows:,} {are} in {target!r} and were left out", BayesWarning)
 
 
-def _parted(frame: Any, target: str, sample_weight: Any) -> tuple[Any, Any, Any]:
+def parted(frame: Any, target: str, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Part a frame into columns, labels and weights; rows without a label are left out."""
     weight = sample_weight if isinstance(sample_weight, str) else None
     names = [str(name) for name in getattr(frame, "columns", [])] if library_of(frame) != "pyarrow" else None

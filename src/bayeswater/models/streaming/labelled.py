@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from re import Match
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswater.data.column_kinds import SAMPLED
 from bayeswater.data.sources.cutting import Stretch
-from bayeswater.data.sources.row_names import ROW, rows_named
+from bayeswater.data.sources.row_names import places_told, rows_named
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS, nearest_names
 from bayeswater.engines.engine_rows import EngineRows
-from bayeswater.errors import BayesError, DataError, SchemaError
+from bayeswater.errors import DataError, SchemaError
 from bayeswater.models.streaming.categories import require_few_categories
 from bayeswater.models.streaming.examples import Examples, Piece
+from bayeswater.models.streaming.grouping import by_groups
 from bayeswater.models.streaming.walking import plus
 from bayeswater.typing import Array
 
@@ -50,6 +50,7 @@ class LabelledRows(Examples):
         for name, what in ((target, "target column"), *([(weight, "column of weights")] if weight else [])):
             if name not in names:
                 raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(str(name), names)}")
+            rows.require_in_all_parts(name)
         self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
         if not self.columns:
             raise DataError(f"{rows.name}: there is no column beside {target!r} to learn from")
@@ -90,7 +91,10 @@ class LabelledRows(Examples):
 
     @cached_property
     def _first(self) -> "Found":
-        return Labelled(_nothing, tuple(self.columns), self.target, self.weight).found(self._first_rows)
+        return self._found(self._first_rows)
+
+    def _found(self, table: "pa.Table") -> "Found":
+        return Labelled(_nothing, tuple(self.columns), self.target, self.weight).found(table)
 
     @property
     def head(self) -> Piece:
@@ -135,11 +139,24 @@ class LabelledRows(Examples):
 
     # ------------------------------------------------------------------ all rows
 
+    def at_once(self, table: "pa.Table") -> tuple[Piece, Array]:
+        """Give the rows of a table of all rows that count, and marks of these among all."""
+        found = self._found(table)
+        self.n_rows, self.n_unlabelled = found.n_rows, found.n_unlabelled
+        if found.piece is None:
+            raise self._without_labels()
+        return found.piece, found.kept
+
     def sum(self, of: Callable[[Piece], Any], columns: Sequence[str] | None = None) -> Any:
         """Add up what a function gives for every piece of the source."""
         columns = self.columns if columns is None else list(columns)
         place = self.rows if self.checkpoint is None else self.checkpoint
-        total: Total = place.sum(Labelled(of, tuple(columns), self.target, self.weight), self.needed(columns))
+        counted = by_groups(of, self.rows, columns, self.target) if self.weight is None else None
+        total: Total = (
+            place.sum(Labelled(of, tuple(columns), self.target, self.weight), self.needed(columns))
+            if counted is None
+            else Total(*counted)
+        )
         self.n_rows, self.n_unlabelled = total.n_rows, total.n_unlabelled
         if total.found is None:
             raise self._without_labels()
@@ -202,23 +219,6 @@ class Labelled:
         weight = None if self.weight is None else table.column(self.weight).to_numpy()
         piece = Piece(table.select(self.columns), table.column(self.target), weight)
         return Found(piece, kept, table.num_rows, n_unlabelled)
-
-
-@contextmanager
-def places_told(kept: Array) -> Iterator[None]:
-    """Give errors that speak of a row the place it has among all: a model sees only those that are `kept`."""
-    try:
-        yield
-    except BayesError as error:
-        if kept.all():
-            raise
-        places = np.flatnonzero(kept)
-
-        def placed(found: Match[str]) -> str:
-            row = found["row"]
-            return found[0] if row is None or int(row) >= len(places) else f"row {places[int(row)]}"
-
-        raise type(error)(ROW.sub(placed, str(error))) from error
 
 
 @dataclass(frozen=True)

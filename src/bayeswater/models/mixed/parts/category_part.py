@@ -19,6 +19,7 @@ from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
 from bayeswater.estimate.smoothing import best_alphas
 from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.smoothing_without import SmoothingWithout
 from bayeswater.models.mixed.parts.number_part import NumberPart
 from bayeswater.models.mixed.parts.part import Part, Settings
@@ -107,9 +108,7 @@ class StatePart(Part):
             if not len(part):
                 drawn[column.name] = [None] * len(codes)
                 continue
-            cumulated = part.cumsum(axis=0).T[codes]  # (n_rows, n_states)
-            state = (rng.random((len(codes), 1)) * cumulated[:, -1:] >= cumulated).sum(axis=1)
-            drawn[column.name] = self.drawn(sums, j, state, rng)
+            drawn[column.name] = self.drawn(sums, j, draw_states(part.T[codes], rng), rng)
         return drawn
 
     @abstractmethod

@@ -7,7 +7,8 @@ import numpy as np
 
 from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import SparseMatrix, require_values, require_width
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.data.matrix_checks import require_values, require_width
 from bayeswater.data.missing import require_no_missing
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.text import TextTable, read_text

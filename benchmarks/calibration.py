@@ -1,0 +1,94 @@
+"""Calibration on public tables: log-loss and ECE of `NaiveBayes`, plain and with ``calibrate=True``.
+
+Five folds of every table (as many as its rarest class has rows, where that is fewer, and at least two), stratified by
+class; families of columns are chosen in each fold by the plain model, and the calibrated one has the same. Figures are
+of all held-out rows of a table together: ECE of the top label in 15 bins of equal width, log-loss with no row above 30,
+since a class may be missing among the rows to learn from.
+
+The tables are no part of the project: they are looked for under BAYESWATER_DATA, and without them the section is left
+out.
+
+    python -m benchmarks.calibration [names of tables]
+"""
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.model_selection import StratifiedKFold
+
+from bayeswater import NaiveBayes
+from bayeswater.data.sources.opening import open_source
+from bayeswater.decision.scorecard import Scorecard
+from benchmarks.accuracy import DATA, NAMES_OF_ROWS
+
+MOST_FOLDS = 5
+LEAST_LOG_PROBABILITY = -30.0
+
+POORLY_CALIBRATED = 0.05
+"""ECE of the plain model above which a table is one of those that calibration is for."""
+
+
+def calibration(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Give the figures of each table, and then what calibration does to those whose plain ECE is large."""
+    records = [_measured(name) for name in names or sorted(path.stem for path in DATA.glob("*.arff"))]
+    yield from records
+    poor = [record for record in records if record["ECE"] > POORLY_CALIBRATED]
+    if not poor:
+        return
+    mean = {title: float(np.mean([record[title] for record in poor])) for title in TITLES}
+    yield {
+        "table": f"mean of the {len(poor)} with ECE over {POORLY_CALIBRATED}",
+        **mean,
+        "ECE cut by %": 100 * (1 - mean["ECE, calibrated"] / mean["ECE"]),
+    }
+    rise = max(records, key=_rise)
+    yield {"table": f"largest rise of the log-loss: {rise['table']}", **{title: rise[title] for title in TITLES[:2]}}
+
+
+TITLES = ("log-loss", "log-loss, calibrated", "ECE", "ECE, calibrated")
+
+
+def _rise(record: dict[str, Any]) -> float:
+    return float(record["log-loss, calibrated"] - record["log-loss"])
+
+
+def _measured(name: str) -> dict[str, Any]:
+    X, y = _read(DATA / f"{name}.arff")
+    classes, codes = np.unique(y, return_inverse=True)
+    n_folds = max(2, min(MOST_FOLDS, int(np.bincount(codes).min())))
+    plain, calibrated = np.full((2, len(y), len(classes)), LEAST_LOG_PROBABILITY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class of one row; a category that the folds to learn from do not have
+        for learn, judge in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes):
+            model = NaiveBayes().fit(X.take(learn), y[learn])
+            other = NaiveBayes(columns=model.columns_, calibrate=True).fit(X.take(learn), y[learn])
+            known = np.flatnonzero(np.isin(classes, model.classes_))
+            plain[np.ix_(judge, known)] = model.predict_log_proba(X.take(judge))
+            calibrated[np.ix_(judge, known)] = other.predict_log_proba(X.take(judge))
+    cards = [Scorecard.of(np.maximum(scores, LEAST_LOG_PROBABILITY), codes) for scores in (plain, calibrated)]
+    figures = [figure for what in ("log_loss", "ece") for figure in (getattr(card, what) for card in cards)]
+    return {
+        "table": name,
+        "rows": len(y),
+        "classes": len(classes),
+        "folds": n_folds,
+        **dict(zip(TITLES, figures, strict=True)),
+    }
+
+
+def _read(path: Path) -> tuple[pa.Table, np.ndarray]:
+    table = pa.concat_tables(open_source(str(path)).batches()).combine_chunks()
+    target = table.column_names[-1]
+    y = np.array(table[target].to_pylist(), dtype=str)
+    return table.drop_columns([target, *NAMES_OF_ROWS.get(path.stem, [])]), y
+
+
+if __name__ == "__main__":
+    from benchmarks.report import text_table
+
+    print(text_table(list(calibration(sys.argv[1:]))))

@@ -1,0 +1,153 @@
+"""What users call a table of numbers, read as a `Matrix`.
+
+Arrays, CSR matrices and frames of native numbers are taken as they are; other formats are converted once. Missing cells
+become NaN, and what is no number is refused with its place.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.columns_in_memory import one_array
+from bayeswater.data.frames import is_frame, is_sparse_frame, library_of, numeric_column, read_frame, require_own_names
+from bayeswater.data.labels import is_missing
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable, Matrix, SparseMatrix, column_name
+from bayeswater.data.matrix_checks import require_cells
+from bayeswater.errors import DataError
+from bayeswater.typing import Array
+
+NATIVE = "biuf"
+"""Kinds of numbers that are read as they are."""
+
+
+def read_dense(X: Any, model: str) -> DenseTable:
+    """Read a table of numbers that may not be sparse."""
+    if not isinstance(X, np.ndarray):
+        from scipy.sparse import issparse
+
+        if issparse(X) or is_sparse_frame(X):
+            raise TypeError(
+                f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
+                f"use '{'.sparse.to_dense()' if is_frame(X) else '.toarray()'}' to convert to dense."
+            )
+    matrix = read_matrix(X, model)
+    assert not isinstance(matrix, SparseMatrix)
+    return matrix
+
+
+def read_matrix(X: Any, model: str) -> Matrix:
+    """Read a table of numbers; missing cells become NaN, everything that is no number is refused."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in NATIVE and not isinstance(X, np.matrix):
+        require_cells(X.shape, model)
+        return DenseMatrix(_native(X))
+    if is_frame(X):
+        return _from_frame(X, model)
+    from scipy import sparse
+    from sklearn.utils import check_array
+
+    given = X
+    try:
+        X = check_array(
+            _filled(X),
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+            estimator=model,
+            accept_large_sparse=True,
+        )
+        if X.dtype.kind == "O":  # lists with None
+            X = _filled(X).astype(np.float64)
+    except ValueError as error:
+        raise _unreadable(given, error) from None
+    if X.dtype.kind not in NATIVE:
+        raise DataError(f"X holds {X.dtype}, not numbers; convert it, or use CategoricalNB for categories")
+    return _from_sparse(X) if sparse.issparse(X) else DenseMatrix(_native(X))
+
+
+def _from_sparse(X: Any, names: tuple[str, ...] | None = None) -> SparseMatrix:
+    if not X.has_canonical_format:  # a cell stored in two parts is one cell
+        X = X.copy()
+        X.sum_duplicates()
+    return SparseMatrix(X.indptr, X.indices, _native(X.data), X.shape[1], names)
+
+
+def _from_frame(X: Any, model: str) -> Matrix:
+    if is_sparse_frame(X):
+        require_cells(X.shape, model)
+        require_own_names(X.columns)
+        return _from_sparse(X.sparse.to_coo().tocsr(), names_of(X, tuple(X.columns)))
+    kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
+    if len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
+        require_cells(X.shape, model)
+        require_own_names(X.columns)
+        return DenseMatrix(_native(X.to_numpy()), names_of(X, tuple(X.columns)))  # one block of memory: no copy
+    frame = read_frame(X)
+    require_cells(frame.table.shape, model)
+    columns = tuple(_native(numeric_column(frame, name)) for name in frame.names)
+    values, names = one_array(columns), names_of(X, frame.names)
+    return ColumnMatrix(columns, names) if values is None else DenseMatrix(values, names)
+
+
+def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Names of a frame's columns; as in scikit-learn, there are none where pandas counts them or gives them tuples."""
+    if library_of(X) == "pandas" and not all(isinstance(name, str) for name in X.columns):
+        return None
+    return names
+
+
+def _native(values: Array) -> Array:
+    """Bring half precision, long double and foreign byte orders to a kind the loops know; leave the rest as it is."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return values.view(np.uint8)
+    if kind == "f" and values.dtype.itemsize not in (4, 8):
+        return values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _filled(X: Any) -> Any:
+    """Put NaN for the objects of an array that are missing; leave anything else as it is."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
+        return X
+    return np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)
+
+
+def _unreadable(X: Any, error: ValueError) -> DataError:
+    """Say why lists or an array hold no table of numbers: rows of different length, or text."""
+    if isinstance(X, list | tuple) and all(isinstance(row, list | tuple | np.ndarray) for row in X):
+        uneven = ragged(X)
+        if uneven is not None:
+            return uneven
+    cells = np.array(X, dtype=object)
+    if cells.ndim == 2:
+        for row, column in np.ndindex(cells.shape):
+            cell: Any = cells[row, column]
+            if isinstance(cell, str | bytes) and not _is_number_text(cell):
+                return DataError(
+                    f"could not convert string to float: column {column_name(None, column)!r} holds {cell!r} in row "
+                    f"{row}, not a number; encode it, or use CategoricalNB for categories"
+                )
+    return DataError(str(error))
+
+
+def ragged(rows: Sequence[Any]) -> DataError | None:
+    """Say which of some rows in lists has another length than the first, if one has."""
+    widths = [len(row) for row in rows]
+    odd = next((row for row, width in enumerate(widths) if width != widths[0]), None)
+    if odd is None:
+        return None
+    return DataError(
+        f"X is ragged: row {odd} has {widths[odd]} cell(s), and row 0 has {widths[0]}; give every row one cell for "
+        "each column"
+    )
+
+
+def _is_number_text(cell: str | bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

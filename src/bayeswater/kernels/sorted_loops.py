@@ -1,0 +1,82 @@
+"""Loops over a long column of numbers: dealt to their classes, summed, looked at, parted into buckets.
+
+Each reads the numbers once where NumPy reads and writes them several times; `SortedColumn` has the references. Sums of
+floats run in lanes and short stretches: neither is one addition a long wait for the one before, nor do errors of
+rounding pile up.
+"""
+
+import numpy as np
+
+from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.key_cells import LARGEST
+
+LONG = 2**17
+"""Numbers of a column from which on it goes through loops."""
+
+LANES = 8
+STRETCH = 1024
+
+LEAST = -(2**63)
+"""Below every bucket."""
+
+BEYOND_COUNTS = 2.0**53
+"""From here on every float is whole, and being so says nothing."""
+
+
+@compiled
+def deal(x, codes, place, dealt):  # type: ignore[no-untyped-def]
+    """Put the numbers of each class one behind the other, from its place on, in the order of the rows."""
+    for i in range(len(x)):
+        here = place[codes[i]]
+        dealt[here] = x[i]
+        place[codes[i]] = here + 1
+
+
+@compiled
+def distance_sums(x, center):  # type: ignore[no-untyped-def]
+    """Sum the distances of numbers from a center, and the squares of the distances."""
+    total, square = 0.0, 0.0
+    totals, squares = np.zeros(LANES), np.zeros(LANES)
+    for start in range(0, len(x), STRETCH):
+        stop = min(start + STRETCH, len(x))
+        in_lanes = stop - (stop - start) % LANES
+        for i in range(start, in_lanes, LANES):
+            for lane in range(LANES):
+                away = x[i + lane] - center
+                totals[lane] += away
+                squares[lane] += away * away
+        for i in range(in_lanes, stop):
+            away = x[i] - center
+            totals[0] += away
+            squares[0] += away * away
+        for lane in range(LANES):
+            total += totals[lane]
+            square += squares[lane]
+            totals[lane] = 0.0
+            squares[lane] = 0.0
+    return total, square
+
+
+@compiled
+def number_of_counts(x):  # type: ignore[no-untyped-def]
+    """Tell how many numbers are whole, from 0 on and below 2**53."""
+    n = 0
+    for i in range(len(x)):
+        if 0.0 <= x[i] < BEYOND_COUNTS:
+            n += np.int64(x[i]) == x[i]
+    return n
+
+
+@compiled
+def bucket_starts(bits, limits, shift, first):  # type: ignore[no-untyped-def]
+    """Note where in each class, between its limits, another bucket begins, and tell how many; `key_cells` has keys."""
+    n = 0
+    for k in range(len(limits) - 1):
+        last = LEAST
+        for i in range(limits[k], limits[k + 1]):
+            sign = bits[i] >> 63
+            bucket = ((bits[i] ^ (sign & LARGEST)) - sign) >> shift
+            first[n] = i  # written over, unless it stays
+            n += bucket != last
+            last = bucket
+    return n

@@ -1,0 +1,91 @@
+"""A mixed table learned from rows that are read in pieces.
+
+The first rows tell the kinds of columns. One pass counts all rows, and the families that are still open are chosen from
+the sums; ``calibrate=True`` takes another, to leave every row out.
+"""
+
+from copy import copy
+from typing import TYPE_CHECKING, TypeVar
+
+from sklearn.base import clone
+
+from bayeswater.data.column_plan import TEXT, ColumnPlan
+from bayeswater.data.frames import sparse_columns
+from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.errors import BayesWarning, warn_user
+from bayeswater.models.batches import as_triple
+from bayeswater.models.calibrating import LeaveOneOut
+from bayeswater.models.mixed.counting import NOT_AGREED, MixedCounting, MixedTotal
+from bayeswater.models.mixed.held_out_cuts import HeldOut, chosen_cuts, columns_cut_by_labels, rows_held_out, with_cuts
+from bayeswater.models.mixed.open_columns import settled, with_text_settled
+from bayeswater.models.mixed.planning import plan_columns
+from bayeswater.models.streaming.examples import Examples, Piece
+from bayeswater.models.streaming.reviewing import reviewed
+from bayeswater.models.streaming.walking import Pass, Walk
+from bayeswater.statistics.number_profile import NumberProfile
+
+if TYPE_CHECKING:
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
+
+Model = TypeVar("Model", bound="NaiveBayes")
+
+
+def walk_over_columns(model: Model, examples: Examples, classes: Variable | None = None) -> Walk[Model]:
+    """Learn a mixed table: plan it, count it, settle its families, calibrate it; `classes` are declared beforehand."""
+    head = examples.head
+    cut_by_labels = columns_cut_by_labels(model._settings) if model.calibrate else ()
+    plan, raw = _planned(model, head)
+    read = (head.X, raw) if examples.in_order is not None else None  # elsewhere the first rows come again
+    total: MixedTotal = yield Pass(
+        MixedCounting(clone(model), plan, tuple(sparse_columns(head.X)), cut_by_labels, read),
+        then="calibrate=True reads the rows twice" if model.calibrate else "",
+    )
+    sums = total.sums if classes is None else total.sums.with_classes(classes)
+    model._require_prior(sums.classes.n_states)
+    for name, shown in total.shown.items():
+        if sums.columns.plan[name].family == TEXT:
+            sums = with_text_settled(model, sums, [name], *shown)
+    model._keep(settled(model, sums, *head[:3]), head.X, first=True)
+    _warn_of_left_out(model.columns_)
+    if not model.calibrate:
+        return model
+    profile = sums.columns.groups.get("undecided")
+    if isinstance(profile, NumberProfile) and total.choosing is not None:
+        return model.calibrate_with((yield from _review_of_rest(model, examples, total.choosing, profile)))
+    return model.calibrate_with((yield from reviewed(model, examples)))
+
+
+def _planned(model: "NaiveBayes", head: Piece) -> tuple[ColumnPlan, RawTable]:
+    """Plan the columns by the first rows."""
+    model._require_reading_parameters()
+    raw = read_raw(head.X, type(model).__name__)
+    if raw.n_rows != len(head.y):
+        raise inconsistent_lengths(raw.n_rows, len(head.y))
+    return plan_columns(raw, model._settings.given, model.family), raw
+
+
+def _warn_of_left_out(plan: ColumnPlan) -> None:
+    """Name the columns of which no value was found, or none that could be read."""
+    for column in plan:
+        if column in plan.open or column.why == NOT_AGREED:
+            later = "it is read once later rows have one, or at once if you say how"
+            warn_user(
+                f"column {column.name!r} is left out: {column.why}; "
+                f"{'say how it is read' if column.why == NOT_AGREED else later}, for example "
+                f"columns={{{column.name!r}: 'categorical'}}",
+                BayesWarning,
+            )
+
+
+def _review_of_rest(
+    model: "NaiveBayes", examples: Examples, chosen_by: NumberProfile, profile: NumberProfile
+) -> Walk[LeaveOneOut]:
+    """Score the rows that had no say in cuts, by those that the other rows chose (`models.mixed.held_out_cuts`)."""
+    sums = with_cuts(model.statistics_, profile, chosen_cuts(chosen_by, profile), model._settings)
+    judge = copy(model)._adopt(sums)
+    if examples.in_order is not None:
+        rows = (model._rows_that_count(*as_triple(batch)) for batch in examples.in_order)
+        return judge.leave_one_out(rows_held_out(rows))
+    return (yield from reviewed(judge, examples, HeldOut(type(model).__name__, model.columns_)))

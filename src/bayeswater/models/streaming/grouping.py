@@ -1,0 +1,128 @@
+"""Sums of groups that the place of the rows has counted by itself, where it can: no row has to come to us.
+
+Sums that look at each column alone are those of any rows that have the same margins: how often each cell of a column
+meets each label. So few rows are made that have them, each with a weight, and the model counts these as it counts all
+others. Moments are read off the sums of each partition. Where the groups do not say enough (cells that are missing or
+out of range, digits that cancelled), rows are counted piece by piece as ever, and say what is wrong with them.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.data.labels import encode_labels
+from bayeswater.data.sources.groups import Margin, Spread
+from bayeswater.data.sources.rows import Rows
+from bayeswater.errors import BayesError
+from bayeswater.models.streaming.counting import Counting
+from bayeswater.models.streaming.examples import Piece
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SHARE_KEPT = 1e-4
+"""What must remain of a sum of squares as scatter: four of sixteen digits may cancel."""
+
+Counted = tuple[Any, int, int]
+"""Sums, rows that have a label, and rows that have none."""
+
+
+def by_groups(of: Callable[[Piece], Any], rows: Rows, columns: Sequence[str], target: str) -> Counted | None:
+    """Give the sums of a model that is counted by groups; None where they have to be counted row by row."""
+    if not isinstance(of, Counting):
+        return None
+    match of.model._grouped_as:
+        case "margins":
+            margins = rows.margins(columns, target)
+            return None if margins is None else _of_margins(of, dict(zip(columns, margins, strict=True)))
+        case "spreads":
+            spreads = rows.spreads(columns, target)
+            return None if spreads is None else _of_spreads(spreads, tuple(columns))
+        case _:
+            return None
+
+
+def _of_margins(of: Counting, margins: dict[str, Margin]) -> Counted | None:
+    piece = with_margins(margins)
+    if piece is None:
+        return None
+    first = next(iter(margins.values()))
+    n_labelled = int(piece.weight.sum())
+    try:
+        return of(piece), n_labelled, int(first.n_rows.sum()) - n_labelled
+    except BayesError:
+        return None  # it speaks of rows that nobody has
+
+
+def with_margins(margins: dict[str, Margin]) -> Piece | None:
+    """Make rows with weights that have these margins, as few as there are entries; None where there is no label.
+
+    Within a label, the cells of each column are laid end to end, each as long as it is frequent. Wherever one ends in
+    any column, a row ends.
+
+    >>> import pyarrow as pa
+    >>> labels = pa.array(["a", "a"])
+    >>> rows = with_margins(
+    ...     {
+    ...         "x": Margin(labels, pa.array([1, 2]), np.array([3, 1])),
+    ...         "y": Margin(labels, pa.array([7, 8]), np.array([2, 2])),
+    ...     }
+    ... )
+    >>> rows.X.to_pydict(), rows.weight.tolist()
+    ({'x': [1, 1, 2], 'y': [7, 8, 8]}, [2, 1, 1])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = next(iter(margins.values())).labels.drop_null().unique()
+    if not len(known):
+        return None
+    code_of = {name: _codes(margin.labels, known) for name, margin in margins.items()}
+    places: dict[str, list[Any]] = {name: [] for name in margins}
+    labels, weights = [], []
+    for code in range(len(known)):
+        entries = {name: np.flatnonzero(codes == code) for name, codes in code_of.items()}
+        ends = {name: margins[name].n_rows[entry].cumsum() for name, entry in entries.items()}
+        cuts = np.unique(np.concatenate([*ends.values()]))
+        for name, entry in entries.items():
+            places[name].append(entry[np.searchsorted(ends[name], cuts)])
+        weights.append(np.diff(cuts, prepend=0))
+        labels.append(np.full(len(cuts), code))
+    cells = {name: pc.take(margins[name].cells, pa.array(np.concatenate(place))) for name, place in places.items()}
+    return Piece(pa.table(cells), pc.take(known, pa.array(np.concatenate(labels))), np.concatenate(weights))
+
+
+def _of_spreads(spreads: Sequence[Spread], names: tuple[str, ...]) -> Counted | None:
+    """Add up the moments of partitions, in their order."""
+    found, squares, n_unlabelled = [], [], 0
+    for spread in spreads:
+        known = np.asarray(spread.labels.is_valid())
+        n_unlabelled += int(spread.n_rows[~known].sum())
+        if known.any():
+            labels = encode_labels(spread.labels.drop_null())
+            order = np.argsort(labels.codes)  # each label stands but once
+            n, mean, scatter, square = (
+                part[known][order] for part in (spread.n_rows, spread.mean, spread.scatter, spread.square)
+            )
+            count = ClassCounts(labels.variable, n)
+            found.append(Sums(count, Moments(labels.variable, names, n[:, None], mean, scatter)))
+            squares.append(Sums(count, Moments(labels.variable, names, n[:, None], np.zeros_like(mean), square)))
+    if not found:
+        return None
+    sums = reduce(add, found)
+    if (sums.columns.scatter < SHARE_KEPT * reduce(add, squares).columns.scatter).any():
+        return None
+    return sums, int(sums.class_count.count.sum()), n_unlabelled
+
+
+def _codes(labels: "pa.Array", known: "pa.Array") -> Any:
+    """Give the places of labels among those known, -1 for null: (n_entries,)."""
+    import pyarrow.compute as pc
+
+    return pc.index_in(labels, known, skip_nulls=True).fill_null(-1).to_numpy()
