@@ -123,6 +123,17 @@ def test_help_that_nobody_reads_ends_as_every_closed_pipe_does():
     assert process.wait(60) == 128 + signal.SIGPIPE
 
 
+def test_letters_that_standard_output_cannot_write_are_escaped(folder):
+    (folder / "ab.bif").write_text(
+        "network n {} variable a { type discrete [ 2 ] { x, 是 }; } variable b { type discrete [ 2 ] { y, n }; } "
+        "probability ( a ) { table 0.5, 0.5; } probability ( b ) { table 0.5, 0.5; }"
+    )
+    plain = {"env": {"PYTHONIOENCODING": "ascii"}}
+    assert finished("dsep", folder / "ab.bif", "a ; b", **plain) == (0, "yes: a \\u22a5 b\n", "")
+    code, out, err = finished("query", folder / "ab.bif", "P(a)", **plain)
+    assert (code, err) == (0, "") and "=========" in out and "\\u662f" in out
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are of Unix")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(folder, sent, code):

@@ -18,6 +18,7 @@ from bayeswater.cli.predict import Answering
 from bayeswater.decision.loss import Loss
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.persistence import load, save
 
 ANSWERS = ["prediction", "P(high)", "P(low)"]
@@ -308,3 +309,12 @@ def test_a_file_without_rows_has_decisions_without_rows(run, folder):
     data.write_text(",".join(COLUMNS) + "\n")
     answer = run("predict", folder / "people.bayes", data, "--loss", path)
     assert (answer.code, answer.out.strip()) == (0, "prediction,action,risk,P(high),P(low)")
+
+
+@pytest.mark.parametrize("verb", ["predict", "explain", "evaluate"])
+def test_a_network_is_no_classifier_and_how_to_ask_it_is_told(run, folder, verb):
+    path = folder / "coin.bayes"
+    save(BayesianNetwork("side", {"side": {"heads": 0.5, "tails": 0.5}}), path)
+    answer = run(verb, path, folder / "people.csv", *(["--target", TARGET] if verb == "evaluate" else []))
+    assert (answer.code, answer.out) == (1, "")
+    assert f"a BayesianNetwork has no class that it predicts; ask it: bayeswater query {path}" in answer.err

@@ -10,7 +10,7 @@ import pytest
 from tests.data.streams import OnlyAStream
 
 from bayeswater import DataError, GaussianNB, SchemaError
-from bayeswater.data.frames import held, is_frame, library_of, numeric_column, read_frame, write_frame
+from bayeswater.data.frames import as_arrow, held, is_frame, library_of, numeric_column, read_frame, write_frame
 
 FRAMES = {
     "pandas": pd.DataFrame({"a": [1, 2]}),
@@ -113,6 +113,25 @@ def test_a_column_of_several_types_is_named_with_its_types(cells, kinds):
 def test_a_frame_that_arrow_cannot_read_says_why():
     with pytest.raises(DataError, match=r"the frame cannot be read: .*; convert that column"):
         read_frame(pd.DataFrame({"a": pd.Series([object()], dtype=object)}))
+
+
+@pytest.mark.parametrize("cells", [[2**70, 1], [1, -(2**64), None], [2**63, -1]])
+def test_whole_numbers_too_large_for_64_bits_are_told_by_column_and_value(cells):
+    message = rf"column 'long' holds {max(cells[:2], key=abs)}, a whole number too large for 64 bits; convert"
+    column = pd.Series(cells, dtype=object)
+    with pytest.raises(DataError, match=message):
+        read_frame(pd.DataFrame({"fine": range(len(cells)), "long": column}))
+    with pytest.raises(DataError, match=message):
+        as_arrow(column.to_numpy(), "long")
+
+
+def test_intervals_and_periods_are_read_by_their_text():
+    periods = pd.Series([*pd.period_range("2020-01", periods=2, freq="M"), pd.NaT], dtype="period[M]")
+    intervals = pd.Series([*pd.arrays.IntervalArray.from_breaks([0, 1, 2]), None], dtype="interval[float64]")
+    frame = read_frame(pd.DataFrame({"month": periods, "width": intervals}))
+    assert frame.table.column("month").to_pylist() == ["2020-01", "2020-02", None]
+    assert frame.table.column("width").to_pylist() == ["(0.0, 1.0]", "(1.0, 2.0]", None]
+    assert not frame.declared
 
 
 # ---------------------------------------------------------------------- numbers in and frames out

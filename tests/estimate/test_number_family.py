@@ -55,6 +55,11 @@ def test_the_family_that_the_values_were_drawn_from_is_found(name):
     assert (choice.cuts is not None) == (family == "binned")
 
 
+def test_bins_between_neighbouring_floats_have_no_width_and_no_density():
+    neighbours = 2.0**53 + 2 * RNG.integers(0, 3, size=N)
+    assert chosen(neighbours, Y).family == "gaussian"
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_choice_is_the_same_for_any_order_and_partition_of_the_rows(name):
     x = COLUMNS[name][1]

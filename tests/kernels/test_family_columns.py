@@ -77,8 +77,7 @@ def test_columns_of_weighted_rows_do_not_depend_on_the_number_of_threads():
     for n in (1, 3):
         families, _ = both(codes, n_states, Score("bdeu"), fractions(700))
         with threads(n):
-            families.prepare(wanted)
-        columns.append([families.column(y, parents).tobytes() for y, parents in wanted])
+            columns.append([column.tobytes() for column in families.columns(wanted)])
     assert columns[0] == columns[1]
 
 
@@ -104,10 +103,58 @@ def test_counts_beyond_the_tables_are_worked_out(monkeypatch):
 
 def test_columns_beyond_the_budget_are_counted_again_and_that_is_told():
     codes, n_states = table(100, [2, 3, 2], seed=1)
-    families = Families(codes, n_states, Score("bic"), cache_bytes=300)
+    families = Families(codes, n_states, Score("bic"), cache_bytes=600)
     first = families.column(0, frozenset())
     assert not families.is_full
     second = families.column(1, frozenset())
     assert families.is_full
     np.testing.assert_array_equal(families.column(1, frozenset()), second)
     assert families.column(0, frozenset()) is first
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "k2", "fnml", "qnml"])
+def test_what_was_counted_before_changes_no_score(name):
+    codes, n_states = table(700, [2, 3, 1, 4, 2, 3], seed=2)
+    wanted = [(y, frozenset(own) - {y}) for own in ((), (1,), (0, 4), (1, 3), (0, 1, 3)) for y in range(6)]
+    one, _ = both(codes, n_states, Score(name))
+    for (y, own), column in zip(wanted, one.columns(wanted), strict=True):
+        alone, _ = both(codes, n_states, Score(name))
+        # The same counts, their terms added up in another order.
+        np.testing.assert_allclose(column, alone.column(y, own), rtol=1e-12, atol=1e-9)
+
+
+def test_a_set_that_was_counted_for_one_family_is_not_counted_for_another():
+    codes, n_states = table(700, [2, 3, 2, 4], seed=2)
+    families, _ = both(codes, n_states, Score("bdeu"))
+    families.column(0, frozenset())
+    assert families.n_counted == 4  # 0 alone, and three pairs
+    families.column(1, frozenset())
+    assert families.n_counted == 4 + 2  # {0, 1} and its parts are known
+    families.column(2, frozenset([0, 1]))
+    before = families.n_counted
+    families.column(0, frozenset([1, 2]))
+    assert families.n_counted == before + 1  # of {0, 1, 2, 3} and {1, 2, 3} the smaller one is new
+
+
+def test_sets_beyond_the_budget_are_counted_again_and_that_is_told(monkeypatch):
+    monkeypatch.setattr("bayeswater.structure.families.FEWEST_SLOTS", 16)
+    codes, n_states = table(200, [2, 3, 2, 4], seed=3)
+    little, _ = both(codes, n_states, Score("bic"))
+    little._most_slots = 16
+    _, slow = both(codes, n_states, Score("bic"))
+    wanted = [(y, frozenset([(y + 1) % 4, (y + 2) % 4])) for y in range(4)] * 2
+    for y, own in wanted:
+        found, expected = little.leaving(y, own), slow.leaving(y, own)
+        np.testing.assert_allclose(found[[y, *own]], expected[[y, *own]], rtol=1e-12)
+    assert little.is_full and little._n_sets <= 8
+
+
+@pytest.mark.parametrize("name", ["bic", "bdeu", "k2"])
+@pytest.mark.parametrize("weight", [None, fractions(300)])
+def test_leaving_tells_what_a_column_tells_of_a_variable_and_its_parents(name, weight):
+    codes, n_states = table(300, [2, 3, 2, 4, 3], seed=8)
+    for families in both(codes, n_states, Score(name), weight):
+        for own in ((), (2,), (0, 1, 4)):
+            alone = families.leaving(3, frozenset(own))
+            np.testing.assert_allclose(alone[[3, *own]], families.column(3, frozenset(own))[[3, *own]], rtol=1e-12)
+            assert families.of(3, own) == pytest.approx(alone[3], rel=1e-12)

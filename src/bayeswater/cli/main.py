@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from cyclopts import App, Parameter
 
@@ -112,6 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in given
     if arguments is None:  # as by Ctrl-C: what is half-written is taken away
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+        if isinstance(sys.stdout, TextIOWrapper):  # a letter that its encoding lacks is escaped, as in messages
+            sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app([argument for argument in given if argument != "--debug"])
         with named_in_errors():

@@ -22,6 +22,11 @@ def load_model(path: str) -> Any:
     from bayeswater.models.persistence import load
 
     model = load(path)
+    if not hasattr(model, "predict"):
+        raise SchemaError(
+            f"{path}: a {type(model).__name__} has no class that it predicts; "
+            f'ask it: bayeswater query {path} "P(A | B=b)"'
+        )
     if not hasattr(model, "feature_names_in_"):
         raise SchemaError(
             f"{path}: this {type(model).__name__} was fitted on an array without column names, so no file can be "

@@ -1,5 +1,6 @@
 """Tables on a terminal: plain, with numbers to the right, and cut into pieces where they are wider than the screen."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,12 +20,13 @@ def plain_table(*headers: str, title: str = "", numbers: Sequence[str] = ()) -> 
 
 
 def bar(share: float) -> str:
-    """Draw a share of one.
+    """Draw a share of one, with a line where standard output has it.
 
-    >>> bar(0.5)
-    '━━━━━━━━━━'
+    >>> bar(0.5) in ("━━━━━━━━━━", "==========")
+    True
     """
-    return "━" * round(BAR_CELLS * share)
+    has_lines = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    return ("━" if has_lines else "=") * round(BAR_CELLS * share)
 
 
 def number(value: Any) -> str:

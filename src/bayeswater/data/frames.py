@@ -75,7 +75,7 @@ def read_frame(X: Any) -> Frame:
         require_own_names(X.columns)
         try:
             table = pa.Table.from_pandas(_with_spelled_categories(X), preserve_index=False)
-        except (pa.ArrowInvalid, TypeError, pa.ArrowNotImplementedError) as error:
+        except (pa.ArrowInvalid, TypeError, pa.ArrowNotImplementedError, OverflowError) as error:
             raise _mixed_column(X, error) from None
         declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
     else:
@@ -92,17 +92,20 @@ def read_frame(X: Any) -> Frame:
 
 
 def _with_spelled_categories(X: Any) -> Any:
-    """Put the text of categories of pandas that Arrow has no labels for, intervals and periods, in their place."""
+    """Put the text of labels of pandas that Arrow has none for, intervals and periods, in their place."""
     pandas = sys.modules["pandas"]
     unknown = (pandas.IntervalDtype, pandas.PeriodDtype)
-    named = [
-        name for name, kind in X.dtypes.items() if kind == "category" and isinstance(kind.categories.dtype, unknown)
-    ]
-    if not named:
+    spelled: dict[Any, Any] = {}
+    for name, kind in X.dtypes.items():
+        if kind == "category" and isinstance(kind.categories.dtype, unknown):
+            spelled[name] = X[name].cat.rename_categories(str)
+        elif isinstance(kind, unknown):
+            spelled[name] = X[name].astype(object).map(str, na_action="ignore")
+    if not spelled:
         return X
     X = X.copy(deep=False)
-    for name in named:
-        X[name] = X[name].cat.rename_categories(str)
+    for name, column in spelled.items():
+        X[name] = column
     return X
 
 
@@ -180,7 +183,9 @@ def as_arrow(cells: Array, name: str) -> Any:
 
     try:
         return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
-    except (pa.ArrowException, OverflowError) as error:
+    except OverflowError:
+        raise _beyond_64_bits(name, cells.tolist()) from None
+    except pa.ArrowException as error:
         kinds = type_names(cells.tolist())
         raise DataError(
             f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "
@@ -227,4 +232,18 @@ def _mixed_column(X: Any, error: Exception) -> DataError:
             return DataError(
                 f"column {name!r} mixes values of types {kinds}; give it one type, for example with .astype(str)"
             )
+        if kinds == ["int"] and any(map(_is_beyond_64_bits, X[name])):
+            return _beyond_64_bits(name, X[name])
     return DataError(f"the frame cannot be read: {error}; convert that column")
+
+
+def _is_beyond_64_bits(cell: Any) -> bool:
+    return isinstance(cell, int | np.integer) and not -(2**63) <= int(cell) < 2**63
+
+
+def _beyond_64_bits(name: str, cells: Iterable[Any]) -> DataError:
+    first = next(filter(_is_beyond_64_bits, cells))
+    return DataError(
+        f"column {name!r} holds {first}, a whole number too large for 64 bits; convert numbers with .astype(float), "
+        "and names with .astype(str)"
+    )

@@ -124,7 +124,7 @@ class ColumnEvidence:
     def _in_bins(self, n_bins: int) -> tuple[float, tuple[float, ...]]:
         cuts = quantile_cuts(self.occupied, n_bins)
         count = self.histogram.between(np.searchsorted(self.occupied.first, cuts))  # (n_bins, n_classes)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # between neighbours there is no float
             width = np.diff([self.occupied.limits[0], *cuts, self.occupied.limits[-1]])
             evidence = dirichlet_log_evidence(BIN_PSEUDO_COUNT, count).sum() - count.sum(axis=1) @ np.log(width)
         return _or_impossible(evidence), cuts

@@ -3,13 +3,21 @@
     scores[x] = score(y | P + x), or score(y | P - x) where x is in P;   scores[y] = score(y | P)
 
 A score is a sum of terms of counts (see `structure.scores`), read from tables over whole numbers. To count, the
-configurations of the parents that some row has are numbered as they come; a cell is a configuration and a state of y.
+configurations of the parents that some row has are numbered; a cell is a configuration and a state of y.
 Cells of many rows are sets of bits, and their rows with a state of x are counted by AND and population count, the last
 state by what remains; the rows of all other cells are counted one by one, four variables x in a pass.
 Deleting a parent reads no row: the cells are added up.
 
 A log-likelihood is at most zero, and x adds to that of y at most what is open about x. Where even that would not pay
 for the parameters, nothing is counted, and the score is -inf: x is not worth joining.
+
+Where equivalent graphs score the same, a score is that of a set less that of a smaller one,
+
+    score(y | P) = t(P + y) - t(P) + c,   t(S) = sum over the cells of S of g(n),
+
+since the pseudo-count of a cell depends on the number of cells alone. So what is counted for one family serves all
+that share a set with it: t is kept by the number of the set (each variable has a random one of 64 bits, a set the
+exclusive or of those of its members), and x is counted only where one of its two sets is new.
 """
 
 from math import lgamma, log
@@ -28,224 +36,306 @@ MOST_CELLS = 2**24
 AT_ONCE = 4
 """Variables whose rows are counted in one pass."""
 
+WORDS = 16
+"""The bits of a state fill a multiple of so many words: then none is left to the slow end of an unrolled loop."""
+
 
 def state_bits(codes: Array, n_states: Array) -> Array:
     """Give the rows of every state of every variable as bits: (sum of n_states, n_words)."""
-    n_words = -(-codes.shape[1] // 64)
+    n_words = -(-codes.shape[1] // (64 * WORDS)) * WORDS
     padded = np.zeros(n_words * 64, dtype=bool)
     bits = np.empty((int(n_states.sum()), n_words), dtype=np.uint64)
     row = 0
     for column, n in zip(codes, n_states.tolist(), strict=True):
         for state in range(n):
-            padded[: len(column)] = column == state
+            np.equal(column, state, out=padded[: len(column)])
             bits[row] = np.packbits(padded, bitorder="little").view(np.uint64)
             row += 1
     return bits
 
 
+def set_numbers(n_variables: int) -> Array:
+    """Give random numbers of 64 bits, always the same, for each variable and, the last one, for the empty set."""
+    return np.random.default_rng(0).integers(1, 2**64, size=n_variables + 1, dtype=np.uint64)
+
+
+@compiled
+def remember_sets(numbers, terms, known_sets, known_terms):  # type: ignore[no-untyped-def]
+    """Put sets that are not there yet into a table of a power of two slots, 0 where one is free; give their number."""
+    mask = np.uint64(len(known_sets) - 1)
+    n_new = 0
+    for k in range(len(numbers)):
+        if numbers[k] == np.uint64(0):
+            continue
+        slot = numbers[k] & mask
+        while known_sets[slot] != np.uint64(0) and known_sets[slot] != numbers[k]:
+            slot = (slot + np.uint64(1)) & mask
+        if known_sets[slot] == np.uint64(0):
+            known_sets[slot] = numbers[k]
+            known_terms[slot] = terms[k]
+            n_new += 1
+    return n_new
+
+
 @compiled
 def score_column(  # type: ignore[no-untyped-def]
-    codes, bits, first_bit, n_states, y, parents, tables, marks, cell_table, row_table, constant, most_gain, scores
+    codes,
+    bits,
+    first_bit,
+    n_states,
+    y,
+    parents,
+    joining,
+    tables,
+    marks,
+    cell_table,
+    row_table,
+    constant,
+    most_gain,
+    numbers,
+    known_sets,
+    known_terms,
+    scores,
+    new_sets,
+    new_terms,
 ):
-    """Fill `scores` (n_variables,).
+    """Fill `scores` (n_variables,), and give how many sets were counted that were not known.
 
     Parameters
     ----------
     codes : (n_variables, n_rows)
     bits, first_bit : rows of each state, and where those of a variable begin
+    joining : whether to score also those that might join; else they are -inf
     tables, marks : terms (n_tables, length) of whole counts, and the pseudo-count (or mark) each is made with
     cell_table, row_table, constant : for each x, which table its cells and its configurations are read from; the rest
     most_gain : for each x, most that it can add to a log-likelihood; infinite where the score is none
+    numbers : (n_variables + 1,) of the variables and of the empty set
+    known_sets, known_terms : t of sets, as `remember_sets` keeps them; of length 0 where a score has no such terms
+    new_sets, new_terms : (2 n_variables,) filled with those that were counted
     """
     n_variables, n_rows = codes.shape
     n_words = bits.shape[1]
     n_y = n_states[y]
-    length = tables.shape[1]
-
-    # Number the configurations of the parents that some row has.
-    configuration = np.zeros(n_rows, dtype=np.int32)
-    n_configurations = 1
+    length = np.uint32(tables.shape[1])
+    mask = np.uint64(max(1, len(known_sets)) - 1)
+    own = numbers[n_variables]
+    stays = np.zeros(n_variables, dtype=np.int64)  # 1 for y itself and its parents
+    stays[y] = 1
     for parent in parents:
-        n = n_states[parent]
-        number = np.full(n_configurations * n, -1, dtype=np.int32)
-        n_configurations = 0
-        for i in range(n_rows):
-            key = configuration[i] * n + codes[parent, i]
-            if number[key] < 0:
-                number[key] = n_configurations
-                n_configurations += 1
-            configuration[i] = number[key]
-    of_configuration = np.full(n_configurations, -1, dtype=np.int64)  # a row that has it
-    count = np.zeros(n_configurations * n_y, dtype=np.int64)
-    for i in range(n_rows):
-        j = configuration[i]
-        if of_configuration[j] < 0:
-            of_configuration[j] = i
-        count[j * n_y + codes[y, i]] += 1
+        own ^= numbers[parent]
+        stays[parent] = 1
+    left = np.zeros(n_variables, dtype=np.int64)  # what has to be counted
+    n_new = size = n_configurations = n_cells = n_large = n_listed = width = 0
+    key = rows_of = row_of = listed = listed_cell = counts = np.zeros(0, dtype=np.uint32)
+    first_cell = cell_key = large_cell = place = left
+    large = np.zeros(0, dtype=np.uint64)
+    for turn in range(2):
+        # First y as it stands and without each parent; then with each of the others.
+        n_left = 0
+        for x in range(n_variables):
+            if stays[x] == turn:
+                continue
+            price = constant[y] - constant[x]
+            cannot_pay = turn == 1 and min(constant[y] - scores[y], most_gain[x]) <= price and most_gain[x] < np.inf
+            if cannot_pay or (turn == 1 and not joining):
+                scores[x] = -np.inf
+                continue
+            number = own if x == y else own ^ numbers[x]
+            n_known = 0
+            total = constant[x]
+            for which in range(min(2, len(known_sets))):
+                slot = number & mask
+                while known_sets[slot] != np.uint64(0) and known_sets[slot] != number:
+                    slot = (slot + np.uint64(1)) & mask
+                if known_sets[slot] == number:
+                    n_known += 1
+                    total += known_terms[slot] if which == 1 else -known_terms[slot]
+                number ^= numbers[y]
+            scores[x] = total
+            if n_known < 2:
+                left[n_left] = x
+                n_left += 1
+        if n_left == 0:
+            continue
 
-    # Large cells become bits; the rows of the others are listed with the number of their cell.
-    mean_states = 0.0
-    for x in range(n_variables):
-        mean_states += n_states[x]
-    least = max(64.0, ROWS_PER_STATE * n_rows * (mean_states / n_variables - 1.0))
-    n_cells = n_large = 0
-    number_of = np.full(n_configurations * n_y, -1, dtype=np.int32)
-    for cell in range(n_configurations * n_y):
-        if count[cell] > least:
-            number_of[cell] = n_large
-            n_large += 1
-    n_cells = n_large
-    n_listed = 0
-    for cell in range(n_configurations * n_y):
-        if 0 < count[cell] <= least:
-            number_of[cell] = n_cells
-            n_cells += 1
-            n_listed += count[cell]
-    cell_of = np.empty(n_cells, dtype=np.int64)
-    for cell in range(n_configurations * n_y):
-        if number_of[cell] >= 0:
-            cell_of[number_of[cell]] = cell
-    large = np.empty((n_large, n_words), dtype=np.uint64)
-    for c in range(n_large):
-        cell = cell_of[c]
-        row = of_configuration[cell // n_y]
-        own = first_bit[y] + cell % n_y
-        for w in range(n_words):
-            large[c, w] = bits[own, w]
-        for parent in parents:
-            own = first_bit[parent] + codes[parent, row]
-            for w in range(n_words):
-                large[c, w] &= bits[own, w]
-    listed = np.empty(n_listed, dtype=np.int32)
-    listed_cell = np.empty(n_listed, dtype=np.int32)
-    n_listed = 0
-    for i in range(n_rows):
-        c = number_of[configuration[i] * n_y + codes[y, i]]
-        if c >= n_large:
-            listed[n_listed] = i
-            listed_cell[n_listed] = c
-            n_listed += 1
+        if n_cells == 0:
+            # Read the parents and y as the digits of one number; where there would be more than rows, number anew.
+            key = np.zeros(n_rows, dtype=np.uint32)
+            size = 1
+            for k in range(len(parents) + 1):
+                v = parents[k] if k < len(parents) else y
+                n = n_states[v]
+                if size * n > n_rows:
+                    anew = np.zeros(size, dtype=np.uint32)
+                    size = 0
+                    for i in range(n_rows):
+                        if anew[key[i]] == 0:
+                            size += 1
+                            anew[key[i]] = size
+                        key[i] = anew[key[i]] - np.uint32(1)
+                if size * n >= 2**32:
+                    raise MemoryError("a variable and its parents have too many cells to be numbered")
+                digit = np.uint32(n)
+                for i in range(n_rows):
+                    key[i] = key[i] * digit + codes[v, i]
+                size *= n
+            rows_of = np.zeros(size, dtype=np.uint32)
+            row_of = np.zeros(size, dtype=np.uint32)
+            for i in range(n_rows):
+                rows_of[key[i]] += np.uint32(1)
+                row_of[key[i]] = i
+            # Cells that some row has, those of a configuration after one another.
+            cell_key = np.zeros(min(size, n_rows), dtype=np.int64)
+            first_cell = np.zeros(min(size, n_rows) + 1, dtype=np.int64)
+            for k in range(size):
+                if rows_of[k] > 0:
+                    if n_cells == 0 or k // n_y > cell_key[n_cells - 1] // n_y:
+                        n_configurations += 1
+                    cell_key[n_cells] = k
+                    n_cells += 1
+                    first_cell[n_configurations] = n_cells
+            place = np.zeros(n_configurations, dtype=np.int64)
+            width = n_configurations * n_y
+            counts = np.zeros(width, dtype=np.uint32)
 
-    is_parent = np.zeros(n_variables, dtype=np.bool_)
-    for parent in parents:
-        is_parent[parent] = True
-    most_here = 1
-    for x in range(n_variables):
-        if n_cells * n_states[x] <= MOST_CELLS:
-            most_here = max(most_here, n_states[x])
-    cell_counts = np.zeros((AT_ONCE, max(n_cells, 1) * most_here), dtype=np.int32)
-    row_counts = np.zeros(n_configurations * most_here, dtype=np.int64)
-    smaller = np.empty(n_configurations, dtype=np.int64)
-    group = np.empty(AT_ONCE, dtype=np.int64)
-    # First y as it stands and without each parent, one by one; then the others, four at a time.
-    n_before = len(parents) + 1
-    next_before = x = 0
-    while next_before < n_before or x < n_variables:
-        n_group = 0
-        merged = next_before < n_before
-        if merged:
-            group[0] = y if next_before == 0 else parents[next_before - 1]
-            next_before += 1
-            n_group = 1
-        while not merged and x < n_variables and n_group < AT_ONCE:
-            if x != y and not is_parent[x]:
-                price = constant[y] - constant[x]
-                cannot_pay = min(constant[y] - scores[y], most_gain[x]) <= price and most_gain[x] < np.inf
-                if cannot_pay or n_cells * n_states[x] > MOST_CELLS:
+        if turn == 1:
+            # Large cells become bits; the rows of the others are listed with their cell.
+            mean_states = 0.0
+            for x in range(n_variables):
+                mean_states += n_states[x]
+            least = max(64.0, ROWS_PER_STATE * n_rows * (mean_states / n_variables - 1.0))
+            large_cell = np.zeros(n_cells, dtype=np.int64)
+            cell_of = np.zeros(size, dtype=np.uint32)  # one more than the cell, 0 where its rows are not to be listed
+            for c in range(n_cells):
+                if rows_of[cell_key[c]] > least:
+                    large_cell[n_large] = c
+                    n_large += 1
+                else:
+                    cell_of[cell_key[c]] = c + 1
+                    n_listed += rows_of[cell_key[c]]
+            large = np.zeros(n_large * n_words, dtype=np.uint64)
+            for c in range(n_large):
+                cell = cell_key[large_cell[c]]
+                for k in range(len(parents) + 1):
+                    v = parents[k] if k < len(parents) else y
+                    bit = first_bit[v] + codes[v, row_of[cell]]
+                    for w in range(n_words):
+                        if k == 0:
+                            large[c * n_words + w] = bits[bit, w]
+                        else:
+                            large[c * n_words + w] &= bits[bit, w]
+            listed = np.zeros(n_listed + 1, dtype=np.uint32)
+            listed_cell = np.zeros(n_listed + 1, dtype=np.uint32)
+            n_listed = 0
+            for i in range(n_rows):  # without a branch: what is not to be listed is written over
+                cell = cell_of[key[i]]
+                listed[n_listed] = i
+                listed_cell[n_listed] = cell - np.uint32(1)
+                n_listed += cell > 0
+            width = n_counted = 0
+            for k in range(n_left):
+                x = left[k]
+                if n_cells * n_states[x] > MOST_CELLS:
                     scores[x] = -np.inf
                 else:
-                    group[n_group] = x
-                    n_group += 1
-            x += 1
-        if n_group == 0:
-            continue
-        if not merged:
-            for g in range(n_group):
-                cell_counts[g, : n_cells * n_states[group[g]]] = 0
-            if n_group == AT_ONCE:
-                v_a, v_b, v_c, v_d = group
-                n_a, n_b, n_c, n_d = n_states[v_a], n_states[v_b], n_states[v_c], n_states[v_d]
+                    width = max(width, n_cells * n_states[x])
+                    left[n_counted] = x
+                    n_counted += 1
+            n_left = n_counted
+            counts = np.zeros(AT_ONCE * width, dtype=np.uint32)
+
+        done = 0
+        while done < n_left:
+            n_group = min(AT_ONCE if turn == 1 else 1, n_left - done)
+            for k in range(len(counts)):
+                counts[k] = 0
+            if n_listed > 0 and n_group == AT_ONCE:
+                v_a, v_b, v_c, v_d = left[done], left[done + 1], left[done + 2], left[done + 3]
+                n_a, n_b = np.uint32(n_states[v_a]), np.uint32(n_states[v_b])
+                n_c, n_d = np.uint32(n_states[v_c]), np.uint32(n_states[v_d])
+                at_b, at_c, at_d = np.uint32(width), np.uint32(2 * width), np.uint32(3 * width)
                 for i in range(n_listed):
                     row, cell = listed[i], listed_cell[i]
-                    cell_counts[0, cell * n_a + codes[v_a, row]] += 1
-                    cell_counts[1, cell * n_b + codes[v_b, row]] += 1
-                    cell_counts[2, cell * n_c + codes[v_c, row]] += 1
-                    cell_counts[3, cell * n_d + codes[v_d, row]] += 1
-            else:
+                    counts[cell * n_a + codes[v_a, row]] += np.uint32(1)
+                    counts[at_b + cell * n_b + codes[v_b, row]] += np.uint32(1)
+                    counts[at_c + cell * n_c + codes[v_c, row]] += np.uint32(1)
+                    counts[at_d + cell * n_d + codes[v_d, row]] += np.uint32(1)
+            elif n_listed > 0:
                 for g in range(n_group):
-                    v = group[g]
-                    n = n_states[v]
+                    v = left[done + g]
+                    n_a, at_b = np.uint32(n_states[v]), np.uint32(g * width)
                     for i in range(n_listed):
-                        cell_counts[g, listed_cell[i] * n + codes[v, listed[i]]] += 1
-        for g in range(n_group):
-            v = group[g]
-            n = n_states[v]
-            if merged:
-                # Without parent v: number the configurations of the other parents, from one row of each.
-                n_rows_of_table = 1
-                smaller[:] = 0
-                for parent in parents:
-                    if parent == v:
-                        continue
-                    states = n_states[parent]
-                    number = np.full(n_rows_of_table * states, -1, dtype=np.int32)
-                    n_rows_of_table = 0
+                        counts[at_b + listed_cell[i] * n_a + codes[v, listed[i]]] += np.uint32(1)
+            for g in range(n_group):
+                v = left[done + g]
+                n = n_states[v]
+                at = g * width
+                if turn == 0:
+                    # Without parent v: number the configurations of the others, from one row of each.
+                    n = 1
                     for j in range(n_configurations):
-                        key = smaller[j] * states + codes[parent, of_configuration[j]]
-                        if number[key] < 0:
-                            number[key] = n_rows_of_table
-                            n_rows_of_table += 1
-                        smaller[j] = number[key]
-                n_cells_of_table = n_rows_of_table * n_y
-                if n_cells_of_table > cell_counts.shape[1]:
-                    cell_counts = np.zeros((AT_ONCE, n_cells_of_table), dtype=np.int32)
-                cell_counts[0, :n_cells_of_table] = 0
-                row_counts[:n_rows_of_table] = 0
-                for cell in range(n_configurations * n_y):
-                    j = smaller[cell // n_y]
-                    cell_counts[0, j * n_y + cell % n_y] += count[cell]
-                    row_counts[j] += count[cell]
-            else:
-                n_rows_of_table, n_cells_of_table = n_configurations * n, n_cells * n
-                row_counts[:n_rows_of_table] = 0
-                for c in range(n_large):
-                    rest = count[cell_of[c]]
-                    for state in range(n - 1):
-                        own = first_bit[v] + state
-                        found = np.uint64(0)
-                        for w in range(n_words):
-                            # The population count of 64 bits, as compilers know it: it becomes one instruction.
-                            word = large[c, w] & bits[own, w]
-                            word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-                            word = (word & np.uint64(0x3333333333333333)) + (
-                                (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-                            )
-                            word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-                            found += (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
-                        cell_counts[g, c * n + state] = np.int32(found)
-                        rest -= np.int64(found)
-                    cell_counts[g, c * n + n - 1] = rest
-                for c in range(n_cells):
-                    j = cell_of[c] // n_y
+                        place[j] = 0
+                    for parent in parents:
+                        if parent != v:
+                            states = n_states[parent]
+                            anew = np.zeros(n * states, dtype=np.uint32)
+                            n = 0
+                            for j in range(n_configurations):
+                                k = place[j] * states + codes[parent, row_of[cell_key[first_cell[j]]]]
+                                if anew[k] == 0:
+                                    n += 1
+                                    anew[k] = n
+                                place[j] = anew[k] - np.uint32(1)
+                    for j in range(n_configurations):
+                        for c in range(first_cell[j], first_cell[j + 1]):
+                            counts[cell_key[c] % n_y * n + place[j]] += rows_of[cell_key[c]]
+                else:
+                    for c in range(n_large):
+                        cell = large_cell[c]
+                        rest = np.uint64(rows_of[cell_key[cell]])
+                        for state in range(n - 1):
+                            bit = first_bit[v] + state
+                            found = np.uint64(0)
+                            for w in range(n_words):
+                                # The population count of 64 bits, as compilers know it: it becomes one instruction.
+                                word = large[c * n_words + w] & bits[bit, w]
+                                word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+                                word = (word & np.uint64(0x3333333333333333)) + (
+                                    (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+                                )
+                                word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+                                found += (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+                            counts[at + cell * n + state] = found
+                            rest -= found
+                        counts[at + cell * n + n - 1] = rest
+                # Without a parent, its table lies turned: one configuration, and its own as the states.
+                of_cells = of_rows = 0.0
+                table, mark = cell_table[v], marks[cell_table[v]]
+                row_of_table, row_mark = row_table[v], marks[row_table[v]]
+                for j in range(n_configurations if turn == 1 else 1):
+                    first = first_cell[j] if turn == 1 else 0
+                    last = first_cell[j + 1] if turn == 1 else n_y
                     for state in range(n):
-                        row_counts[j * n + state] += cell_counts[g, c * n + state]
-            total = constant[v]
-            table, mark = cell_table[v], marks[cell_table[v]]
-            for c in range(n_cells_of_table):
-                found_rows = cell_counts[g, c]
-                if found_rows < length:
-                    total += tables[table, found_rows]
-                elif mark < 0:
-                    total += found_rows * log(found_rows)
-                else:
-                    total += lgamma(found_rows + mark) - lgamma(mark)
-            table, mark = row_table[v], marks[row_table[v]]
-            for j in range(n_rows_of_table):
-                rows_of = row_counts[j]
-                if rows_of < length:
-                    total -= tables[table, rows_of]
-                elif mark < 0:
-                    total -= rows_of * log(rows_of)
-                else:
-                    total -= lgamma(rows_of + mark) - lgamma(mark)
-            scores[v] = total
+                        rows = np.uint32(0)
+                        for c in range(first, last):
+                            found_rows = counts[at + c * n + state]
+                            rows += found_rows
+                            if found_rows < length:
+                                of_cells += tables[table, found_rows]
+                            elif mark < 0:
+                                of_cells += found_rows * log(found_rows)
+                            else:
+                                of_cells += lgamma(found_rows + mark) - lgamma(mark)
+                        if rows < length:
+                            of_rows += tables[row_of_table, rows]
+                        elif row_mark < 0:
+                            of_rows += rows * log(rows)
+                        else:
+                            of_rows += lgamma(rows + row_mark) - lgamma(row_mark)
+                scores[v] = constant[v] + of_cells - of_rows
+                number = own if v == y else own ^ numbers[v]
+                new_sets[n_new], new_terms[n_new] = number, of_rows
+                new_sets[n_new + 1], new_terms[n_new + 1] = number ^ numbers[y], of_cells
+                n_new += 2
+            done += n_group
+    return n_new

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswater.kernels.key_cells import Cells, cell_starts, keys_of, least_shift
 from bayeswater.kernels.log_factorial import log_factorial
-from bayeswater.kernels.sorted_loops import BEYOND_COUNTS, LONG, bucket_starts, deal, distance_sums, number_of_counts
+from bayeswater.kernels.sorted_loops import BEYOND_COUNTS, LONG, bucket_runs, deal, distance_sums, number_of_counts
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -84,20 +84,22 @@ class SortedColumn:
         some = np.arange(0, len(self.x) - 1, max(1, len(self.x) // COMPARED))
         if 2 * np.count_nonzero(self.x[some] == self.x[some + 1]) < len(some):
             return self
-        first = self._starts(0)
+        first, _, _ = self._runs(0)
         return SortedColumn(self.x[first], self._run_weights(first), self._class_sizes(first))
 
-    def _starts(self, shift: int) -> Array:
-        """Where in a class another bucket begins, in rising order."""
+    def _runs(self, shift: int) -> tuple[Array, Array, Array]:
+        """Where in a class another bucket begins, in rising order, and the least and the largest key in each."""
         if len(self.x) >= LONG:
-            first = np.empty(len(self.x), dtype=np.int64)
-            return first[: bucket_starts(self.x.view(np.int64), self._limits, shift, first)].copy()
+            runs = np.empty((3, len(self.x)), dtype=np.int64)
+            n = bucket_runs(self.x.view(np.int64), self._limits, shift, *runs)
+            return runs[0, :n].copy(), runs[1, :n].copy(), runs[2, :n].copy()
         is_first = np.ones(len(self.x), dtype=bool)
         for rows in row_blocks(len(self.x), CACHED):
             bucket = keys_of(self.x[max(rows.start - 1, 0) : rows.stop]) >> shift
             np.not_equal(bucket[1:], bucket[:-1], out=is_first[max(rows.start, 1) : rows.stop])
         is_first[self._first] = True
-        return np.flatnonzero(is_first)
+        first = np.flatnonzero(is_first)
+        return first, keys_of(self.x[first]), keys_of(self.x[last_of(first, len(self.x))])
 
     def _run_weights(self, first: Array) -> Array:
         """Weight of the numbers from each start on up to the next."""
@@ -208,15 +210,19 @@ class SortedColumn:
         n_classes = len(self.size)
         largest = self.x[self._stretches[int(self.size.argmax())]]  # a part of the numbers that is in order as it is
         shift = least_shift(keys_of(largest[:: max(1, len(largest) // probed)]), most)
-        first = self._starts(shift)
+        first, low, high = self._runs(shift)
         code = np.repeat(np.arange(n_classes, dtype=np.min_scalar_type(n_classes)), self._class_sizes(first))
-        bucket = keys_of(self.x[first]) >> shift
+        bucket = low >> shift
         further = least_shift(np.sort(bucket, kind="stable"), most)  # this sort merges what is in order: the classes
         if further:
             kept = cell_starts(bucket >> further, code)
-            first, code = first[kept], code[kept]
-        last = np.append(first, len(self.x))[1:] - 1
-        return Cells(shift + further, keys_of(self.x[first]), keys_of(self.x[last]), code, self._run_weights(first))
+            first, low, high, code = first[kept], low[kept], high[last_of(kept, len(high))], code[kept]
+        return Cells(shift + further, low, high, code, self._run_weights(first))
+
+
+def last_of(first: Array, n: int) -> Array:
+    """Where stretches end that begin at some places, the last of them with the last of n."""
+    return np.append(first[1:], n)[: len(first)] - 1
 
 
 def _as_it_is(x: Array) -> Array:

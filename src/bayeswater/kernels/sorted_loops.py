@@ -68,15 +68,25 @@ def number_of_counts(x):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def bucket_starts(bits, limits, shift, first):  # type: ignore[no-untyped-def]
-    """Note where in each class, between its limits, another bucket begins, and tell how many; `key_cells` has keys."""
+def bucket_runs(bits, limits, shift, first, low, high):  # type: ignore[no-untyped-def]
+    """Note where in each class, between its limits, another bucket begins, and its least and its largest key.
+
+    Gives the number of them; `key_cells` tells what a key is.
+    """
     n = 0
     for k in range(len(limits) - 1):
-        last = LEAST
+        bucket = key = LEAST
         for i in range(limits[k], limits[k + 1]):
+            last_bucket, last_key = bucket, key
             sign = bits[i] >> 63
-            bucket = ((bits[i] ^ (sign & LARGEST)) - sign) >> shift
-            first[n] = i  # written over, unless it stays
-            n += bucket != last
-            last = bucket
+            key = (bits[i] ^ (sign & LARGEST)) - sign
+            bucket = key >> shift
+            if bucket != last_bucket:
+                if i > limits[k]:
+                    high[n - 1] = last_key
+                first[n] = i
+                low[n] = key
+                n += 1
+        if limits[k] < limits[k + 1]:
+            high[n - 1] = key
     return n

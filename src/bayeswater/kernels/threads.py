@@ -121,3 +121,42 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
             waiting.append(pool.submit(function, item))
         while waiting:
             yield waiting.popleft().result()
+
+
+class Crew:
+    """Threads that stay from one call to the next, for items of less than a millisecond.
+
+    >>> Crew().map(str.upper, "ab")
+    ['A', 'B']
+    """
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._size = 0
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Apply `function` to the items on our threads, this one among them; results come in the order of the items."""
+        items = list(items)
+        n_helpers = min(thread_count(), len(items)) - 1
+        if n_helpers < 1:
+            return [function(item) for item in items]
+        if self._pool is None or self._size < n_helpers:
+            self._pool, self._size = ThreadPoolExecutor(n_helpers), n_helpers
+        waiting = deque(enumerate(items))
+        results: dict[int, Result] = {}
+
+        def work() -> None:
+            while True:
+                try:
+                    place, item = waiting.popleft()
+                except IndexError:
+                    return
+                results[place] = function(item)
+
+        helping = [self._pool.submit(work) for _ in range(n_helpers)]
+        try:
+            work()
+        finally:
+            for helper in helping:
+                helper.result()
+        return [results[place] for place in range(len(items))]

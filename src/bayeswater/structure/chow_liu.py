@@ -28,7 +28,7 @@ def chow_liu_tree(families: Families, knowledge: Knowledge) -> Parents:
     none: frozenset[int] = frozenset()
     if knowledge.max_parents == 0:
         return (none,) * n
-    families.prepare((y, none) for y in range(n))
+    families.columns([(y, none) for y in range(n)])
     gain = np.array([families.column(y, none) - families.column(y, none)[y] for y in range(n)])
     least = TIE * abs(families.total([none] * n))
     # Prim's rule from the earliest variable of each tree; gain[y, x] of the variables x outside to their best y inside.

@@ -6,6 +6,7 @@ log-likelihood is at most zero, so neither it nor any larger set can beat its pa
 programming over subsets (Silander and Myllymaki 2006): exact, and of 2^n steps.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import comb
@@ -43,11 +44,12 @@ class ExactForecast:
 
 def forecast(knowledge: Knowledge) -> ExactForecast:
     """Say what an exact search costs at most, before bounds spare some of it."""
-    n_families = 0
-    for y in range(len(knowledge.names)):
-        free = int((knowledge.allowed[:, y] & ~knowledge.required[:, y]).sum())
-        most = knowledge.max_parents - int(knowledge.required[:, y].sum())
-        n_families += sum(comb(free, k) for k in range(min(free, most) + 1))
+    free = (knowledge.allowed & ~knowledge.required).sum(axis=0)
+    most = knowledge.max_parents - knowledge.required.sum(axis=0)
+    n_families = sum(
+        times * sum(comb(n, k) for k in range(min(n, limit) + 1))
+        for (n, limit), times in Counter(zip(free.tolist(), most.tolist(), strict=True)).items()
+    )
     return ExactForecast(n_families, 9 * 2 ** len(knowledge.names))
 
 
@@ -98,18 +100,17 @@ def _parent_sets(families: Families, knowledge: Knowledge, y: int, goes_on: Call
     layer = [fixed]
     for _ in range(most):
         grown: dict[frozenset[int], float] = {}
-        for place, own in enumerate(layer):
-            if place % AT_A_TIME == 0:
-                if not goes_on():
-                    raise ResourceLimitError(
-                        "the time limit came before the best graph was proven; give more time, limit max_parents, or "
-                        "use method='order'"
-                    )
-                families.prepare([(y, some) for some in layer[place : place + AT_A_TIME]])
-            column = families.column(y, own)
-            for x in free:
-                if x not in own and (own | {x}) not in grown:
-                    grown[own | {x}] = float(column[x])
+        for place in range(0, len(layer), AT_A_TIME):
+            if not goes_on():
+                raise ResourceLimitError(
+                    "the time limit came before the best graph was proven; give more time, limit max_parents, or "
+                    "use method='order'"
+                )
+            some = layer[place : place + AT_A_TIME]
+            for own, column in zip(some, families.columns([(y, own) for own in some]), strict=True):
+                for x in free:
+                    if x not in own and (own | {x}) not in grown:
+                        grown[own | {x}] = float(column[x])
         layer = []
         for own, score in grown.items():
             parts = [best[own - {x}] for x in own - fixed if own - {x} in best]

@@ -1,11 +1,13 @@
 """`Families`: the score of every variable with its parents, and of every change of one arc, counted when asked for.
 
 A search asks for columns: ``column(y, parents)[x]`` is the score of y when x joins its parents, or leaves them. Columns
-are kept, up to a budget of bytes, so that what a search comes back to is not counted again.
+are kept, up to a budget of bytes, so that what a search comes back to is not counted again; and so are the terms of
+sets of variables, which families share (see `kernels.family_columns`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,15 +15,22 @@ from scipy.special import xlogy
 
 from bayeswater.errors import ParameterError
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.family_columns import score_column, state_bits
-from bayeswater.kernels.threads import ordered_map
+from bayeswater.kernels.family_columns import remember_sets, score_column, set_numbers, state_bits
+from bayeswater.kernels.threads import Crew
 from bayeswater.kernels.weighted_columns import score_weighted_column
 from bayeswater.limits import require_table_bytes
 from bayeswater.structure.scores import LIKELIHOOD, REGRET, Score, term_table
 from bayeswater.typing import Array
 
 CACHE_BYTES = 2**28
-"""Bytes of columns that are kept; when it is full, what is new is not kept any more."""
+"""Bytes that are kept, half of them columns and half terms of sets; when they are full, what is new is not kept any
+more."""
+
+AT_A_TIME = 16
+"""Columns that are counted at the same time; what is found for them is known to those after them."""
+
+FEWEST_SLOTS = 2**12
+"""Slots of the table of sets to begin with."""
 
 TABLE_LENGTH = 2**16
 """Counts whose terms are read from a table; larger ones, of which there are few, are worked out. Where every number of
@@ -29,6 +38,10 @@ configurations has a table of its own (BDeu), they are shorter."""
 
 MOST_TABLES = 4096
 """Tables of terms that are kept."""
+
+
+Counted = tuple[Array, Array, Array]
+"""A column, and the sets that were counted for it, with their terms."""
 
 
 class Families:
@@ -54,7 +67,11 @@ class Families:
         self.n_counted = 0
         self.is_full = False
         self._columns: dict[tuple[int, frozenset[int]], Array] = {}
-        self._most_columns = cache_bytes // (8 * self.n_variables + 200)
+        self._most_columns = cache_bytes // 2 // (8 * self.n_variables + 200)
+        self._most_slots = cache_bytes // 2 // 16
+        self._sets, self._terms = _slots(FEWEST_SLOTS if score.is_equivalent and weight is None else 0)
+        self._n_sets = 0
+        self._crew = Crew()
         self._lookups: dict[tuple[float, int], tuple[Array, Array, Array]] = {}
         self._numbers: dict[tuple[float, int], int] = {}
         # Kernels know the number of configurations beforehand, and the regret of whole rows alone, from tables.
@@ -70,7 +87,7 @@ class Families:
 
     def of(self, y: int, parents: Iterable[int]) -> float:
         """Score of one family."""
-        return float(self.column(y, frozenset(parents))[y])
+        return float(self.leaving(y, frozenset(parents))[y])
 
     def total(self, parents: Iterable[Iterable[int]]) -> float:
         """Score of a whole graph."""
@@ -81,33 +98,53 @@ class Families:
 
         Where joining cannot gain, whatever the rows say, it may be -inf.
         """
+        return self.columns([(y, parents)])[0]
+
+    def columns(self, wanted: Sequence[tuple[int, frozenset[int]]]) -> list[Array]:
+        """Give several columns; those that are not known yet are counted on our threads."""
+        found = {key: column for key in wanted if (column := self._columns.get(key)) is not None}
+        missing = [key for key in dict.fromkeys(wanted) if key not in found]
+        for place in range(0, len(missing), AT_A_TIME):
+            some = missing[place : place + AT_A_TIME]
+            counted = self._crew.map(lambda count: count(), [self._count(y, parents) for y, parents in some])
+            columns, sets, terms = zip(*counted, strict=True)
+            found |= zip(some, columns, strict=True)
+            self._remember(np.concatenate(sets), np.concatenate(terms))
+        for key in missing:
+            if len(self._columns) < self._most_columns:
+                self._columns[key] = found[key]
+            else:
+                self.is_full = True
+        return [found[key] for key in wanted]
+
+    def leaving(self, y: int, parents: frozenset[int]) -> Array:
+        """Scores of y as it stands, at y, and without each of its parents; of the others it tells nothing."""
         found = self._columns.get((y, parents))
         if found is None:
-            found = self._count(y, parents)()
-            self._store(y, parents, found)
+            found, *sets = self._count(y, parents, joining=False)()
+            self._remember(*sets)
         return found
 
-    def prepare(self, wanted: Iterable[tuple[int, frozenset[int]]]) -> None:
-        """Count some columns on our threads, so that they are there when they are asked for."""
-        missing = [key for key in dict.fromkeys(wanted) if key not in self._columns]
-        if len(missing) < 2:
-            return
-        counts = [self._count(y, parents) for y, parents in missing]
-        for (y, parents), found in zip(missing, ordered_map(lambda count: count(), counts), strict=True):
-            self._store(y, parents, found)
-
-    def _count(self, y: int, parents: frozenset[int]) -> Callable[[], Array]:
+    def _count(self, y: int, parents: frozenset[int], *, joining: bool = True) -> Callable[[], Counted]:
         """Give a function that counts a column, and shares nothing that changes with any other."""
-        self.n_counted += self.n_variables
         if not self._uses_kernel:
-            return partial(self._reference, y, parents)
-        return (self._by_kernel if self.weight is None else self._by_weights)(y, sorted(parents))
+            return lambda: self._reference(y, parents, joining)
+        if self.weight is not None:
+            return self._by_weights(y, sorted(parents))
+        return self._by_kernel(y, sorted(parents), joining)
 
-    def _store(self, y: int, parents: frozenset[int], found: Array) -> None:
-        if len(self._columns) < self._most_columns:
-            self._columns[y, parents] = found
-        else:
-            self.is_full = True
+    def _remember(self, sets: Array, terms: Array) -> None:
+        """Keep what was counted, as long as there is room."""
+        self.n_counted += len(sets) // 2
+        if not (len(self._sets) and self._uses_kernel):
+            return
+        if 2 * (self._n_sets + len(sets)) > len(self._sets):
+            if 2 * len(self._sets) > self._most_slots:
+                self.is_full = True
+                return
+            old, (self._sets, self._terms) = (self._sets, self._terms), _slots(2 * len(self._sets))
+            remember_sets(*old, self._sets, self._terms)
+        self._n_sets += remember_sets(sets, terms, self._sets, self._terms)
 
     # ------------------------------------------------------------------ by the kernel
 
@@ -116,28 +153,44 @@ class Families:
         first = np.concatenate([[0], np.cumsum(self.n_states)[:-1]])
         return state_bits(self.codes, self.n_states), first
 
-    def _by_kernel(self, y: int, parents: list[int]) -> Callable[[], Array]:
+    @cached_property
+    def _numbers_of_sets(self) -> Array:
+        return set_numbers(self.n_variables)
+
+    @cached_property
+    def _cards(self) -> list[int]:
+        return self.n_states.tolist()
+
+    @cached_property
+    def _distinct_cards(self) -> tuple[list[int], Array]:
+        """The numbers of states that variables have, and for each variable the place of its own."""
+        cards, which = np.unique(self.n_states, return_inverse=True)
+        return cards.tolist(), which
+
+    def _by_kernel(self, y: int, parents: list[int], joining: bool) -> Callable[[], Counted]:
         if len(self._numbers) + 2 * self.n_variables > MOST_TABLES:
             self._numbers, self._lookups = {}, {}
         bits, first = self._bits
-        n_configurations = float(np.prod(self.n_states[parents], dtype=np.float64))
+        n_configurations = float(prod([self._cards[parent] for parent in parents]))
         lookups = [array.copy() for array in self._lookup(n_configurations, y, joining=True)]
+        cell, row, constant = lookups
         for parent in [*parents, y]:
-            q = n_configurations / (1 if parent == y else self.n_states[parent])
-            for array, value in zip(lookups, self._lookup(q, y, joining=False), strict=True):
-                array[parent] = value
+            q = n_configurations if parent == y else n_configurations / self._cards[parent]
+            cell[parent], row[parent], constant[parent] = self._lookup(q, y, joining=False)
         members = np.array(parents, dtype=np.int64)
-        known = (self.codes, bits, first, self.n_states, y, members, *self._tables, *lookups, self._most_gain)
+        known = (self.codes, bits, first, self.n_states, y, members, joining, *self._tables, *lookups, self._most_gain)
+        sets = (self._numbers_of_sets, self._sets, self._terms)
 
-        def count() -> Array:
+        def count() -> Counted:
             scores = np.empty(self.n_variables)
+            new_sets, new_terms = _slots(2 * self.n_variables)
             with np.errstate(over="ignore"):  # where the loop runs as plain Python: words of bits wrap around
-                score_column(*known, scores)
-            return scores
+                n = score_column(*known, *sets, scores, new_sets, new_terms)
+            return scores, new_sets[:n], new_terms[:n]
 
         return count
 
-    def _by_weights(self, y: int, parents: list[int]) -> Callable[[], Array]:
+    def _by_weights(self, y: int, parents: list[int]) -> Callable[[], Counted]:
         q = float(np.prod(self.n_states[parents], dtype=np.float64))
         configurations = q * self.n_states
         configurations[parents] = q / self.n_states[parents]
@@ -148,12 +201,12 @@ class Families:
         marks = np.array([[term.cell for term in terms], [term.row for term in terms]])
         constant, members = np.array([term.constant for term in terms]), np.array(parents, dtype=np.int64)
 
-        def count() -> Array:
+        def count() -> Counted:
             scores = np.empty(self.n_variables)
             score_weighted_column(
                 self.codes, self.weight, self.n_states, y, members, marks, constant, self._most_gain, scores
             )
-            return scores
+            return scores, *_slots(2 * self.n_variables)
 
         return count
 
@@ -167,16 +220,16 @@ class Families:
 
     def _lookup(self, q: float, y: int, *, joining: bool) -> Any:
         """Which tables the terms are read from: of q configurations, or for each variable of q times its states."""
-        r = int(self.n_states[y])
+        r = self._cards[y]
         key = (q if joining else -q, r)
         found = self._lookups.get(key)
         if found is None:
-            configurations = q * self.n_states if joining else [q]
-            terms = [self.score.terms(float(c), r, self.n_rows) for c in configurations]
+            cards, which = self._distinct_cards
+            terms = [self.score.terms(q * card, r, self.n_rows) for card in (cards if joining else [1])]
             cell = np.array([self._table_of(term.cell, r) for term in terms])
             row = np.array([self._table_of(term.row, r) for term in terms])
             constant = np.array([term.constant for term in terms])
-            found = (cell, row, constant) if joining else (cell[0], row[0], constant[0])
+            found = (cell[which], row[which], constant[which]) if joining else (cell[0], row[0], constant[0])
             self._lookups[key] = found
         return found
 
@@ -208,9 +261,12 @@ class Families:
 
     # ------------------------------------------------------------------ the reference
 
-    def _reference(self, y: int, parents: frozenset[int]) -> Array:
-        changed = [parents ^ {x} if x != y else parents for x in range(self.n_variables)]
-        return np.array([self._family(y, sorted(own)) for own in changed])
+    def _reference(self, y: int, parents: frozenset[int], joining: bool) -> Counted:
+        scores = np.full(self.n_variables, -np.inf)
+        counted = range(self.n_variables) if joining else [*parents, y]
+        for x in counted:
+            scores[x] = self._family(y, sorted(parents if x == y else parents ^ {x}))
+        return scores, *_slots(2 * len(counted))
 
     def _family(self, y: int, parents: list[int]) -> float:
         r = int(self.n_states[y])
@@ -221,6 +277,11 @@ class Families:
         counts = np.bincount(configuration * r + self.codes[y], self.weight, minlength=n_numbers * r).reshape(-1, r)
         n_configurations = float(np.prod(self.n_states[parents], dtype=np.float64))
         return self.score.family(counts, n_configurations, self.n_rows)
+
+
+def _slots(n: int) -> tuple[Array, Array]:
+    """Room for the numbers of sets and for their terms, all of it free."""
+    return np.zeros(n, dtype=np.uint64), np.zeros(n)
 
 
 def numbered(codes: Array, n_states: Array, columns: Sequence[int]) -> tuple[Array, int]:

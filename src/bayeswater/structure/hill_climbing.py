@@ -48,15 +48,14 @@ class Climb:
         self.families = families
         self.knowledge = knowledge
         self.parents = list(start)
-        families.prepare(enumerate(start))
-        self.score = families.total(start)
+        columns = families.columns(list(enumerate(start)))
+        self.score = sum(float(column[y]) for y, column in enumerate(columns))
         self.reach = reachable(start)
         self.arc = np.zeros((n, n), dtype=bool)  # [child, parent], as all squares here
         for y, own in enumerate(start):
             self.arc[y, list(own)] = True
-        self.gain = np.empty((n, n))
-        for y in range(n):
-            self._count(y)
+        self.gain = np.array(columns)
+        self.gain -= self.gain.diagonal().copy()[:, None]
         self._fixed = knowledge.required.T
         self._closed = ~knowledge.allowed.T
         self._toggle = np.empty((n, n))  # the gains of what may be added or deleted

@@ -13,13 +13,13 @@ score search and grow-shrink trees" (2023). Around it:
 An order says less than a graph: the best graph is kept, not the best order.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswater.structure.families import Families
-from bayeswater.structure.grow_trees import GrowTrees
+from bayeswater.structure.grow_trees import GrowTrees, Standing
 from bayeswater.structure.hill_climbing import Parents, hill_climb, topological_order
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.typing import Array
@@ -29,6 +29,11 @@ TABU = 30
 
 MOST_THROWN = 6
 """Variables thrown to random places at once."""
+
+AT_ONCE = 8
+"""Throws that are under way at once: what their walks ask for is counted together, by several threads."""
+
+NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class OrderSearch:
         best = self._climbed(start)
         if not self.watch(best):
             return best
-        return self._from_order(np.array(topological_order(best.parents), dtype=np.int64), best)
+        return self._from_order(topological_order(best.parents), best)
 
     def from_random_order(self) -> Found:
         """Go through steps 2 and 3 from a random order."""
@@ -82,44 +87,44 @@ class OrderSearch:
         start = self.knowledge.start
         return self._from_order(order, Found(start, self.families.total(start)))
 
-    def _from_order(self, order: Array, best: Found) -> Found:
+    def _from_order(self, order: Sequence[int] | Array, best: Found) -> Found:
         while True:
-            self._settle(order, self.rng.permutation(len(order)).tolist(), everywhere=True)
-            found = self._polished(order)
+            found = self._polished(self._settled(order))
             if found.score <= best.score + self.tie:
                 return best
             best = found
-            order = np.array(topological_order(best.parents), dtype=np.int64)
+            order = topological_order(best.parents)
             if not self.watch(best):
                 return best
 
     def throw_about(self, best: Found, n_throws: int | None = None) -> Found:
         """Go on with step 4: a number of throws, or as long as there is time."""
-        order = np.array(topological_order(best.parents), dtype=np.int64)
-        self._settle(order, self.rng.permutation(len(order)).tolist(), everywhere=True)
-        parents, score = self.trees.parents(order)
+        now = self._settled(topological_order(best.parents))
+        parents, score = self.trees.graph(now)
         if self.families.total(best.parents) > score + self.tie:
             parents = best.parents  # the neighbours of a variable are read from the better graph
-        done = 0
-        while (n_throws is None or done < n_throws) and self.goes_on():
-            done += 1
-            v = int(self.rng.integers(len(order)))
-            near = self._neighbours(parents, [v])
-            thrown = self.rng.permutation(sorted(near | {v}))[: 1 + int(self.rng.integers(MOST_THROWN))]
-            trial = order.copy()
-            for x in thrown.tolist():
-                self._move(trial, x, int(self.rng.integers(len(order))))
-            self._settle(trial, sorted(near | {v} | self._neighbours(parents, near)), everywhere=False)
-            trial_parents, trial_score = self.trees.parents(trial)
-            if trial_score >= score - self.tie:
+        under_way: list[Standing] = []
+        n_begun = 0
+        while self.goes_on():
+            while len(under_way) < AT_ONCE and n_begun != n_throws:
+                under_way.append(self._thrown(now.order, parents))
+                n_begun += 1
+            if not under_way:
+                break
+            is_settled = [self.trees.settle(trial, NO_LIMIT) for trial in under_way]
+            for trial in (trial for trial, settled in zip(under_way, is_settled, strict=True) if settled):
+                trial_parents, trial_score = self.trees.graph(trial)
+                if trial_score < score - self.tie:
+                    continue
                 is_better = trial_score > score + self.tie
-                order, parents, score = trial, trial_parents, trial_score
-                if is_better and score > best.score - 0.01 * abs(best.score):
-                    found = self._polished(order)
+                now, parents, score = trial, trial_parents, trial_score
+                if is_better:
+                    found = self._polished(now)
                     if found.score > best.score + self.tie:
                         best = found
-                        if not self.watch(best):
-                            break
+                        self.watch(best)
+            under_way = [trial for trial, settled in zip(under_way, is_settled, strict=True) if not settled]
+            self.trees.make_wanted()
         return best
 
     # ------------------------------------------------------------------ steps
@@ -132,28 +137,29 @@ class OrderSearch:
         self.n_steps += n_steps
         return Found(parents, score)
 
-    def _polished(self, order: Array) -> Found:
-        parents, _ = self.trees.parents(order)
-        return self._climbed(parents)
+    def _polished(self, standing: Standing) -> Found:
+        return self._climbed(self.trees.graph(standing)[0])
 
-    def _settle(self, order: Array, queue: list[int], *, everywhere: bool) -> None:
-        """Move variables until none of them gains: all, in random turn, or those of the queue and what they disturb."""
-        without_gain = 0
-        while queue and self.goes_on():
-            x = queue.pop(0)
-            lowest, highest = self._range(order, x)
-            place, gain = self.trees.best_place(x, order, lowest, highest)
-            if gain > self.tie:
-                self._move(order, x, place)
-                without_gain = 0
-                queue.append(x)
-            else:
-                without_gain += 1
-            if everywhere:
-                if not queue:
-                    queue = self.rng.permutation(len(order)).tolist()
-                if without_gain >= len(order):
-                    return
+    def _settled(self, order: Sequence[int] | Array) -> Standing:
+        """Move all variables, in random turn, until none gains."""
+        n = len(order)
+        standing = Standing.of(order)
+        while standing.n_idle < n and self.goes_on():
+            if not standing.n_waiting:
+                standing.wait(self.rng.permutation(n).tolist())
+            if not self.trees.settle(standing, n):
+                self.trees.make_wanted()
+        return standing
+
+    def _thrown(self, order: Array, parents: Parents) -> Standing:
+        """Throw a few variables near one another to random places; those around them wait to be moved."""
+        v = int(self.rng.integers(len(order)))
+        near = self._neighbours(parents, [v]) | {v}
+        thrown = self.rng.permutation(sorted(near))[: 1 + int(self.rng.integers(MOST_THROWN))]
+        order = order.copy()
+        for x in thrown.tolist():
+            self._move(order, x, int(self.rng.integers(len(order))))
+        return Standing.of(order, sorted(near | self._neighbours(parents, near)))
 
     def _range(self, order: Array, x: int) -> tuple[int, int]:
         """Places that leave x after its required parents and before its required children."""

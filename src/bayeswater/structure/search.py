@@ -5,7 +5,7 @@
 | hill_climb | one arc at a time until none gains, perhaps again from perturbed graphs |
 | tabu | the same, going on over the hill with a list of graphs not to come back to |
 | order | a tabu climb, then variables moved in an order, then throws about the best (`structure.order_search`) |
-| exact | the best graph of all, proven; for few variables |
+| exact | the best graph of all, proven; for few variables; what it will cost is logged before it begins |
 | tree | the best tree (Chow and Liu) |
 | pc | the graph that tests of independence leave (`structure.pc_stable`); no score is searched for |
 | auto | exact where it is cheap, order otherwise |
@@ -14,6 +14,7 @@ Everything is drawn from one seed: without a time limit the same rows give the s
 number of threads.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -101,6 +102,7 @@ class Search:
     curve : (seconds, score) of each new best
     restarts : the scores that the beginnings it was tried from led to
     n_families : families that were counted
+    forecast : of "exact", what it was to cost at most, as it was told before it began; else empty
     cache_was_full : whether some had to be counted more than once, as there was no room to keep them
     """
 
@@ -113,6 +115,7 @@ class Search:
     restarts: tuple[float, ...]
     n_families: int
     cache_was_full: bool
+    forecast: str = ""
 
 
 def search(
@@ -147,8 +150,8 @@ def search(
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
     way = Way(time_limit, progress)
     start = knowledge.start if start is None else start
+    cost = forecast(knowledge)
     if method == "auto":
-        cost = forecast(knowledge)
         is_cheap = cost.n_families <= CHEAP_FAMILIES and cost.n_bytes <= CHEAP_BYTES
         method = "exact" if is_cheap else "order"
     if method in ("hill_climb", "tabu"):
@@ -156,6 +159,7 @@ def search(
     elif method == "order":
         found, n_steps, scores, stopped = _orders(families, knowledge, way, start, seed)
     elif method == "exact":
+        logging.getLogger(__name__).info("an exact search over %d variables has %s", families.n_variables, cost)
         found, n_steps, scores = Found(*exact_search(families, knowledge, way.goes_on)), 0, ()
         stopped = "it is proven that no graph scores higher"
     elif method == "pc":
@@ -182,6 +186,7 @@ def search(
         tuple(scores),
         families.n_counted,
         families.is_full,
+        str(cost) if method == "exact" else "",
     )
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.files.hostile import forged, unpacked
 from tests.models.same_model import reloaded
-from tests.models.semi_naive.test_discrete_files import N_ROWS, field
-from tests.models.semi_naive.test_discrete_files import table as discrete_table
+from tests.models.semi_naive.saved_models import N_ROWS, field
+from tests.models.semi_naive.saved_models import table as discrete_table
 
 from bayeswater import ModelFileError, NetworkClassifier, load, save
 

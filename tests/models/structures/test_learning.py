@@ -27,7 +27,7 @@ def test_the_result_tells_graph_score_network_and_way():
     assert found.network.states("b") == ("maybe", "no", "yes")
     assert "no graph scores higher" in repr(found) and "bic" in repr(found)
     assert list(found.curve.columns) == ["seconds", "score"]
-    assert found.equivalence_class.n_edges == found.graph.n_edges
+    assert found.equivalence_class().n_edges == found.graph.n_edges
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
@@ -234,8 +234,8 @@ def test_missing_cells_are_filled_in_by_structural_em_and_no_row_is_dropped():
 
 
 def test_with_a_few_missing_cells_the_graph_is_that_of_the_whole_rows():
-    assert learn_structure(with_missing_cells(600, 0.02)).equivalence_class == (
-        learn_structure(frame(600)).equivalence_class
+    assert learn_structure(with_missing_cells(600, 0.02)).equivalence_class() == (
+        learn_structure(frame(600)).equivalence_class()
     )
 
 

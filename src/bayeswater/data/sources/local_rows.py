@@ -2,7 +2,8 @@
 
 Rows are decoded in the thread that asks, while a thread of our own works on the batch before. Batches are cut by a rule
 of the rows alone (`cutting`) and their results are added in order, so that a sum of floats has the same bits whatever
-the files, the pieces and the number of threads are, and also where it was stopped and taken up again.
+the files, the pieces and the number of threads are, and also where it was stopped and taken up again. What `head` has
+decoded of files with large pieces is not decoded again by a sum of the same columns: reading goes on behind it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence

@@ -95,7 +95,6 @@ class LearnedStructure:
         """
         return self.table.states_of(data, unseen)
 
-    @cached_property
     def equivalence_class(self) -> EquivalenceClass:
         """All graphs that say the same about who is independent of whom: arcs that the rows can direct, and others."""
         return equivalence_class(self.graph)
@@ -120,6 +119,8 @@ class LearnedStructure:
             f"{search.n_families} families scored, best after {seconds:.2f} s",
             f"  stopped    {search.stopped}",
         ]
+        if search.forecast:
+            lines.insert(-1, f"  forecast   {search.forecast}")
         if self.rounds:
             n_missing, n_rounds = int(self.table.n_missing.sum()), len(self.rounds) - 1
             lines.append(
