@@ -271,6 +271,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "missing": ({"missing": "skip"}, "missing is 'skip'; it can be 'ignore' or 'state' or 'error'"),
     "unseen": ({"unseen": "skip"}, "unseen is 'skip'; it can be 'ignore' or 'error'"),
     "family": ({"family": "normal"}, "family is 'normal'; it can be one of"),
+    "calibrate": ({"calibrate": "yes"}, "calibrate is 'yes'; it must be True or False"),
     "variance_floor": ({"variance_floor": 0}, "variance_floor is 0; it must be a number over 0"),
 }
 

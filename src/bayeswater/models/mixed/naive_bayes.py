@@ -33,7 +33,7 @@ from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, pa
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.walking import walk_over_columns
 from bayeswater.models.network.as_network import AsNetwork
-from bayeswater.models.settings import require_missing_rule, require_unseen_rule
+from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -273,6 +273,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
     def _require_reading_parameters(self) -> None:
         require_missing_rule(self.missing, ("ignore", "state", "error"))
         require_unseen_rule(self.unseen)
+        require_flag(self.calibrate, "calibrate")
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
         if not is_smoothing(self.alpha):
