@@ -27,6 +27,12 @@ def main(counting: Any) -> None:
     assert "connect" in type(frame).__module__
     assert rows.sum(counting.count_pairs, counting.COLUMNS) == counting.count_pairs(table)
     assert rows.head(["size"], 50).num_rows == 50
+    assert sum(rows.margins(["size", "rare"], "class")[1].n_rows) == counting.N_ROWS
+    for about_first in (False, True):
+        assert (
+            sum(spread.n_rows.sum() for spread in rows.spreads(["size"], "class", about_first=about_first))
+            == counting.N_ROWS
+        )
     assert rows.map(counting.answers, counting.ANSWER, counting.COLUMNS).count() == counting.N_ROWS
     try:
         rows.sum(counting.fails_for_once, counting.COLUMNS)

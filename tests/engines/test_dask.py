@@ -178,6 +178,30 @@ def test_columns_of_an_array_are_called_as_those_of_a_local_one() -> None:
     assert np.array_equal(np.stack([*head.columns], axis=1), codes[:40, [3, 0]])
 
 
+@pytest.mark.parametrize("kind", ["float64", "int8", "U3", "object"])
+def test_the_sum_of_all_chunks_is_that_of_all_rows(kind: str) -> None:
+    codes = np.random.default_rng(4).integers(0, 3, (101, 5)).astype("U3" if kind == "object" else kind).astype(kind)
+    names = [f"x{j}" for j in range(5)]
+    rows = DaskArrayRows(da.from_array(codes, chunks=(17, 2)))
+    found = rows.sum(lambda table: [*table.to_pylist()], [names[4], names[0]])
+    assert found == [{"x4": row[4], "x0": row[0]} for row in codes.tolist()]
+    lazy = rows.map(lambda table: table, pa.schema([("x1", rows.schema.field("x1").type)]), ["x1"])
+    assert lazy["x1"].compute().to_list() == codes[:, 1].tolist()
+
+
+def test_chunks_whose_size_is_not_known_are_counted() -> None:
+    array = dd.from_pandas(people()[["size"]], npartitions=3).to_dask_array()
+    assert DaskArrayRows(array).n_rows is None
+    assert DaskArrayRows(array).sum(lambda table: table.num_rows, ["x0"]) == N_ROWS
+
+
+def test_a_column_that_begins_without_a_value_has_nulls_and_others_are_taken_as_they_are() -> None:
+    frame = pd.DataFrame({"a": [np.nan, 1.0], "b": [1.0, np.nan], "c": ["u", None]})
+    rows = DaskRows(dd.from_pandas(frame, npartitions=1))
+    table = rows.head(["c", "a", "b"])
+    assert [column.null_count for column in table.columns] == [1, 1, 0]
+
+
 def test_an_array_of_one_dimension_is_refused() -> None:
     with pytest.raises(DataError, match="Expected 2D array, got 1D array"):
         DaskArrayRows(da.ones(5))

@@ -65,6 +65,15 @@ def test_moments_summed_by_spark_are_the_local_ones_but_for_rounding(spark: Any,
     assert GaussianNB().fit(frame, target="class").statistics_ == model.statistics_  # the same bits
 
 
+def test_numbers_near_zero_are_summed_in_one_query(
+    spark: Any, no_row_comes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparkRows, "head", lambda *_: pytest.fail("a first row was asked for"))
+    frame = _numbers()[["whole", "class"]].assign(near=lambda rows: np.sqrt(rows["whole"] + 0.5))
+    model, local = GaussianNB().fit(_on_spark(spark, frame), target="class"), _here(GaussianNB(), frame)
+    np.testing.assert_allclose(model.var_, local.var_, rtol=1e-12)  # squares are a few times the scatter
+
+
 def test_moments_whose_digits_would_cancel_are_counted_row_by_row(spark: Any) -> None:
     frame = _numbers().assign(far=lambda rows: np.where(rows["class"] == "a", 1e8, 0.0) + rows["far"] - 1e6)
     model, local = GaussianNB().fit(_on_spark(spark, frame), target="class"), _here(GaussianNB(), frame)

@@ -20,10 +20,11 @@ WEIGHTED = pytest.mark.parametrize("weighted", [None, "int", "float"])
 CLOSE = {"rtol": 1e-14, "atol": 1e-13}
 
 
-@pytest.fixture(autouse=True, params=["NumPy", "loops"])
+@pytest.fixture(autouse=True, params=["NumPy", "loops", "loops with little room"])
 def way(request, monkeypatch):
     """Columns of any length go the way of short ones, or that of long ones."""
-    monkeypatch.setattr(module, "LONG", 0 if request.param == "loops" else 10**9)
+    monkeypatch.setattr(module, "LONG", 10**9 if request.param == "NumPy" else 0)
+    monkeypatch.setattr(module, "RUNS", 3 if request.param == "loops with little room" else 2**17)
 
 
 def sorted_column(x, y, weight=None, n_classes=N_CLASSES):
@@ -253,5 +254,5 @@ def test_distances_keep_their_digits_whatever_the_number_of_them():
     total, square = distance_sums(x, 1 / 3)
     exact = [Fraction(value - 1 / 3) for value in (0.1, 1e3 / 7)]  # a distance is rounded once
     expected = [sum(n * away**power for n, away in zip((70_001, 30_000), exact, strict=True)) for power in (1, 2)]
-    # A lane has 128 additions in a stretch, and there are 98 stretches of 8 lanes: some hundred roundings.
+    # A lane has 256 additions in a stretch, and there are 98 stretches: some hundred roundings.
     np.testing.assert_allclose([total, square], [float(value) for value in expected], rtol=1e-13)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, ParameterError, threads
 from bayeswater.kernels import threads as threads_module
-from bayeswater.kernels.threads import ordered_map, row_blocks, thread_count
+from bayeswater.kernels.threads import Crew, ordered_map, row_blocks, thread_count
 
 MODELS = [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB]
 
@@ -207,3 +207,40 @@ def test_two_python_threads_may_fit_and_predict_at_once(kind, many_blocks):
     with ThreadPoolExecutor(2) as pool:
         together = list(pool.map(fit_and_predict, tables * 4))
     assert all(np.array_equal(answer, alone[i % 2]) for i, answer in enumerate(together))
+
+
+# ---------------------------------------------------------------------- a crew that stays
+
+
+def test_a_crew_gives_results_in_the_order_of_the_items_call_after_call():
+    crew = Crew()
+    with threads(3):
+        for n in (0, 1, 2, 50):
+            assert crew.map(lambda item: item * item, range(n)) == [item * item for item in range(n)]
+
+
+def test_a_crew_works_on_as_many_threads_as_it_may_the_calling_one_among_them():
+    crew, meeting, names = Crew(), threading.Barrier(3, timeout=10), set()
+
+    def meet(item):
+        meeting.wait()
+        names.add(threading.current_thread().name)
+
+    with threads(3):
+        crew.map(meet, range(3))
+    assert len(names) == 3 and threading.current_thread().name in names
+
+
+@pytest.mark.parametrize("culprit", range(4))
+def test_an_error_in_a_crew_is_raised_and_the_crew_stays_of_use(culprit):
+    crew = Crew()
+
+    def work(item):
+        if item == culprit:
+            raise KeyError(item)
+        return item
+
+    with threads(2):
+        with pytest.raises(KeyError):
+            crew.map(work, range(4))
+        assert crew.map(abs, [-1, -2, -3]) == [1, 2, 3]

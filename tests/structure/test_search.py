@@ -175,6 +175,33 @@ def test_an_exact_search_of_too_many_variables_is_refused_with_the_numbers():
     assert forecast(Knowledge.of(names, max_parents=1)).n_families == 26 * 26
 
 
+def test_the_forecast_of_an_exact_search_is_told_before_it_begins_and_kept(caplog, monkeypatch):
+    told = []
+
+    def begun(*_):
+        told.extend(caplog.messages)
+        raise KeyError
+
+    with caplog.at_level("INFO", logger="bayeswater"):
+        assert (
+            search(families(), knows(7), "exact").forecast == "up to 448 families to score, 0.001099 MB for all subsets"
+        )
+        caplog.clear()
+        monkeypatch.setattr("bayeswater.structure.search.exact_search", begun)
+        with pytest.raises(KeyError):
+            search(families(), knows(7), "exact")
+    assert told == ["an exact search over 7 variables has up to 448 families to score, 0.001099 MB for all subsets"]
+    assert not search(families(), knows(7), "order").forecast
+
+
+def test_the_forecast_counts_every_family_of_many_variables():
+    names = tuple(f"v{j}" for j in range(661))
+    known = Knowledge.of(names, required=[("v0", "v1")], forbidden=[("v2", "v3")])
+    cost = forecast(known)
+    assert cost.n_families == 659 * 2**660 + 2 * 2**659
+    assert forecast(Knowledge.of(names, max_parents=2)).n_families == 661 * (1 + 660 + 660 * 659 // 2)
+
+
 def test_unknown_methods_and_trees_that_cannot_be_are_refused():
     with pytest.raises(ParameterError, match="choose one of auto, hill_climb"):
         search(families(), knows(7), "simulated annealing")

@@ -46,9 +46,11 @@ def compare_structures(
         for parent, child in arcs:
             table.add_row(f"{parent} -> {child}", what)
     console = findings()
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+    n_both = len(mine & theirs)
     console.print(
-        f"{len(mine & theirs)} arcs in both; structural Hamming distance {plain}, of the equivalence classes {distance}"
-        + ("; they are equivalent" if distance == 0 else ""),
+        f"{n_both} arc{'s' * (n_both != 1)} in both; structural Hamming distance {plain}, "
+        f"of the equivalence classes {distance}" + ("; they are equivalent" if distance == 0 else ""),
         soft_wrap=True,
     )

@@ -28,6 +28,9 @@ OPTIONS = {
 }
 """What messages of the library say in Python, and how the command spells it."""
 
+AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+"""A name such as ``pay[b]`` or ``:heart:`` is printed as it is, and tells the console nothing."""
+
 
 class _Findings(Console):
     """A console whose reader may go away, or whose disk may be full."""
@@ -44,12 +47,12 @@ class _Findings(Console):
 
 def words() -> Console:
     """Give the console for all that accompanies the data."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, **AS_IT_IS)
 
 
 def findings() -> Console:
     """Give the console for what a verb was asked to print."""
-    return _Findings(highlight=False)
+    return _Findings(**AS_IT_IS)
 
 
 def say(message: str, style: str = "") -> None:

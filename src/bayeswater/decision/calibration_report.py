@@ -27,7 +27,7 @@ class Quality:
         labels = np.arange(scores.n_classes)
         correct = scores.log_proba.argmax(axis=1) == scores.codes
         return cls(
-            float(-(scores.own @ scores.weight) / scores.weight.sum()),
+            float(0 - (scores.own @ scores.weight) / scores.weight.sum()),  # not -0.0, where all is certain and right
             ece(scores.codes, proba, labels=labels, sample_weight=scores.weight),
             float(correct @ scores.weight / scores.weight.sum()),
         )

@@ -49,7 +49,7 @@ class DaskArrayRows(DaskRows):
         return [column_name(None, j) for j in range(self._array.shape[1])]
 
     @cached_property
-    def _frame(self) -> Any:  # type: ignore[override]
+    def _frame(self) -> Any:
         import dask.dataframe as dd
 
         return dd.from_dask_array(self._array, columns=self._names)

@@ -46,8 +46,10 @@ def is_native(kind: Any) -> bool:
 def _frame(partition: Any) -> "pa.Table":
     columns = partition.items() if len(partition) else ()
     numbers = {name: cells.to_numpy() for name, cells in columns if is_native(cells.dtype)}
+    if not numbers:
+        return read_frame(partition).table
     others = [name for name in partition.columns if name not in numbers]
-    read = read_frame(partition[others] if numbers else partition).table if others or not numbers else None
+    read: Any = read_frame(partition[others]).table if others else {}
     return _table({name: numbers[name] if name in numbers else read[name] for name in partition.columns})
 
 

@@ -89,12 +89,13 @@ class SparkRows(EngineRows):
         """Let Spark count how often the cells of each column meet the labels."""
         return self._grouped(margins, columns, target)
 
-    def spreads(self, columns: Sequence[str], target: str) -> list[Spread] | None:
+    def spreads(self, columns: Sequence[str], target: str, *, about_first: bool) -> list[Spread] | None:
         """Let Spark sum numbers within each label, partition by partition."""
 
         def found(frame: Any, types: "pa.Schema") -> list[Spread] | None:
-            first = self.head(columns, 1)
-            return spreads(frame, types, [cells[0].as_py() for cells in first.columns]) if first.num_rows else None
+            first = self.head(columns, 1) if about_first else None
+            pivot = [0.0] * len(columns) if first is None else [cells[0].as_py() for cells in first.columns]
+            return spreads(frame, types, pivot)
 
         return self._grouped(found, columns, target)
 

@@ -1,8 +1,8 @@
 """Groups that Spark counts by itself: a row that goes through `mapInArrow` costs more than all that is counted of it.
 
 Margins: each row becomes one for every column, its place and its cell, and these are grouped with the label: one pass.
-Spreads: sums and sums of squares about a pivot, the first row, grouped by partition and label, so that their order and
-with it their bits are the same in every run:
+Spreads: sums and sums of squares about a pivot, zero or the first row, grouped by partition and label, so that their
+order and with it their bits are the same in every run:
 
     mean = pivot + sum / n        scatter = square - sum^2 / n
 """
@@ -65,7 +65,7 @@ def spreads(frame: Any, types: "pa.Schema", pivot: Sequence[Any]) -> list[Spread
     if n_columns > MOST_COLUMNS or not all(map(_is_number, kinds)) or not _is_label(label):
         return None
     begin = np.array([cell if cell is not None and np.isfinite(cell) else 0.0 for cell in pivot], dtype=np.float64)
-    away = [  # a null as NaN, which the sums then are: Spark sums what is never null in half the time
+    away = [  # a null as NaN, which the sums then are: what is never null, Spark sums without looking
         f"coalesce(CAST(c{place} AS DOUBLE), DOUBLE('NaN')) - DOUBLE('{cell!r}') AS d{place}"
         for place, cell in enumerate(begin.tolist())
     ]

@@ -14,8 +14,12 @@ import numpy as np
 
 from bayeswater.estimate.covariance import Blend, Reading, blend
 from bayeswater.estimate.yardstick import Yardstick, yardstick
+from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
+
+AXES_COST = 10
+"""Multiplications that the axes of a covariance take, for every cell of a cube of its size."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +104,11 @@ def read_densities(
     intensity: Array | None = None,
 ) -> Densities:
     """Read the densities off the sums; a yardstick, and intensities of shrinkage, may be held."""
-    if measure is None:
-        only_columns = reading.is_diagonal or reading.is_drawn_to_sphere or reading.prior is not None
-        measure = yardstick(scatter, only_columns=only_columns, has_units=reading.form != "spherical")
-    return densities(blend(scatter, class_count, reading, measure, intensity), variance_floor)
+    with one_blas_thread(AXES_COST * len(class_count) * scatter.n_columns**3):
+        if measure is None:
+            only_columns = reading.is_diagonal or reading.is_drawn_to_sphere or reading.prior is not None
+            measure = yardstick(scatter, only_columns=only_columns, has_units=reading.form != "spherical")
+        return densities(blend(scatter, class_count, reading, measure, intensity), variance_floor)
 
 
 def densities(parts: Blend, variance_floor: float) -> Densities:

@@ -31,7 +31,6 @@ def settle(  # type: ignore[no-untyped-def]
     spoiled,
     queue,
     turn,
-    most_idle,
     tie,
     required,
     root,
@@ -43,7 +42,7 @@ def settle(  # type: ignore[no-untyped-def]
     wanted,
     n_wanted,
 ):
-    """Move the variables of a queue, one by one to the place where it gains most, until none is left or none gains.
+    """Move the variables of a queue, one by one to the place where it gains most, until none is left.
 
     Gives the number of links wanted so far; where walks needed some that are not there, it has to be called again
     when they are: ``turn[3]`` says so.
@@ -58,7 +57,6 @@ def settle(  # type: ignore[no-untyped-def]
     queue : (n_most,) variables to move, a ring; one that moved comes last again
     turn : (6,) where the queue begins, how many wait in it, how many in a row gained nothing, whether links are wanted,
         how many walks are spoiled, and how many were made
-    most_idle : how many in a row may gain nothing; then it ends
     tie : difference below which scores are equal; of equal places the last is taken
     required : (n, n) whether an arc from parent to child has to be there
     root : (n,) node of each variable without a parent of choice
@@ -76,7 +74,7 @@ def settle(  # type: ignore[no-untyped-def]
         x = -1  # a round in which spoiled walks are made again; else one that looks for the best place of x
         may_now += 1.0
         if turn[4] == 0:
-            if turn[1] == 0 or turn[2] >= most_idle:
+            if turn[1] == 0:
                 return n_wanted
             x = queue[turn[0]]
         i = now = 0

@@ -23,6 +23,9 @@ FEW_CLASSES = 8
 CACHED = 2**15
 """Numbers that are worked on at once: what is made of them on the way stays in a second-level cache."""
 
+RUNS = 2**17
+"""Buckets for which there is room at first; the numbers themselves are often many times more."""
+
 COMPARED = 1024
 """Neighbours that are compared, evenly spaced, to tell whether most numbers occur more than once."""
 
@@ -90,8 +93,11 @@ class SortedColumn:
     def _runs(self, shift: int) -> tuple[Array, Array, Array]:
         """Where in a class another bucket begins, in rising order, and the least and the largest key in each."""
         if len(self.x) >= LONG:
-            runs = np.empty((3, len(self.x)), dtype=np.int64)
+            runs = np.empty((3, RUNS), dtype=np.int64)
             n = bucket_runs(self.x.view(np.int64), self._limits, shift, *runs)
+            if n > RUNS:
+                runs = np.empty((3, n), dtype=np.int64)
+                bucket_runs(self.x.view(np.int64), self._limits, shift, *runs)
             return runs[0, :n].copy(), runs[1, :n].copy(), runs[2, :n].copy()
         is_first = np.ones(len(self.x), dtype=bool)
         for rows in row_blocks(len(self.x), CACHED):

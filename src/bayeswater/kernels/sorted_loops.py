@@ -13,8 +13,8 @@ from bayeswater.kernels.key_cells import LARGEST
 LONG = 2**17
 """Numbers of a column from which on it goes through loops."""
 
-LANES = 8
 STRETCH = 1024
+"""Numbers that are summed in four lanes before the lanes are put together."""
 
 LEAST = -(2**63)
 """Below every bucket."""
@@ -36,24 +36,22 @@ def deal(x, codes, place, dealt):  # type: ignore[no-untyped-def]
 def distance_sums(x, center):  # type: ignore[no-untyped-def]
     """Sum the distances of numbers from a center, and the squares of the distances."""
     total, square = 0.0, 0.0
-    totals, squares = np.zeros(LANES), np.zeros(LANES)
     for start in range(0, len(x), STRETCH):
         stop = min(start + STRETCH, len(x))
-        in_lanes = stop - (stop - start) % LANES
-        for i in range(start, in_lanes, LANES):
-            for lane in range(LANES):
-                away = x[i + lane] - center
-                totals[lane] += away
-                squares[lane] += away * away
+        total_a = total_b = total_c = total_d = 0.0
+        square_a = square_b = square_c = square_d = 0.0
+        in_lanes = stop - (stop - start) % 4
+        for i in range(start, in_lanes, 4):
+            a, b, c, d = x[i] - center, x[i + 1] - center, x[i + 2] - center, x[i + 3] - center
+            total_a, square_a = total_a + a, square_a + a * a
+            total_b, square_b = total_b + b, square_b + b * b
+            total_c, square_c = total_c + c, square_c + c * c
+            total_d, square_d = total_d + d, square_d + d * d
         for i in range(in_lanes, stop):
-            away = x[i] - center
-            totals[0] += away
-            squares[0] += away * away
-        for lane in range(LANES):
-            total += totals[lane]
-            square += squares[lane]
-            totals[lane] = 0.0
-            squares[lane] = 0.0
+            a = x[i] - center
+            total_a, square_a = total_a + a, square_a + a * a
+        total += (total_a + total_b) + (total_c + total_d)
+        square += (square_a + square_b) + (square_c + square_d)
     return total, square
 
 
@@ -71,9 +69,9 @@ def number_of_counts(x):  # type: ignore[no-untyped-def]
 def bucket_runs(bits, limits, shift, first, low, high):  # type: ignore[no-untyped-def]
     """Note where in each class, between its limits, another bucket begins, and its least and its largest key.
 
-    Gives the number of them; `key_cells` tells what a key is.
+    Gives the number of them; those for which there is no room are not noted. `key_cells` tells what a key is.
     """
-    n = 0
+    n, room = 0, len(first)
     for k in range(len(limits) - 1):
         bucket = key = LEAST
         for i in range(limits[k], limits[k + 1]):
@@ -82,11 +80,12 @@ def bucket_runs(bits, limits, shift, first, low, high):  # type: ignore[no-untyp
             key = (bits[i] ^ (sign & LARGEST)) - sign
             bucket = key >> shift
             if bucket != last_bucket:
-                if i > limits[k]:
+                if i > limits[k] and n <= room:
                     high[n - 1] = last_key
-                first[n] = i
-                low[n] = key
+                if n < room:
+                    first[n] = i
+                    low[n] = key
                 n += 1
-        if limits[k] < limits[k + 1]:
+        if limits[k] < limits[k + 1] and n <= room:
             high[n - 1] = key
     return n

@@ -51,16 +51,11 @@ class Standing:
         """Put variables, each once, in the place of those that wait to be moved."""
         waiting = list(variables)
         self.queue[: len(waiting)] = waiting
-        self.turn[:2] = 0, len(waiting)
-
-    @property
-    def n_waiting(self) -> int:
-        """Variables that wait to be moved."""
-        return int(self.turn[1])
+        self.turn[:3] = 0, len(waiting), 0
 
     @property
     def n_idle(self) -> int:
-        """Variables in a row that stayed where they were."""
+        """Variables in a row, of those that were put to wait last, that stayed where they were."""
         return int(self.turn[2])
 
 
@@ -85,8 +80,8 @@ class GrowTrees:
         self._n_wanted = 0
         self._root = self._make(list(enumerate(knowledge.start)))
 
-    def settle(self, standing: Standing, most_idle: int) -> bool:
-        """Move those that wait, until none is left or so many in a row gain nothing; False if nodes have to be made."""
+    def settle(self, standing: Standing) -> bool:
+        """Move those that wait, until none is left; False if nodes have to be made first."""
         self._n_wanted = settle(
             standing.order,
             standing.end,
@@ -94,7 +89,6 @@ class GrowTrees:
             standing.spoiled,
             standing.queue,
             standing.turn,
-            most_idle,
             self.tie,
             self.knowledge.required,
             self._root,
@@ -111,9 +105,13 @@ class GrowTrees:
     def graph(self, standing: Standing) -> tuple[Parents, float]:
         """Parents of all variables in an order, and the score of that graph; nobody is moved any more."""
         standing.wait(())
-        while not self.settle(standing, 1):
+        while not self.settle(standing):
             self.make_wanted()
-        return tuple(self._shrunk[node] for node in standing.end.tolist()), float(self._score[standing.end].sum())
+        return tuple([self._shrunk[node] for node in standing.end.tolist()]), self.score(standing)
+
+    def score(self, standing: Standing) -> float:
+        """Score of the graph of an order that is settled."""
+        return float(self._score[standing.end].sum())
 
     # ------------------------------------------------------------------ making nodes
 

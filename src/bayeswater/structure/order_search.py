@@ -31,9 +31,7 @@ MOST_THROWN = 6
 """Variables thrown to random places at once."""
 
 AT_ONCE = 8
-"""Throws that are under way at once: what their walks ask for is counted together, by several threads."""
-
-NO_LIMIT = 2**62
+"""Throws that are under way at once, so that what their walks ask for is counted together, by several threads."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +69,7 @@ class OrderSearch:
         self.trees = GrowTrees(families, knowledge)
         self.tie = self.trees.tie
         self.n_steps = 0
+        self._is_bound = bool(knowledge.required.any())
 
     def from_graph(self, start: Parents) -> Found:
         """Go from a graph through steps 1 to 3."""
@@ -111,19 +110,23 @@ class OrderSearch:
                 n_begun += 1
             if not under_way:
                 break
-            is_settled = [self.trees.settle(trial, NO_LIMIT) for trial in under_way]
-            for trial in (trial for trial, settled in zip(under_way, is_settled, strict=True) if settled):
-                trial_parents, trial_score = self.trees.graph(trial)
+            waiting = []
+            for trial in under_way:
+                if not self.trees.settle(trial):
+                    waiting.append(trial)
+                    continue
+                trial_score = self.trees.score(trial)
                 if trial_score < score - self.tie:
                     continue
                 is_better = trial_score > score + self.tie
-                now, parents, score = trial, trial_parents, trial_score
+                now = trial
+                parents, score = self.trees.graph(now)
                 if is_better:
                     found = self._polished(now)
                     if found.score > best.score + self.tie:
                         best = found
                         self.watch(best)
-            under_way = [trial for trial, settled in zip(under_way, is_settled, strict=True) if not settled]
+            under_way = waiting
             self.trees.make_wanted()
         return best
 
@@ -145,9 +148,8 @@ class OrderSearch:
         n = len(order)
         standing = Standing.of(order)
         while standing.n_idle < n and self.goes_on():
-            if not standing.n_waiting:
-                standing.wait(self.rng.permutation(n).tolist())
-            if not self.trees.settle(standing, n):
+            standing.wait(self.rng.permutation(n).tolist())
+            while not self.trees.settle(standing) and self.goes_on():
                 self.trees.make_wanted()
         return standing
 
@@ -164,6 +166,8 @@ class OrderSearch:
     def _range(self, order: Array, x: int) -> tuple[int, int]:
         """Places that leave x after its required parents and before its required children."""
         required = self.knowledge.required
+        if not self._is_bound:
+            return 0, len(order) - 1
         above, below = required[:, x], required[x]
         others = order[order != x]
         after = np.flatnonzero(above[others])

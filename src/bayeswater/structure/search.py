@@ -34,7 +34,7 @@ from bayeswater.structure.pc_stable import pc_stable
 METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
 """Names of the searches."""
 
-THROWS = 100
+THROWS = 200
 """Throws about the best graph that `order` makes when it has no time limit."""
 
 CHEAP_FAMILIES = 3_000

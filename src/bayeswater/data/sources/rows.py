@@ -86,8 +86,11 @@ class Rows(ABC):
         """Count how often cells of each column meet the labels, where the place can do that by itself, else None."""
         return None
 
-    def spreads(self, columns: Sequence[str], target: str) -> list[Spread] | None:
-        """Sum numbers within each label, partition by partition, where the place can do that by itself, else None."""
+    def spreads(self, columns: Sequence[str], target: str, *, about_first: bool) -> list[Spread] | None:
+        """Sum numbers within each label, partition by partition, where the place can do that by itself, else None.
+
+        Squares are taken about zero, or about the first row, which keeps the digits of what lies far from zero.
+        """
         return None
 
     @abstractmethod

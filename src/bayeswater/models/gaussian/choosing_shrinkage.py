@@ -48,8 +48,8 @@ class Losses:
         table = model._encode(X, sums, learning=True)
         codes = encode_labels(flat, sums.classes, counted=True).codes
         rows = Judged(model, table, codes, removed_weight(weight, len(codes)), weight)
-        candidates = {c: judge for c in CANDIDATES if (judge := rows.judge(c)) is not None}
-        with one_blas_thread(len(codes) * table.shape[1] ** 2 * len(CANDIDATES)):
+        with one_blas_thread(max(len(codes), table.shape[1]) * table.shape[1] ** 2 * len(CANDIDATES)):
+            candidates = {c: judge for c in CANDIDATES if (judge := rows.judge(c)) is not None}
             blocks = ordered_map(lambda block: rows.losses(block, candidates), row_blocks(len(codes), SCORING_ROWS))
             loss = sum(blocks, np.zeros(len(candidates)))
         return LossSums(tuple(candidates), loss, bool(rows.is_judged.any()))

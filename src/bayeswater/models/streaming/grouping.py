@@ -42,8 +42,7 @@ def by_groups(of: Callable[[Piece], Any], rows: Rows, columns: Sequence[str], ta
             margins = rows.margins(columns, target)
             return None if margins is None else _of_margins(of, dict(zip(columns, margins, strict=True)))
         case "spreads":
-            spreads = rows.spreads(columns, target)
-            return None if spreads is None else _of_spreads(spreads, tuple(columns))
+            return _summed(rows, columns, target)
         case _:
             return None
 
@@ -98,8 +97,18 @@ def with_margins(margins: dict[str, Margin]) -> Piece | None:
     return Piece(pa.table(cells), pc.take(known, pa.array(np.concatenate(labels))), np.concatenate(weights))
 
 
+def _summed(rows: Rows, columns: Sequence[str], target: str) -> Counted | None:
+    """Give moments, about the first row where digits cancel about zero; None where they cancel there too."""
+    for about_first in (False, True):
+        spreads = rows.spreads(columns, target, about_first=about_first)
+        found = None if spreads is None else _of_spreads(spreads, tuple(columns))
+        if spreads is None or found is not None:
+            return found
+    return None
+
+
 def _of_spreads(spreads: Sequence[Spread], names: tuple[str, ...]) -> Counted | None:
-    """Add up the moments of partitions, in their order."""
+    """Add up the moments of partitions, in their order; None where too many digits have cancelled."""
     found, squares, n_unlabelled = [], [], 0
     for spread in spreads:
         known = np.asarray(spread.labels.is_valid())

@@ -1,0 +1,46 @@
+"""Columns at equal distances in memory are one array, without a copy; all others are not."""
+
+import gc
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from bayeswater.data.columns_in_memory import one_array
+from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
+from bayeswater.data.matrix_reading import read_matrix
+
+
+def test_columns_of_one_array_are_that_array():
+    values = np.random.default_rng(0).normal(size=(7, 20))
+    found = one_array(tuple(values[:, 3:15]))
+    assert found is not None
+    assert np.array_equal(found, values[:, 3:15].T)
+    assert np.shares_memory(found, values)
+
+
+def test_the_memory_of_the_columns_stays_as_long_as_the_array():
+    values = np.arange(2e6).reshape(20, -1)
+    found, expected = one_array(tuple(values)), values.T.copy()
+    del values
+    gc.collect()
+    assert np.array_equal(found, expected)
+
+
+def test_columns_that_lie_otherwise_are_no_array():
+    values = np.arange(12.0).reshape(4, 3)
+    assert one_array((values[0], values[1], values[3])) is None
+    assert one_array((values[0], values[1].astype(np.float32))) is None
+    assert one_array((values[0], values[1][:2])) is None
+    assert one_array((values[0],)) is None
+
+
+def test_a_table_made_of_a_frame_is_read_without_a_copy_and_gives_the_same_cells():
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(50, 4)), columns=list("abcd"))[10:40]
+    table = pa.table({name: cells.to_numpy() for name, cells in frame.items()})
+    matrix = read_matrix(table, "a model")
+    assert isinstance(matrix, DenseMatrix)
+    assert np.array_equal(matrix.values, frame.to_numpy())
+    copied = pa.table({name: cells.to_numpy().copy() for name, cells in reversed(list(frame.items()))})
+    columns = read_matrix(pa.table({**{n: copied[n] for n in "ab"}, "n": list(range(30))}), "a model")
+    assert isinstance(columns, ColumnMatrix)
