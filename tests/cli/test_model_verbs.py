@@ -141,6 +141,14 @@ def test_models_that_do_not_fit_together_are_refused_and_nothing_is_written(run,
 # ---------------------------------------------------------------------- forget
 
 
+@pytest.mark.parametrize("verb", ["merge", "forget"])
+def test_a_model_that_cannot_be_written_is_refused_before_anything_is_read(run, verb, tmp_path):
+    arguments = {"merge": ["a.bayes", "b.bayes"], "forget": ["a.bayes", "rows.csv", "--target", TARGET]}[verb]
+    answer = run(verb, *arguments, "-o", tmp_path / "nowhere" / "model.bayes")
+    assert answer.code == 1
+    assert "there is no folder" in answer.err
+
+
 def test_forgotten_rows_are_as_if_they_had_never_been_seen(run, folder, many_batches):
     table = people()
     whole = fit(run, table, folder / "whole.bayes")

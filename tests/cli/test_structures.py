@@ -1,6 +1,7 @@
 """The verbs about structures: learn, score, compare-structures."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -66,8 +67,35 @@ def test_learn_fills_missing_cells_in_unless_they_are_refused(survey, tmp_path, 
     assert main([*command, "--json"]) == WELL
     document = json.loads(capsys.readouterr().out)
     assert document["n_missing"] == n_missing and document["score"] == max(document["rounds"])
-    assert main([*command, "--missing", "error"]) == FAULT
+    assert main([*command, "--incomplete", "error"]) == FAULT
     assert f"{n_missing} cells are missing" in capsys.readouterr().err
+
+
+def test_missing_names_the_cell_that_means_missing_as_in_all_verbs(survey, tmp_path, capsys):
+    data = pd.read_csv(survey).drop(columns="row")
+    data.loc[::9, "work"] = "?"
+    data.to_csv(survey, index=False)
+    output = tmp_path / "net.bif"
+    assert main(["learn", str(survey), "-o", str(output), "--missing", "?", "--json"]) == WELL
+    assert json.loads(capsys.readouterr().out)["n_missing"] == (data["work"] == "?").sum()
+    assert BayesianNetwork.read(output).states("work") == ("no", "yes")
+
+
+@pytest.mark.parametrize("verb", ["learn", "convert"])
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("net.zzz", r"let its name end in .bif \(BIF\), .* or .bayes \(our own\)"),
+        ("nowhere/net.bif", "there is no folder"),
+        ("nowhere/net.bayes", "there is no folder"),
+        ("", "it is a folder"),
+    ],
+)
+def test_a_network_that_cannot_be_written_is_refused_before_anything_is_read(verb, output, message, tmp_path, capsys):
+    place = str(tmp_path / output)
+    source = str(tmp_path / "not there.bif" if verb == "convert" else tmp_path / "not there.csv")
+    assert main([verb, source, *(["-o"] if verb == "learn" else []), place]) == FAULT
+    assert re.search(message, capsys.readouterr().err.replace("\n", " "))
 
 
 def test_score_is_that_of_the_library(survey, tmp_path, capsys):

@@ -178,7 +178,7 @@ def _refuse_missing(missing: Array, y: Array) -> None:
     if missing.any():
         row = int(missing.argmax())
         raise DataError(
-            f"Input y contains NaN: the label of row {row} is missing ({y[row]!r}; {missing.sum()} missing in all); "
+            f"Input y contains NaN: the label of row {row} is missing ({y[row]}; {missing.sum()} missing in all); "
             "leave these rows out"
         )
 

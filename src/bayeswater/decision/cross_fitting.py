@@ -25,11 +25,11 @@ def rows_of(parameters: dict[str, Any], keep: Array) -> dict[str, Any]:
     return {name: np.asarray(value)[keep] if has_rows[name] else value for name, value in parameters.items()}
 
 
-def require_cv(cv: Any) -> None:
+def require_cv(cv: Any, name: str = "cv") -> None:
     """Refuse what is neither a number of folds nor a splitter nor splits."""
     is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool) and cv >= 2
     if isinstance(cv, str) or not (is_count or cv is None or hasattr(cv, "split") or np.iterable(cv)):
-        raise ParameterError(f"cv is {cv!r}; give the number of folds (2 or more), a splitter or a list of splits")
+        raise ParameterError(f"{name} is {cv!r}; give the number of folds (2 or more), a splitter or a list of splits")
 
 
 def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, Any]) -> Folds:

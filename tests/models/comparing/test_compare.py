@@ -283,8 +283,8 @@ def test_peers_meet_categories_that_they_have_not_learned():
         ({"models": ["ayode"]}, "models names 'ayode'; it can be a list of some of"),
         ({"models": []}, "models is empty; name at least one of"),
         ({"models": {}}, "models is empty"),
-        ({"folds": 1}, "cv is 1"),
-        ({"folds": "many"}, "cv is 'many'"),
+        ({"folds": 1}, "folds is 1"),
+        ({"folds": "many"}, "folds is 'many'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(options, message):

@@ -94,7 +94,7 @@ def compare(
     labels = checked_labels(y)
     X = held(X)
     library = library_of(X)
-    require_cv(folds)
+    require_cv(folds, "folds")
     n_rows = read_raw(X, "compare").n_rows
     if n_rows != len(labels):
         raise inconsistent_lengths(n_rows, len(labels))

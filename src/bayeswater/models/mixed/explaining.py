@@ -75,7 +75,8 @@ class ExplainingClassifier(ComparingClassifier):
         Parameters are drawn from their posterior given the sums: Dirichlet for the classes, categories, bins and words,
         Normal-inverse-gamma for normal columns (by the reference prior where none is given) and gamma for rates. Of a
         calibrated model each draw is calibrated by the same map, so that the interval is one of what
-        `predict_proba` gives.
+        `predict_proba` gives. Smoothing that was chosen automatically counts as known: of some dozens of rows intervals
+        of 95 % then hold about 90 %; with ``alpha=1`` they hold what they say.
 
         A text that is read by complement counts, which have no posterior, is taken here as its words are counted: the
         same sums read as a multinomial. Then the interval tells how well the words of the row are known, and what is
@@ -116,6 +117,8 @@ class ExplainingClassifier(ComparingClassifier):
         a tail probability. Rows of the model have novelties spread evenly over 0 to 1. A row is compared with drawn
         rows that have the same cells missing, and texts of as many words. A category that was never seen, or a number
         beyond the bins of its column, is a state that the drawn rows never have, less probable than all that they have.
+        Words that were never seen are left out of a text, as everywhere: one of such words alone is as usual as an
+        empty one.
 
         Parameters
         ----------
