@@ -142,9 +142,9 @@ def test_models_that_do_not_fit_together_are_refused_and_nothing_is_written(run,
 
 
 @pytest.mark.parametrize("verb", ["merge", "forget"])
-def test_a_model_that_cannot_be_written_is_refused_before_anything_is_read(run, verb, tmp_path):
-    arguments = {"merge": ["a.bayes", "b.bayes"], "forget": ["a.bayes", "rows.csv", "--target", TARGET]}[verb]
-    answer = run(verb, *arguments, "-o", tmp_path / "nowhere" / "model.bayes")
+def test_a_model_that_cannot_be_written_is_refused_before_the_rest_is_read(run, verb, folder):
+    arguments = {"merge": ["not there.bayes"], "forget": ["not there.csv", "--target", TARGET]}[verb]
+    answer = run(verb, folder / "people.bayes", *arguments, "-o", folder / "nowhere" / "model.bayes")
     assert answer.code == 1
     assert "there is no folder" in answer.err
 

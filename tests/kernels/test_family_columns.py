@@ -149,6 +149,15 @@ def test_sets_beyond_the_budget_are_counted_again_and_that_is_told(monkeypatch):
     assert little.is_full and little._n_sets <= 8
 
 
+def test_the_table_of_sets_grows_as_fast_as_sets_come(monkeypatch):
+    monkeypatch.setattr("bayeswater.structure.families.FEWEST_SLOTS", 2)
+    codes, n_states = table(50, [2] * 20, seed=3)
+    families, _ = both(codes, n_states, Score("bic"))
+    families.columns([(y, frozenset()) for y in range(20)])  # many more sets at once than it has slots
+    assert families._n_sets == 1 + 20 + 20 * 19 // 2
+    assert 2 * families._n_sets <= len(families._sets) <= 2**11
+
+
 @pytest.mark.parametrize("name", ["bic", "bdeu", "k2"])
 @pytest.mark.parametrize("weight", [None, fractions(300)])
 def test_leaving_tells_what_a_column_tells_of_a_variable_and_its_parents(name, weight):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayeswater.cli.networks import NetworkFile, read_network
+from bayeswater.cli.networks import NetworkFile, read_network, require_network_place
 
 
 def convert(
@@ -18,6 +18,7 @@ def convert(
     """Write a network in the format that the name of a file tells; what had to be changed is said."""
     from bayeswater.cli.words import say, warnings_told_once
 
+    require_network_place(output)
     with warnings_told_once():
         found = read_network(network)
         found.write(output)

@@ -36,11 +36,14 @@ def forget(
     from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.persistence import save
+    from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.cell_types import column_names
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
 
     classifier = load_model(model)
+    where = output or Path(model)
+    require_folder(where)
     rows = open_for(classifier, model, reading, data, target=target)
     examples = LabelledRows(rows, target, columns=column_names(classifier))
 
@@ -53,6 +56,5 @@ def forget(
             n_rows = examples.sum(forgotten)
         if examples.n_unlabelled:
             warn_of_unlabelled(examples.n_unlabelled, target)
-    where = output or Path(model)
     save(classifier, where)
     report(classifier, str(where), f"{n_rows:,} rows forgotten", as_json=as_json)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayeswater.cli.networks import require_network_place
 from bayeswater.cli.options import AsJson, DataFiles
 from bayeswater.cli.reading import AS_USUAL, Reading
 
@@ -15,7 +16,10 @@ def learn(
     data: DataFiles,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"], help="Network file: .bif, .xdsl, .net, .bayes, ...")],
+    output: Annotated[
+        Path,
+        Parameter(name=["--output", "-o"], help="Network file: .bif, .xml, .xdsl, .net, .dsc, .uai or .bayes."),
+    ],
     score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
     method: Annotated[str, Parameter(help="auto, hill_climb, tabu, order, exact, tree or pc.")] = "auto",
@@ -29,7 +33,7 @@ def learn(
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
     ignore: Annotated[list[str] | None, Parameter(help="Column to leave out.")] = None,
     discretize: Annotated[str, Parameter(help="How numbers are put into bins.")] = "equal_frequency",
-    missing: Annotated[str, Parameter(help="Missing cells: em to fill them in, or error.")] = "em",
+    incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
     as_json: AsJson = False,
     reading: Reading = AS_USUAL,
 ) -> None:
@@ -38,6 +42,7 @@ def learn(
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.structures.learning import learn_structure
 
+    require_network_place(output)
     with warnings_told_once():
         table = read_table(reading, data, "learning a structure", ignored=ignore or ())
         with _telling() as progress:
@@ -54,7 +59,7 @@ def learn(
                 restarts=restarts,
                 seed=seed,
                 discretize=discretize,
-                missing=missing,
+                missing=incomplete,
                 progress=progress,
             )
         found.network.write(output)

@@ -19,7 +19,9 @@ def merge(
     """Add models that were fitted apart, as if fitted on all their rows."""
     from bayeswater.cli.model_report import report
     from bayeswater.models.persistence import load, save
+    from bayeswater.models.stored.folders import require_folder
 
+    require_folder(output)
     paths = [first, second, *more]
     models = [load(path) for path in paths]
     total = models[0]

@@ -39,6 +39,17 @@ def read_network(path: str) -> "BayesianNetwork":
         raise ModelFileError(f"{path}: {error}") from None
 
 
+def require_network_place(path: Path) -> None:
+    """Refuse a file that no network can be written to: in no format that is known, or in no folder that is there."""
+    from bayeswater.files.networks.formats import format_of
+    from bayeswater.models.network.bayesian_network import MODEL_SUFFIX
+    from bayeswater.models.stored.folders import require_folder
+
+    require_folder(path)
+    if path.suffix.lower() != MODEL_SUFFIX:
+        format_of(path)
+
+
 def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
     from bayeswater.data.sources.source import nearest_names

@@ -83,6 +83,8 @@ class RawTable:
         import pyarrow as pa
 
         column = self.arrow(name)
+        if pa.types.is_decimal(column.type):
+            column = column.cast(pa.float64())
         kind = column.type
         if pa.types.is_floating(kind):
             _require_finite(as_numpy(column), name)  # no category, and none that is merely unseen

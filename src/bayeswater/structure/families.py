@@ -138,11 +138,14 @@ class Families:
         self.n_counted += len(sets) // 2
         if not (len(self._sets) and self._uses_kernel):
             return
-        if 2 * (self._n_sets + len(sets)) > len(self._sets):
-            if 2 * len(self._sets) > self._most_slots:
-                self.is_full = True
-                return
-            old, (self._sets, self._terms) = (self._sets, self._terms), _slots(2 * len(self._sets))
+        n_slots = len(self._sets)
+        while 2 * (self._n_sets + len(sets)) > n_slots:  # half of them stay free, or a set would be long to find
+            n_slots *= 2
+        if n_slots > self._most_slots:
+            self.is_full = True
+            return
+        if n_slots > len(self._sets):
+            old, (self._sets, self._terms) = (self._sets, self._terms), _slots(n_slots)
             remember_sets(*old, self._sets, self._terms)
         self._n_sets += remember_sets(sets, terms, self._sets, self._terms)
 

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from tests.kernels.test_family_columns import table
 
+from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, UnseenCategoryWarning
 from bayeswater.models.structures.bootstrapping import bootstrap_structure
 from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
@@ -33,6 +34,27 @@ def test_the_result_tells_graph_score_network_and_way():
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
 def test_frames_of_all_libraries_give_the_same_graph(library):
     assert learn_structure(library(frame())).graph == learn_structure(frame()).graph
+
+
+@pytest.mark.parametrize("source", ["path", "pattern", "parts", "rows"])
+def test_rows_of_a_source_are_those_of_a_frame(source, tmp_path):
+    data = frame()
+    data[:150].to_csv(tmp_path / "part-0.csv", index=False)
+    data[150:].to_csv(tmp_path / "part-1.csv", index=False)
+    data.to_parquet(tmp_path / "all.parquet")
+    place = {
+        "path": tmp_path / "all.parquet",
+        "pattern": str(tmp_path / "part-*.csv"),
+        "parts": [data[:150], data[150:]],
+        "rows": local_rows(tmp_path / "all.parquet"),
+    }[source]
+    found = learn_structure(data)
+    again = learn_structure(place)
+    assert (again.graph, again.score) == (found.graph, found.score)
+    assert score_structure(found.graph, place) == found.score
+    expected = bootstrap_structure(data, n=3)
+    assert (bootstrap_structure(place, n=3).strength == expected.strength).all()
+    assert found.states_of(place).to_pandas().astype(str).equals(found.states_of(data).astype(str))
 
 
 def test_node_scores_add_up_and_the_description_length_is_their_negative():
@@ -167,6 +189,8 @@ def test_a_column_that_names_the_rows_is_warned_of():
         (frame().to_numpy(), {}, DataError, "give a frame"),
         (frame().mask(FIRST_ROW), {"missing": "error"}, DataError, "4 cells are missing, 1 of them in column 'a'"),
         (frame(), {"missing": "drop"}, ParameterError, "missing is 'drop'; it can be 'em' or 'error'"),
+        (mixed_frame(), {"discretize": "mdl"}, ParameterError, "'mdl' cuts where the classes .* no class for 'age'"),
+        (mixed_frame(), {"columns": {"age": {"bins": "mdl"}}}, ParameterError, "take 'equal_frequency'"),
         (frame(), {"time_limit": 0}, ParameterError, "time_limit is 0"),
         (frame(), {"restarts": -1}, ParameterError, "restarts is -1"),
         (frame(), {"method": "best"}, ParameterError, "choose one of"),

@@ -39,12 +39,13 @@ def format_of(path: Path) -> Format:
     >>> format_of(Path("asia.txt"))
     Traceback (most recent call last):
     bayeswater.errors.NetworkFileError: the format of 'asia.txt' cannot be told; let its name end in .bif (BIF), \
-.xml, .xmlbif or .bifxml (XMLBIF), .xdsl (XDSL), .net (NET), .dsc (DSC) or .uai (UAI)
+.xml, .xmlbif or .bifxml (XMLBIF), .xdsl (XDSL), .net (NET), .dsc (DSC), .uai (UAI) or .bayes (our own)
     """
     for one in FORMATS:
         if path.suffix.lower() in one.suffixes:
             return one
-    known = [f"{_listed(one.suffixes)} ({one.name})" for one in FORMATS]
+    # Who reads and writes models takes care of our own files before he asks here.
+    known = [*(f"{_listed(one.suffixes)} ({one.name})" for one in FORMATS), ".bayes (our own)"]
     raise NetworkFileError(f"the format of {path.name!r} cannot be told; let its name end in {_listed(known)}")
 
 

@@ -6,13 +6,12 @@ all of them before they are added, by label: a network of a known graph is learn
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, read_frame
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.retyping import in_types_that_fit
@@ -20,8 +19,9 @@ from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import ParameterError
 from bayeswater.limits import require_table_bytes
+from bayeswater.models.network.found_states import domains, labelled, settled
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.models.network.rows import encode_rows
 from bayeswater.statistics.joint_counts import joint_counts
@@ -43,7 +43,8 @@ class GraphCounts:
     @classmethod
     def of(cls, frame: Frame, dag: Dag, states: Mapping[str, Any], weight: Array | None) -> "GraphCounts":
         """Count the rows of a frame whose columns are the nodes."""
-        variables = domains(frame, dag, states)
+        frame = labelled(frame, states)
+        variables = domains(frame, states)
         codes, cards = encode_rows(frame.table, variables), [variable.n_states for variable in variables]
         families = tuple((*parents, node) for node, parents in enumerate(dag.parents))
         counts = tuple(joint_counts(codes, own, [cards[member] for member in own], weight) for own in families)
@@ -72,8 +73,7 @@ def counted_rows(rows: Rows, dag: Dag, states: Mapping[str, Any], weight: str | 
     """Count the rows of a source, piece by piece; `weight` names a column of weights."""
     counting = GraphCounting(dag, states, weight)
     counts = in_types_that_fit(lambda: rows.sum(counting, columns_of(dag, weight)))
-    require_states(counts.variables)
-    return counts
+    return replace(counts, variables=settled(counts.variables))
 
 
 def declare_states(rows: Rows, states: Mapping[str, Any]) -> None:
@@ -112,28 +112,8 @@ class GraphCounting:
         return GraphCounts.of(read_frame(table.select(list(self.dag.names))), self.dag, self.states, weight)
 
 
-def domains(frame: Frame, dag: Dag, states: Mapping[str, Any]) -> tuple[Variable, ...]:
-    """States of every column: those declared, by the user or by the type of the column, or those of the rows."""
-    open_names = [name for name in dag.names if name not in states]
-    found = {}
-    if open_names:
-        rest = Frame(frame.table.select(open_names), frame.library, frame.declared, frame.stored)
-        found = {v.name: v for v in encode_frame(rest, Rules("BayesianNetwork", refuse_missing=False)).schema}
-    return tuple(found.get(name) or declared_variable(name, states[name]) for name in dag.names)
-
-
 def require_nodes(dag: Dag, states: Mapping[str, Any]) -> None:
     """Refuse states of what is no node."""
     unknown = [name for name in states if name not in dag.position]
     if unknown:
         raise ParameterError(f"states names {unknown[0]!r}, which is no node; {nearest_names(unknown[0], dag.names)}")
-
-
-def require_states(variables: tuple[Variable, ...]) -> None:
-    """Refuse a variable that no row shows, and whose states nobody has declared."""
-    for variable in variables:
-        if variable.n_states == 0:
-            raise DataError(
-                f"column {variable.name!r} has no value in any row, so its states are unknown; "
-                f"give states={{{variable.name!r}: [...]}}"
-            )

@@ -22,14 +22,8 @@ from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.families import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
-from bayeswater.models.network.counting import (
-    columns_of,
-    counted_rows,
-    declare_states,
-    domains,
-    require_nodes,
-    require_states,
-)
+from bayeswater.models.network.counting import columns_of, counted_rows, declare_states, require_nodes
+from bayeswater.models.network.found_states import domains, labelled, settled
 from bayeswater.models.network.rows import encode_rows
 from bayeswater.models.settings import checked_alpha, column_priors
 from bayeswater.models.streaming.finding import rows_to_answer
@@ -72,9 +66,10 @@ def fitted_network(
         X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which counts pieces")
         sample_weight = None if sample_weight is None else X[sample_weight]
     frame, weight = _rows_that_count(held(X), dag, sample_weight)
-    variables = domains(frame, dag, states)
-    require_states(variables)
-    codes, cards = encode_rows(frame.table, variables), [variable.n_states for variable in variables]
+    frame = labelled(frame, states)
+    labels = domains(frame, states)
+    variables = settled(labels)
+    codes, cards = encode_rows(frame.table, labels), [variable.n_states for variable in variables]
     tables = estimated_tables(codes, cards, dag.parents, smoothing(variables), weight, by_em=missing == "em")
     return _network(dag, variables, tables)
 

@@ -1,5 +1,6 @@
 """Whether a file can be written where it is asked for: told before the work, not after it."""
 
+import os
 from pathlib import Path
 
 from bayeswater.errors import ModelFileError
@@ -11,3 +12,8 @@ def require_folder(path: Path) -> None:
         raise ModelFileError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
     if path.is_dir():
         raise ModelFileError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ModelFileError(
+            f"cannot write {str(path)!r}: you may not write to the folder {str(path.parent)!r}; choose another, or ask "
+            "for the right to"
+        )

@@ -14,6 +14,7 @@ from bayeswater.data.labels import checked_labels, encode_labels
 from bayeswater.data.number_table import bin_labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.sources.source import nearest_names
+from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.errors import DataError, ParameterError, SchemaError
@@ -21,9 +22,13 @@ from bayeswater.models.mixed.column_settings import column_settings
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.network.rows import rows_as_frame
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
-from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
+from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows
+from bayeswater.models.streaming.finding import rows_to_answer
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
+
+WAY_OUT = "read fewer columns, bayeswater.local_rows(source, columns=[...]), or fewer rows"
+"""Of one who has more rows than memory holds."""
 
 
 @dataclass(frozen=True)
@@ -43,25 +48,24 @@ class StateTable:
         discretize: str = "equal_frequency",
         columns: Mapping[Any, Any] | None = None,
         sample_weight: Any = None,
-        by: Any = None,
     ) -> "StateTable":
-        """Read a frame.
+        """Read a frame, or a source into memory.
 
         Parameters
         ----------
-        data : frame
+        data : frame; or path, pattern, dataset, or whatever else `fit(source)` takes
         discretize : how numbers are put into bins; see `Discretizer`
         columns : what is known of columns, as in `NaiveBayes`
         sample_weight : (n_rows,)
-        by : (n_rows,) labels that cuts may look at, where the method does
         """
         data = _named(data)
         n_rows = read_columns(data, "learn_structure").n_rows
-        classes = np.zeros(n_rows, dtype=np.int64) if by is None else by
-        data, kept, weight = without_zero_rows(data, checked_labels(classes), checked_weight(sample_weight, n_rows))
+        no_class = checked_labels(np.zeros(n_rows, dtype=np.int64))
+        data, kept, weight = without_zero_rows(data, no_class, checked_weight(sample_weight, n_rows))
         raw = read_columns(data, "learn_structure")
         settings = Settings("learn_structure", given=column_settings(columns))
         plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
+        _require_cuts_without_classes(plan, settings, discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
         warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
         return cls(plan, variables_of(table.coded.schema, plan), codes_of(table), weight, library_of(data))
@@ -108,9 +112,22 @@ class StateTable:
         return rows_as_frame(self.codes, self.variables, self.library)
 
 
+def _require_cuts_without_classes(plan: ColumnPlan, settings: Settings, discretize: str) -> None:
+    for column in cut_by_labels(plan, settings, discretize):
+        raise ParameterError(
+            f"'mdl' cuts where the classes of the rows change, and a structure has no class for {column.name!r} to look "
+            "at; take 'equal_frequency' or another of Discretizer, give cuts of your own, or put the numbers into bins "
+            "with Discretizer('mdl').fit(X, y) before"
+        )
+
+
 def _named(data: Any) -> Any:
-    """Require a frame; names of columns that are no texts become theirs, as in `BayesianNetwork`."""
-    data = held(data)
+    """Hold a source in memory and require a frame; names of columns that are no texts become theirs.
+
+    The latter is as in `BayesianNetwork`.
+    """
+    rows = rows_to_answer(data)
+    data = held(data) if rows is None else whole_table(rows, rows.schema.names, "learn_structure", WAY_OUT)
     if not is_frame(data):
         raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
     if library_of(data) == "pandas" and not all(isinstance(name, str) for name in data.columns):
