@@ -8,6 +8,7 @@ same partitions. What Spark can count by itself as groups it does (`spark_groups
 Inside, columns are called c0, c1, ...: Spark takes a dot in a name for a field of a struct.
 """
 
+import logging
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC
@@ -108,6 +109,7 @@ class SparkRows(EngineRows):
             return None
         if found is not None:
             self.bytes_moved = sum(group.nbytes for group in found)
+            logging.getLogger(__name__).info("%s: groups that Spark counted, %d bytes", self.name, self.bytes_moved)
         return found
 
     def _parcel(self, of: "Callable[[pa.Table], S]", columns: list[str]) -> Parcel:
