@@ -5,6 +5,8 @@ Every message says what happened, the value, where, and how to put it right.
 
 import sys
 import warnings
+from collections.abc import Sequence
+from difflib import get_close_matches
 
 
 class BayesError(ValueError):
@@ -89,3 +91,19 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("bayeswater."):
         frame, depth = frame.f_back, depth + 1
     warnings.warn(message, category, stacklevel=depth)
+
+
+def nearest_names(name: str, names: Sequence[str], n_shown: int = 10) -> str:
+    """Say which names are meant maybe.
+
+    >>> nearest_names("Incom", ["age", "income"])
+    "did you mean 'income'?"
+    >>> nearest_names("y", ["age", "income"])
+    "there are 'age', 'income'"
+    """
+    folded = {known.casefold().strip(): known for known in names}
+    near = [folded[match] for match in get_close_matches(name.casefold().strip(), folded, n=3)]
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
+    return f"there are {', '.join(map(repr, names[:n_shown]))}{more}"

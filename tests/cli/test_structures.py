@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswater import BayesianNetwork, limits, score_structure
+from bayeswater import BayesianNetwork, learn_structure, limits, score_structure
 from bayeswater.cli.main import FAULT, USAGE, WELL, main
 
 
@@ -109,6 +109,32 @@ def test_score_is_that_of_the_library(survey, tmp_path, capsys):
     assert document["score"] == pytest.approx(expected)
     assert main(["score", str(output), str(survey)]) == WELL
     assert "all" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", ["bif", "xdsl", "net", "bayes"])
+def test_a_network_learned_from_numbers_is_scored_and_asked_on_its_own_table(ending, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    age = rng.normal(40, 10, 300).round(2)
+    age[0] = np.nan
+    data = pd.DataFrame({"age": age, "old": np.where(age > 45, "yes", "no")})
+    data.to_csv(tmp_path / "all.csv", index=False)
+    data[1:].to_csv(tmp_path / "whole.csv", index=False)
+    network = str(tmp_path / f"net.{ending}")
+    assert main(["learn", str(tmp_path / "whole.csv"), "-o", network, "--json"]) == WELL
+    learned = json.loads(capsys.readouterr().out)["score"]
+    assert main(["score", network, str(tmp_path / "whole.csv"), "--json"]) == WELL
+    assert json.loads(capsys.readouterr().out)["score"] == pytest.approx(learned, rel=1e-12)
+    states = learn_structure(data[1:]).states_of(data)
+    states.to_csv(tmp_path / "states.csv", index=False)
+    answers = []
+    for rows in ("all.csv", "states.csv"):  # numbers, or the names of their bins
+        command = ["query", network, "--evidence", str(tmp_path / rows), "--ignore", "old", "-t", "old"]
+        assert main([*command, "-o", str(tmp_path / "answers.csv")]) == WELL
+        answers.append(pd.read_csv(tmp_path / "answers.csv"))
+    assert answers[0].equals(answers[1])
+    expected = BayesianNetwork.read(network).posteriors(data[["age"]], "old")["old"][:, 1]
+    assert answers[0]["P(old=yes)"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+    assert (expected[1:].round() == (data["old"][1:] == "yes")).mean() > 0.9
 
 
 @pytest.fixture

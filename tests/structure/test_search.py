@@ -170,7 +170,8 @@ def test_an_exact_search_of_too_many_variables_is_refused_with_the_numbers():
     n_states = [2] * 26
     scored = Families(np.zeros((26, 2), dtype=np.uint8), np.array(n_states), Score("bic"))
     names = [f"x{j}" for j in range(26)]
-    with pytest.raises(ResourceLimitError, match=r"26 variables has up to 872,415,232 families.*method='order'"):
+    message = "26 variables has up to 872,415,232 different families.*method='order'"
+    with pytest.raises(ResourceLimitError, match=message):
         search(scored, Knowledge.of(names), "exact")
     assert forecast(Knowledge.of(names, max_parents=1)).n_families == 26 * 26
 
@@ -184,13 +185,14 @@ def test_the_forecast_of_an_exact_search_is_told_before_it_begins_and_kept(caplo
 
     with caplog.at_level("INFO", logger="bayeswater"):
         assert (
-            search(families(), knows(7), "exact").forecast == "up to 448 families to score, 0.001099 MB for all subsets"
+            search(families(), knows(7), "exact").forecast
+            == "up to 448 different families, 0.001099 MB for all subsets"
         )
         caplog.clear()
         monkeypatch.setattr("bayeswater.structure.search.exact_search", begun)
         with pytest.raises(KeyError):
             search(families(), knows(7), "exact")
-    assert told == ["an exact search over 7 variables has up to 448 families to score, 0.001099 MB for all subsets"]
+    assert told == ["an exact search over 7 variables has up to 448 different families, 0.001099 MB for all subsets"]
     assert not search(families(), knows(7), "order").forecast
 
 

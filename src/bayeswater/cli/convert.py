@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayeswater.cli.networks import NetworkFile, read_network, require_network_place
+from bayeswater.cli.networks import NetworkFile, read_network
 
 
 def convert(
@@ -17,6 +17,7 @@ def convert(
 ) -> None:
     """Write a network in the format that the name of a file tells; what had to be changed is said."""
     from bayeswater.cli.words import say, warnings_told_once
+    from bayeswater.models.stored.folders import require_network_place
 
     require_network_place(output)
     with warnings_told_once():

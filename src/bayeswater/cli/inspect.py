@@ -109,8 +109,7 @@ def _columns(frame: Any) -> dict[str, list[Any]]:
 
 
 def _chosen(tables: dict[str, Any], names: list[str] | None, path: str) -> dict[str, Any]:
-    from bayeswater.data.sources.source import nearest_names
-    from bayeswater.errors import SchemaError
+    from bayeswater.errors import SchemaError, nearest_names
 
     for name in names or []:
         if name not in tables:

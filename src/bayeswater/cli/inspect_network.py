@@ -27,7 +27,7 @@ def inspect_network(network: "BayesianNetwork", path: str, names: list[str], row
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.tables import pieces
     from bayeswater.cli.words import findings
-    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import nearest_names
 
     for name in names:
         if name not in network.dag.position:

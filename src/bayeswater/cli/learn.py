@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.networks import require_network_place
 from bayeswater.cli.options import AsJson, DataFiles
 from bayeswater.cli.reading import AS_USUAL, Reading
 
@@ -32,7 +31,9 @@ def learn(
     restarts: Annotated[int, Parameter(help="Climbs from perturbed graphs, of hill_climb and tabu.")] = 0,
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
     ignore: Annotated[list[str] | None, Parameter(help="Column to leave out.")] = None,
-    discretize: Annotated[str, Parameter(help="How numbers are put into bins.")] = "equal_frequency",
+    discretize: Annotated[
+        str, Parameter(help="Bins of numbers: equal_frequency, equal_width, rounding, pkid or fixed_frequency.")
+    ] = "equal_frequency",
     incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
     as_json: AsJson = False,
     reading: Reading = AS_USUAL,
@@ -40,6 +41,7 @@ def learn(
     """Find the network that explains the rows best, and save it."""
     from bayeswater.cli.structures import graph_of, read_table, read_tiers
     from bayeswater.cli.words import warnings_told_once
+    from bayeswater.models.stored.folders import require_network_place
     from bayeswater.models.structures.learning import learn_structure
 
     require_network_place(output)

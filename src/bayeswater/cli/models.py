@@ -77,7 +77,7 @@ def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None
     absent = [name for name in names if name not in source.schema.names]
     if not absent:
         return
-    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import nearest_names
 
     unknown = [name for name in source.schema.names if name not in names]
     listed = ", ".join(map(repr, absent[:10])) + (f" and {len(absent) - 10} more" if len(absent) > 10 else "")
@@ -91,7 +91,7 @@ def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None
 
 def known_class(model: Any, name: str) -> Any:
     """Find the class that a person names."""
-    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import nearest_names
 
     of_name = {str(label): label for label in model.classes_.tolist()}
     if name not in of_name:

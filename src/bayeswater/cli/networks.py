@@ -24,7 +24,8 @@ NetworkFile = Annotated[
 
 def read_network(path: str) -> "BayesianNetwork":
     """Read a network file, or the file of a classifier whose joint distribution is a network."""
-    from bayeswater.models.network.bayesian_network import MODEL_SUFFIX, BayesianNetwork
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.files import MODEL_SUFFIX
 
     if Path(path).suffix.lower() != MODEL_SUFFIX:
         return BayesianNetwork.read(path)
@@ -39,20 +40,9 @@ def read_network(path: str) -> "BayesianNetwork":
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def require_network_place(path: Path) -> None:
-    """Refuse a file that no network can be written to: in no format that is known, or in no folder that is there."""
-    from bayeswater.files.networks.formats import format_of
-    from bayeswater.models.network.bayesian_network import MODEL_SUFFIX
-    from bayeswater.models.stored.folders import require_folder
-
-    require_folder(path)
-    if path.suffix.lower() != MODEL_SUFFIX:
-        format_of(path)
-
-
 def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
-    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at
 
     if word.text not in network.dag.position:
@@ -63,7 +53,7 @@ def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
 
 def state_named(variable: "Variable", word: "Word", text: str) -> Any:
     """Find a state that a person names in a text: by its label, or by what a label that is no text looks like."""
-    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at
 
     of_text = {str(state): state for state in reversed(variable.states)}
@@ -81,7 +71,7 @@ def open_evidence(
     A column that is no variable is refused, since a name with a slip in it would silently be no evidence.
     """
     from bayeswater.data.sources.delimited import MISSING
-    from bayeswater.data.sources.source import nearest_names
+    from bayeswater.errors import nearest_names
 
     states = {state for variable in network.variables for state in variable.states}
     if reading.missing is None:  # a cell that is a state is not missing
@@ -95,16 +85,22 @@ def open_evidence(
                 f"{rows.name}: column {name!r} is no variable of {path} ({nearest_names(name, network.names)}); "
                 f"rename it, or leave it out with --ignore {name}"
             )
-    rows.declare(_types(network, columns))
+    rows.declare(_types(network, rows.schema, columns))
     return rows, columns
 
 
-def _types(network: "BayesianNetwork", columns: list[str]) -> "dict[str, pa.DataType]":
-    """Types in which the cells are labels of states; labels of several types have none."""
+def _types(network: "BayesianNetwork", schema: "pa.Schema", columns: list[str]) -> "dict[str, pa.DataType]":
+    """Types in which the cells are labels of states, or numbers in bins; labels of several types have none."""
     import pyarrow as pa
+
+    from bayeswater.data.interval_names import cuts_named
+    from bayeswater.data.known_codes import holds_numbers
 
     found = {}
     for name in columns:
+        if holds_numbers(schema.field(name).type) and cuts_named(network.states(name)) is not None:
+            found[name] = pa.float64()
+            continue
         try:
             found[name] = pa.array(list(network.states(name))).type
         except (pa.ArrowInvalid, pa.ArrowTypeError):

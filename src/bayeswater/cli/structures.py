@@ -41,14 +41,22 @@ def graph_of(path: str | os.PathLike[str]) -> "Dag":
 
 def with_states_of(path: str, table: "pa.Table") -> "pa.Table":
     """Declare the states that a network file gives, so that those no row has count among the parameters."""
+    import numpy as np
     import pyarrow as pa
 
+    from bayeswater.data.known_codes import known_codes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.rows import label_column
 
     network = BayesianNetwork.read(path)
     for place, name in enumerate(table.column_names):
+        variable = network.variables[network.dag.position[name]]
         states = list(network.states(name))
         if not all(isinstance(state, str) for state in states):
+            continue
+        known = np.empty(table.num_rows, dtype=np.int64)
+        if known_codes(table[name], variable, known):  # also numbers, where the states are bins
+            table = table.set_column(place, name, label_column(known, variable))
             continue
         texts = [None if value is None else str(value) for value in table[name].to_pylist()]
         unknown = next((text for text in texts if text is not None and text not in states), None)

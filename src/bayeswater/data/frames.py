@@ -7,7 +7,7 @@ frame has imported it.
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +50,9 @@ def held(X: Any) -> Any:
     What is almost a table is refused, with the call that makes it one.
     """
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # a sparse matrix may be kept in a dict
-        raise DataError("X is a dict, and a dict is no table; give pandas.DataFrame(X)")
+        is_row = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
+        rows = "[X]" if is_row else "X"
+        raise DataError(f"X is a dict, and a dict is no table; give pandas.DataFrame({rows})")
     if _is_lazy(X):
         raise DataError("X is a polars LazyFrame, which holds no rows yet; give X.collect()")
     if not is_frame(X) or _is_pandas(X) or (library_of(X) == "polars" and hasattr(X, "columns")):
@@ -116,14 +118,34 @@ def require_own_names(names: Iterable[Any]) -> None:
         raise SchemaError(f"column name {twice[0]!r} stands more than once; give every column its own name")
 
 
-def write_frame(columns: dict[str, Any], library: str | None) -> Any:
-    """Make a frame of the given library; a pyarrow Table where it is not known or no longer there."""
+@dataclass(frozen=True)
+class Alongside:
+    """How a frame is written that has a line for each row of another: its library, and the index that pandas has."""
+
+    library: str | None
+    index: Any = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, X: Any) -> "Alongside":
+        """Write in the library of X, along its rows."""
+        return cls(library_of(X), index_of(X))
+
+
+def index_of(X: Any) -> Any:
+    """Give the index of the rows of a frame of pandas; other tables have none."""
+    return X.index if _is_pandas(X) else None
+
+
+def write_frame(columns: dict[str, Any], library: str | Alongside | None) -> Any:
+    """Make a frame of the given library, or alongside another; a pyarrow Table where the library is not known."""
     import pyarrow as pa
 
     table = pa.table({name: _writable(column) for name, column in columns.items()})
-    if library == "pandas":
-        return table.to_pandas()
-    if library == "polars":
+    along = library if isinstance(library, Alongside) else Alongside(library)
+    if along.library == "pandas":
+        frame = table.to_pandas()
+        return frame if along.index is None else frame.set_axis(along.index, axis=0)
+    if along.library == "polars":
         import polars
 
         return polars.from_arrow(table)

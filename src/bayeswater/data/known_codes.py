@@ -1,6 +1,6 @@
-"""Cells of a column whose states are all known, where they are stored as integers already: codes, or a dictionary.
+"""Cells of a column whose states are all known: codes, a dictionary, or numbers where the states are bins of numbers.
 
-Nothing is looked at but the buffers of Arrow, so that coded columns cost no more than a pass over their bytes. A column
+Of codes nothing is looked at but the buffers of Arrow, so that they cost no more than a pass over their bytes. A column
 with anything else in it is left to the encoder that names what it finds (`coded_table`).
 """
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeswater.data.discretising.cuts import apply_cuts
+from bayeswater.data.interval_names import cuts_named
 from bayeswater.data.labels import is_missing
 from bayeswater.data.variable import Variable
 from bayeswater.typing import Array
@@ -28,13 +30,30 @@ def known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> 
 
     is_dictionary = pa.types.is_dictionary(column.type)
     if not (is_dictionary or (variable.is_coded and pa.types.is_integer(column.type))):
-        return False
+        return holds_numbers(column.type) and _of_numbers(column, variable, codes)
     write = _of_dictionary if is_dictionary else _of_integers
     start = 0
     for chunk in column.chunks:
         if not write(chunk, variable, codes[start : start + len(chunk)]):
             return False
         start += len(chunk)
+    return True
+
+
+def holds_numbers(kind: "pa.DataType") -> bool:
+    """Tell a type of numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+def _of_numbers(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> bool:
+    """Write the bins of numbers; say whether the states are bins, which have the names of their limits."""
+    cuts = None if variable.is_coded else cuts_named(variable.states)
+    if cuts is None:
+        return False
+    values = column.cast("float64", safe=False).to_numpy()  # NaN where it is missing
+    np.copyto(codes, apply_cuts(values, np.array(cuts), closed="left"), casting="unsafe")
     return True
 
 

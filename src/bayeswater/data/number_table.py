@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
 from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.column_plan import Column
 from bayeswater.data.discretising.cuts import DIGITS, Way, apply_cuts, told_apart
+from bayeswater.data.interval_names import interval_names
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
@@ -70,11 +70,7 @@ def interval_labels(cuts: tuple[float, ...], ways: Sequence[Way] = DIGITS) -> li
     >>> interval_labels((1.5, 4.0))
     ['under 1.5', '1.5 to 4', 'from 4 on']
     """
-    if not cuts:
-        return ["all"]
-    written = told_apart(cuts, ways)
-    between = [f"{low} to {high}" for low, high in pairwise(written)]
-    return [f"under {written[0]}", *between, f"from {written[-1]} on"]
+    return interval_names(told_apart(cuts, ways))
 
 
 def bin_labels(column: Column) -> list[str]:

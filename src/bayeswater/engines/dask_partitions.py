@@ -11,9 +11,8 @@ import numpy as np
 
 from bayeswater.data.frames import read_frame
 from bayeswater.data.matrix import STRIP_ROWS, column_name
-from bayeswater.data.sources.source import nearest_names
 from bayeswater.engines.pieces import in_types
-from bayeswater.errors import SchemaError
+from bayeswater.errors import SchemaError, nearest_names
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.column_plan import Column
-from bayeswater.data.frames import write_frame
+from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.mixed_table import MixedTable
 from bayeswater.explain.parameter_draws import NormalDraws, ParameterDraws, PoissonDraws, Stage, StateDraws
 from bayeswater.explain.random_streams import CLASSES, log_gamma, stream
@@ -57,7 +57,7 @@ class CredibleIntervals:
     support: Array
     chosen: Array  # code of the predicted class (n_rows,)
     level: float
-    library: str | None = None
+    library: str | Alongside | None = None
 
     def __len__(self) -> int:
         return len(self.probability)

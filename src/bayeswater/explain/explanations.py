@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from bayeswater.data.frames import write_frame
+from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.explain.explanation import Contribution, Explanation
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.turning import Decision, Turn, turns_of
@@ -60,7 +60,7 @@ class Explanations(Sequence[Explanation]):
     _terms: Terms = field(repr=False)
     _views: tuple[ColumnView, ...] = field(repr=False)
     _decision: Decision = field(repr=False)
-    _library: str | None = None
+    _library: str | Alongside | None = None
 
     @classmethod
     def of(
@@ -70,7 +70,7 @@ class Explanations(Sequence[Explanation]):
         verdicts: Verdicts,
         decision: Decision,
         classes: Array,
-        library: str | None,
+        library: str | Alongside | None,
     ) -> "Explanations":
         """Explain all rows of a table."""
         contributions, impossible = terms.contributions(verdicts.chosen, verdicts.against)
@@ -151,7 +151,7 @@ class Explanations(Sequence[Explanation]):
         return turns_of(i, self._terms, self._views, self._decision, chosen, against, self.classes)
 
     def to_frame(self) -> Any:
-        """Give a frame of one line for each row, in the library of the frame that the model was fitted with."""
+        """Give a frame of one line for each row, in the library that the model was fitted with."""
         told: dict[str, Any] = {"prediction": self.prediction, "against": self.against, "probability": self.probability}
         if self.calibrated_probability is not None:
             told["calibrated_probability"] = self.calibrated_probability

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.frames import Alongside
 from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations, Verdicts
@@ -78,7 +79,7 @@ class PairExplanations(Explanations):
         verdicts: Verdicts,
         decision: Decision,
         classes: Array,
-        library: str | None,
+        library: str | Alongside | None,
     ) -> "PairExplanations":
         """Explain all rows of a table."""
         columns = table.plan.used

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayeswater.data.frames import Alongside
 from bayeswater.explain.explanation import Contribution, Explanation
 from bayeswater.explain.explanations import Explanations, Verdicts
 from bayeswater.explain.turning import MOST_TURNS, Turn
@@ -120,7 +121,7 @@ class PooledExplanations(Explanations):
         cells: Cells,
         verdicts: Verdicts,
         classes: Array,
-        library: str | None,
+        library: str | Alongside | None,
     ) -> "PooledExplanations":
         """Explain rows by their log-posteriors (n_sets, n_rows, n_classes) when the cells `orders.known` are known."""
         rows, n_columns = np.arange(log_proba.shape[1]), len(names)

@@ -29,7 +29,8 @@ MOST_ROUNDS = 10
 """Rounds after which the best graph so far is given."""
 
 PSEUDO_ROWS = 1.0
-"""Rows imagined for each table, spread evenly: a draw needs a probability for every configuration."""
+"""Rows imagined for each table, spread evenly: a draw needs a probability for every configuration. Scores do without
+them."""
 
 TOLERANCE = 1e-5
 """Gain of a row below which EM ends: that of a thousand rows is far less than the price of a parameter."""
@@ -54,7 +55,7 @@ class StructuralEm:
 
 @dataclass(frozen=True)
 class Estimated:
-    """A graph with its tables, and its score by what is known."""
+    """A graph with its tables, smoothed, and its score by what is known, which is that of the likeliest tables."""
 
     parents: Parents
     rows: Expectation
@@ -95,8 +96,10 @@ class Problem:
             tables = [conditional_table(count, own) for count, own in zip(counts, pseudo, strict=True)]
         rows = Expectation(self.codes, axes, self.cards, self.weight)
         fit = fit_by_em(Factors(self.cards, axes, tuple(tables)), rows, pseudo, tolerance=TOLERANCE)
+        smooth = Factors(self.cards, axes, fit.tables)
+        likeliest = fit_by_em(smooth, rows, [np.zeros(shape[-1]) for shape in shapes], tolerance=TOLERANCE)
         price = sum(self.judge.terms(float(np.prod(shape[:-1])), shape[-1], rows.n_rows).constant for shape in shapes)
-        return Estimated(parents, rows, Factors(self.cards, axes, fit.tables), float(fit.log_likelihood[-1] + price))
+        return Estimated(parents, rows, smooth, float(likeliest.log_likelihood[-1] + price))
 
 
 def structural_em(

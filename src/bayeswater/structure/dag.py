@@ -11,8 +11,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
-from bayeswater.data.sources.source import nearest_names
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.structure.notation import read_edges
 
 Nodes = frozenset[int]

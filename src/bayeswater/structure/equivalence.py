@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bayeswater.data.sources.source import nearest_names
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.structure.dag import Dag, Nodes
+from bayeswater.structure.notation import quoted
 from bayeswater.structure.undirected import skeleton
 
 
@@ -50,7 +50,8 @@ class EquivalenceClass:
         return sum(map(len, self.parents)) + sum(map(len, self.neighbours)) // 2
 
     def __str__(self) -> str:
-        lines = [f"{a} -- {b}" for a, b in self.undirected()] + [f"{a} -> {b}" for a, b in self.directed()]
+        lines = [f"{quoted(a)} -- {quoted(b)}" for a, b in self.undirected()]
+        lines += [f"{quoted(a)} -> {quoted(b)}" for a, b in self.directed()]
         return "\n".join(lines)
 
 

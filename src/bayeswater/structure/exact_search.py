@@ -39,7 +39,7 @@ class ExactForecast:
     n_bytes: int
 
     def __str__(self) -> str:
-        return f"up to {self.n_families:,} families to score, {self.n_bytes / 2**20:.4g} MB for all subsets"
+        return f"up to {self.n_families:,} different families, {self.n_bytes / 2**20:.4g} MB for all subsets"
 
 
 def forecast(knowledge: Knowledge) -> ExactForecast:

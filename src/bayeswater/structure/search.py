@@ -101,7 +101,7 @@ class Search:
     stopped : what ended it, in words
     curve : (seconds, score) of each new best
     restarts : the scores that the beginnings it was tried from led to
-    n_families : families that were counted
+    n_families : counts of families that were made; one that several sets of parents lead to may be counted for each
     forecast : of "exact", what it was to cost at most, as it was told before it began; else empty
     cache_was_full : whether some had to be counted more than once, as there was no room to keep them
     """

@@ -387,7 +387,7 @@ def test_a_number_that_nobody_vouches_for_carries_a_question_mark():
     p, error = np.array([0.75, 0.25]), np.array([0.01, 0.01])
     doubtful = Estimate(p, error, effective_size(p, error), None, "gibbs", 10, 4, doubts=("chains disagree",))
     shown = repr(EstimatedDistribution((Variable("lung", ("yes", "no")),), p, doubtful)).splitlines()
-    assert shown[1].split()[1:3] == ["0.7500?", "0.0100?"]
+    assert shown[1].split()[1:3] == ["0.7500?", "0.010?"]
     assert shown[-1] == "gibbs, 4 chains, 10 draws: not reliable: chains disagree"
     many = np.full(40, 1 / 40)
     found = Estimate(many, many, many, None, "gibbs", 10, 4)

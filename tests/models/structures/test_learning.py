@@ -27,6 +27,9 @@ def test_the_result_tells_graph_score_network_and_way():
     assert found.network.dag == found.graph
     assert found.network.states("b") == ("maybe", "no", "yes")
     assert "no graph scores higher" in repr(found) and "bic" in repr(found)
+    # A family may be counted more than once, so the words do not let both numbers be compared.
+    assert f" {found.search.n_families} counts of families" in repr(found)
+    assert "forecast   up to 32 different families" in repr(found)
     assert list(found.curve.columns) == ["seconds", "score"]
     assert found.equivalence_class().n_edges == found.graph.n_edges
 

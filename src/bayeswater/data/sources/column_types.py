@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from bayeswater.data.sources.source import nearest_names
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import DataError, ParameterError, nearest_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

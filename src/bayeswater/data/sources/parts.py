@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from bayeswater.data.frames import STORED
 from bayeswater.data.sources.column_types import cast_columns, said_by_types, wider_type
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
-from bayeswater.data.sources.source import nearest_names
-from bayeswater.errors import SchemaError
+from bayeswater.errors import SchemaError, nearest_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

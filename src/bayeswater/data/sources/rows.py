@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from bayeswater.data.sources.groups import Margin, Spread
-from bayeswater.data.sources.source import nearest_names
-from bayeswater.errors import SchemaError
+from bayeswater.errors import SchemaError, nearest_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,14 +7,13 @@ rows are looked for once, and `TypesWidened` says that the batches have to be re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -200,22 +199,6 @@ def batch_rows(n_columns: int) -> int:
     """
     n_rows = max(1, BATCH_CELLS // max(n_columns, 1))
     return n_rows - n_rows % BATCH_ROWS if n_rows >= BATCH_ROWS else 1 << n_rows.bit_length() - 1
-
-
-def nearest_names(name: str, names: Sequence[str], n_shown: int = 10) -> str:
-    """Say which names are meant maybe.
-
-    >>> nearest_names("Incom", ["age", "income"])
-    "did you mean 'income'?"
-    >>> nearest_names("y", ["age", "income"])
-    "there are 'age', 'income'"
-    """
-    folded = {known.casefold().strip(): known for known in names}
-    near = [folded[match] for match in get_close_matches(name.casefold().strip(), folded, n=3)]
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
-    more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
-    return f"there are {', '.join(map(repr, names[:n_shown]))}{more}"
 
 
 def _in_brief(error: Exception) -> str:

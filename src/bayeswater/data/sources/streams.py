@@ -20,8 +20,8 @@ from bayeswater.data.sources.column_types import (
 )
 from bayeswater.data.sources.parts import chosen_fields, conformed
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
-from bayeswater.data.sources.source import TypesWidened, nearest_names
-from bayeswater.errors import BayesError, DataError, SchemaError
+from bayeswater.data.sources.source import TypesWidened
+from bayeswater.errors import BayesError, DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.frames import held, is_frame, write_frame
+from bayeswater.data.frames import Alongside, held, index_of, is_frame, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.probabilities import Probabilities
@@ -118,7 +118,8 @@ class PooledClassifier(ScoringClassifier):
         verdicts = compared(Decided(found[0], None, best_class(found[0])), against, self._classes)
         cells = cells_of(self._reading, self._reading.raw(X, self._settings), table)
         names = tuple(column.name for column in self._reading.columns)
-        return PooledExplanations.of_known_cells(names, orders, found, cells, verdicts, self.classes_, self._library)
+        alongside = Alongside(self._library, index_of(X))
+        return PooledExplanations.of_known_cells(names, orders, found, cells, verdicts, self.classes_, alongside)
 
     # ------------------------------------------------------------------ what was learned
 

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.frames import held, is_frame
+from bayeswater.data.frames import Alongside, held, index_of, is_frame
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.raw_table import read_raw
@@ -393,7 +393,8 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         assert isinstance(joint, FullJoint | IndependentJoint)
         verdicts = self._compared(self._decided(self._deciding_joint(), table), against)
         terms, views = gaussian_terms(joint, table, self._column_names(), read_raw(X, type(self).__name__))
-        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, self._library)
+        alongside = Alongside(self._library, index_of(X))
+        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)
 
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.column_plan import Column
-from bayeswater.data.frames import held
+from bayeswater.data.frames import Alongside, held, index_of
 from bayeswater.data.raw_table import read_raw
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws
@@ -65,7 +65,8 @@ class ExplainingClassifier(ComparingClassifier):
         raw = read_raw(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
         terms = Terms(joint, table, self._columns_of_groups())
         verdicts = self._compared(self._decided(joint, table), against)
-        return Explanations.of(terms, views_of(terms, raw), verdicts, self._decision(), self.classes_, self._library)
+        alongside = Alongside(self._library, index_of(X))
+        return Explanations.of(terms, views_of(terms, raw), verdicts, self._decision(), self.classes_, alongside)
 
     def credible_interval(
         self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
@@ -106,8 +107,9 @@ class ExplainingClassifier(ComparingClassifier):
         corrected = self.calibration_.corrected if self._is_calibrated else None
         low, high = intervals(table, draws, class_shape, joint.log_prior, stage, level, corrected)
         support = row_support(joint, table, sums.columns.groups, sums.class_count.count, decided.chosen)
+        alongside = Alongside(self._library, index_of(X))
         return CredibleIntervals(
-            np.exp(decided.decisive), low, high, self.classes_, support, decided.chosen, level, self._library
+            np.exp(decided.decisive), low, high, self.classes_, support, decided.chosen, level, alongside
         )
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:

@@ -15,7 +15,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ModelFileError, ParameterError
 from bayeswater.models.network.asking import Asking
 from bayeswater.models.network.conditional_table import ConditionalTable
-from bayeswater.models.network.files import Remarks, read_network_file, write_network_file
+from bayeswater.models.network.files import MODEL_SUFFIX, Remarks, read_network_file, write_network_file
 from bayeswater.models.network.fitting import fitted_network
 from bayeswater.models.network.given_tables import read_conditional, read_variables
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
@@ -24,9 +24,6 @@ from bayeswater.models.network.probabilities import Probabilities
 from bayeswater.models.network.versions import Versions
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
-
-MODEL_SUFFIX = ".bayes"
-"""Ending of our own model files."""
 
 
 class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures):
@@ -112,7 +109,7 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
         graph: Any,
         X: Any,
         *,
-        alpha: Any = 1.0,
+        alpha: Any = None,
         equivalent_sample_size: float | None = None,
         columns: Mapping[Any, Any] | None = None,
         states: Mapping[str, Any] | None = None,
@@ -129,10 +126,11 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
         graph : as for the network itself
         X : frame with a column for every node; others are left out. Or a source of rows that may not fit into memory,
             a file or a frame of an engine (see docs/scale.md): it is counted in pieces, or with "em" held in memory
-        alpha : pseudo-count of every cell, or of the cells of each node; 0 is maximum likelihood
+        alpha : pseudo-count of every cell, or of the cells of each node; 1 unless told, and 0 is maximum likelihood
         equivalent_sample_size : rows imagined, spread evenly over the cells of each table (BDeu); instead of alpha
         columns : ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table
-        states : states of a node beyond those that the rows show
+        states : states of a node, those that rows do not show too, or how many there are for the codes 0, 1, ...; else
+            the values that occur, sorted
         sample_weight : (n_rows,), or the name of a column of a source
         missing : "available" for the rows a family has all cells of, "em" for tables of largest likelihood;
             a node that no row shows, whose `states` are given, is then found by what it does to its children, in an
@@ -252,5 +250,8 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
     def __repr__(self) -> str:
         n, m = len(self._dag), self._dag.n_edges
         parts = [f"{n} variable{'s' * (n != 1)}", f"{m} edge{'s' * (m != 1)}"]
-        parts += [f"{self._network.n_parameters} parameters" if self._network is not None else "no tables"]
+        if self._network is None:
+            parts.append("no tables")
+        else:
+            parts.append(f"{self.n_parameters} parameter{'s' * (self.n_parameters != 1)}")
         return f"{type(self).__name__}({graph_in_brief(self._dag)!r}): {', '.join(parts)}"

@@ -16,10 +16,9 @@ from bayeswater.data.frames import Frame, read_frame
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.retyping import in_types_that_fit
 from bayeswater.data.sources.rows import Rows
-from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.network.found_states import domains, labelled, settled
 from bayeswater.models.network.given_tables import declared_variable

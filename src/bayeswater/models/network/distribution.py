@@ -43,8 +43,10 @@ class Distribution(Mapping[Any, float]):
     probabilities: Array
 
     def __getitem__(self, label: Any) -> float:
-        labels = (label,) if len(self.variables) == 1 else label
         try:
+            first = self.variables[0].code_of
+            is_alone = len(self.variables) == 1 and (not isinstance(label, tuple) or label in first)
+            labels = (label,) if is_alone else label
             place = tuple(variable.code_of[part] for variable, part in zip(self.variables, labels, strict=True))
         except (KeyError, TypeError, ValueError):
             raise KeyError(f"{label!r} is no state of {' and '.join(map(repr, self.names))}") from None

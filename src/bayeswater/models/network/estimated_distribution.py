@@ -52,7 +52,7 @@ class EstimatedDistribution(Distribution):
         doubt = "" if self.is_reliable else "?"
         lines = super().__repr__().split("\n")
         at = display_width(lines[0])
-        errors = [f"{error:.4f}{doubt}" for error in self.standard_error.ravel().tolist()]
+        errors = [f"{error:#.2g}{doubt}" for error in self.standard_error.ravel().tolist()]
         shown = [f"{lines[0]}  standard error"]
         for line, error in zip(lines[1:], errors, strict=False):
             if line.startswith("... and "):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import write_frame
+from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.inference.exact.explanation import Explanations
 from bayeswater.models.network.rows import label_column
@@ -28,7 +28,7 @@ class Explanation:
         return self.states[name]
 
 
-def explained_rows(found: Explanations, variables: Sequence[Variable], library: str | None) -> Any:
+def explained_rows(found: Explanations, variables: Sequence[Variable], library: Alongside) -> Any:
     """Give explanations as a frame of all variables, and "log_probability"; what is not explained is missing."""
     columns = {v.name: label_column(found.states[:, j], v) for j, v in enumerate(variables)}
     name = "(log_probability)" if "log_probability" in columns else "log_probability"

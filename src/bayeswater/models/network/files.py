@@ -19,6 +19,9 @@ Remarks = Mapping[str, tuple[Property, ...]]
 """What a file says beside the probabilities, by node; of the network itself under ''."""
 
 
+MODEL_SUFFIX = ".bayes"
+"""Ending of our own model files."""
+
 UNTITLED = "network"
 """What a network is called in files that want a name."""
 
@@ -56,13 +59,14 @@ def _tell(notes: tuple[str, ...], path: Path) -> None:
         warn_user(f"{path}: {'; '.join(notes)}", NetworkFileWarning)
 
 
-def is_network_file(path: str | Path) -> bool:
-    """Say whether the ending of a name is that of a network in the format of others.
+def is_network_file(path: str | Path, *, or_model: bool = False) -> bool:
+    """Say whether the ending of a name is that of a network in the format of others, or else of a model of ours.
 
-    >>> is_network_file("asia.bif"), is_network_file("asia.bayes")
-    (True, False)
+    >>> is_network_file("asia.bif"), is_network_file("asia.bayes"), is_network_file("asia.bayes", or_model=True)
+    (True, False, True)
     """
-    return any(Path(path).suffix.lower() in one.suffixes for one in FORMATS)
+    suffix = Path(path).suffix.lower()
+    return any(suffix in one.suffixes for one in FORMATS) or (or_model and suffix == MODEL_SUFFIX)
 
 
 def network_of_document(document: NetworkDocument) -> Network:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, held, is_frame, read_frame
-from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.families import conditional_table
 from bayeswater.inference.exact.factors import Factors
@@ -52,6 +51,11 @@ def fitted_network(
     """Estimate the table of every node of the graph; see `BayesianNetwork.from_data`."""
     if missing not in ("available", "em"):
         raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
+    if alpha is not None and equivalent_sample_size is not None:
+        raise ParameterError(
+            f"alpha is {alpha!r} and equivalent_sample_size is {equivalent_sample_size!r}; both say what is added to "
+            "the counts, so give one of them"
+        )
     require_nodes(dag, states)
     smoothing = partial(_pseudo_counts, dag, alpha, equivalent_sample_size, columns)
     rows = rows_to_answer(X)
@@ -107,7 +111,7 @@ def _pseudo_counts(
 ) -> list[Array]:
     """Give what is added to the counts of the states of each variable."""
     priors = column_priors(columns, dag.names, len(dag), Dirichlet)
-    smoothing = checked_alpha(alpha, len(dag), force_alpha=True)
+    smoothing = checked_alpha(1.0 if alpha is None else alpha, len(dag), force_alpha=True)
     if equivalent_sample_size is not None and not (is_number(equivalent_sample_size) and equivalent_sample_size > 0):
         raise ParameterError(f"equivalent_sample_size is {equivalent_sample_size!r}; give a number over 0")
     cards = [variable.n_states for variable in variables]

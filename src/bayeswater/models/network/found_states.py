@@ -1,8 +1,8 @@
 """States that a network finds in rows: the values that occur, sorted, of the type they have.
 
 Numbers are labels like any other, so that 2019, 2020, 2021 are three states; a column of booleans declares False and
-True. What counts pieces finds the labels of each, and `settled` tells once for all rows what they are together: the type
-of numbers is that of all of them, and 0, 1, ..., n - 1 without a gap are codes, which are read faster.
+True. What counts pieces finds the labels of each, and `settled` tells once for all rows what they are together: the
+type of numbers is that of all of them, and 0, 1, ..., n - 1 without a gap are codes, which are read faster.
 """
 
 from collections.abc import Mapping, Sequence

@@ -14,9 +14,8 @@ from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import is_missing
 from bayeswater.data.schema import Schema
-from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
-from bayeswater.errors import BayesError, ParameterError
+from bayeswater.errors import BayesError, ParameterError, nearest_names
 from bayeswater.models.network.conditional_table import ConditionalTable
 from bayeswater.models.network.distribution import Distribution, probability_column
 from bayeswater.networks.conditionals import Conditional, Table

@@ -1,11 +1,14 @@
 """Questions to the graph of a network, in names: who depends on whom, and what is independent of what."""
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from bayeswater.errors import ParameterError
+from bayeswater.models.network.files import is_network_file
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import (
     EquivalenceClass,
@@ -110,21 +113,22 @@ class GraphQuestions(ABC):
         """Find the graph of all graphs that no data can tell from this one (CPDAG)."""
         return equivalence_class(self.dag)
 
-    def is_equivalent(self, other: "GraphQuestions | Dag") -> bool:
-        """Say whether another graph of the same nodes implies the same independencies."""
-        return is_equivalent(self.dag, _dag_of(other))
+    def is_equivalent(self, other: Any) -> bool:
+        """Say whether another graph of the same nodes, in any form, implies the same independencies.
 
-    def structural_hamming_distance(self, other: "GraphQuestions | Dag", *, of_classes: bool = True) -> int:
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").is_equivalent("a <- b -> c")
+        True
+        """
+        return is_equivalent(self.dag, read_graph(other))
+
+    def structural_hamming_distance(self, other: Any, *, of_classes: bool = True) -> int:
         """Count the pairs of nodes that are joined differently in the classes of both graphs, or in the graphs."""
-        return structural_hamming_distance(self.dag, _dag_of(other), of_classes=of_classes)
+        return structural_hamming_distance(self.dag, read_graph(other), of_classes=of_classes)
 
     def to_networkx(self) -> Any:
         """Give a ``networkx.DiGraph`` of the names."""
         return self.dag.to_networkx()
-
-
-def _dag_of(graph: "GraphQuestions | Dag") -> Dag:
-    return graph if isinstance(graph, Dag) else graph.dag
 
 
 def read_graph(graph: Any) -> Dag:
@@ -133,6 +137,10 @@ def read_graph(graph: Any) -> Dag:
         return graph
     if isinstance(graph, GraphQuestions):
         return graph.dag
+    if isinstance(getattr(graph, "graph", None), Dag):  # what was learned; a networkx graph has attributes there
+        return graph.graph
+    if isinstance(graph, str | os.PathLike):
+        _require_no_file(os.fspath(graph))
     if isinstance(graph, str):
         return Dag.parse(graph)
     if hasattr(graph, "is_directed"):
@@ -140,6 +148,15 @@ def read_graph(graph: Any) -> Dag:
     if isinstance(graph, Iterable):
         return Dag.from_edges(graph)
     raise ParameterError(f"graph is {graph!r}; give a text such as 'a -> b', edges (parent, child), a Dag or a DiGraph")
+
+
+def _require_no_file(text: str) -> None:
+    """Refuse the name of a network file, which would be a graph of one node; between quotes it is one."""
+    if not re.search(r'->|<-|[;"\n]', text) and is_network_file(text, or_model=True):
+        raise ParameterError(
+            f"{text!r} is the name of a file, and no graph; read the network with BayesianNetwork.read({text!r}), or "
+            f"put a node that is called so between double quotes"
+        )
 
 
 def graph_in_brief(dag: Dag, most: int = 60) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import library_of
+from bayeswater.data.frames import Alongside
 from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
 from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.forecast import Forecast
@@ -149,10 +149,16 @@ class Queries(ABC):
             found.log_evidence,
             found.impossible,
         )
-        return result.to_frame(library_of(X)) if as_frame else result
+        return result.to_frame(Alongside.of(X)) if as_frame else result
 
-    def log_evidence(self, X: Any, *, soft_evidence: Given = None, unseen: str = "error") -> Array:
-        """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible."""
+    def log_evidence(self, X: Any, *, soft_evidence: Given = None, unseen: str = "error") -> Any:
+        """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible.
+
+        Of a single row that is given as ``{name: state}``, it is one number.
+        """
+        if isinstance(X, Mapping):
+            row = row_of(self.core, evidence_of(self.core, X))
+            return float(marginals(self._tree, row, [], soft_of(self.core, soft_evidence)).log_evidence[0])
         codes = encode_rows(X, self.core.variables, unseen)
         return marginals(self._tree, codes.T, [], soft_of(self.core, soft_evidence, codes.shape[1])).log_evidence
 
@@ -184,7 +190,7 @@ class Queries(ABC):
         rows = encode_rows(evidence, core.variables, unseen).T
         found = most_probable_explanation(self._tree, rows, soft_of(core, soft_evidence, len(rows)))
         _tell_impossible(found.impossible, "cells stay as they are")
-        return explained_rows(found, core.variables, library_of(evidence))
+        return explained_rows(found, core.variables, Alongside.of(evidence))
 
     def cost(
         self, targets: str | Iterable[str] | None = None, pattern: str | Iterable[str] = (), *, n_rows: int = 1

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import write_frame
+from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.errors import SchemaError
 from bayeswater.typing import Array
@@ -35,7 +35,7 @@ class RowPosteriors(dict[str, Array]):
             likeliest = {name: np.where(self.impossible, None, labels) for name, labels in likeliest.items()}
         return likeliest
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, library: str | Alongside | None = None) -> Any:
         """Give a frame with a column ``name=state`` for every state, and "log_evidence" and "impossible"."""
         columns: dict[str, Any] = {}
         for variable in self.variables:

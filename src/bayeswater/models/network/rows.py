@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.coded_table import CodedTable, Rules, Unseen, encode_categories, encode_frame
-from bayeswater.data.frames import Frame, held, is_frame, read_frame, write_frame
+from bayeswater.data.frames import Alongside, Frame, held, is_frame, read_frame, write_frame
 from bayeswater.data.known_codes import known_codes
 from bayeswater.data.labels import narrow_codes, type_names
 from bayeswater.data.schema import Schema
-from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.variable import Variable
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.models.settings import report_unseen
@@ -131,7 +130,7 @@ def require_complete(codes: Array, variables: Sequence[Variable]) -> None:
             )
 
 
-def rows_as_frame(codes: Array, variables: Sequence[Variable], library: str | None = None) -> Any:
+def rows_as_frame(codes: Array, variables: Sequence[Variable], library: str | Alongside | None = None) -> Any:
     """Give codes (n_variables, n_rows) as a frame of labels; domains of labels come along as declared categories."""
     columns = {v.name: label_column(column, v) for v, column in zip(variables, codes, strict=True)}
     return write_frame(columns, library)

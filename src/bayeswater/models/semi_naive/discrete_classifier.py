@@ -21,7 +21,7 @@ from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.discretising.finding import METHODS
 from bayeswater.data.drawn_table import drawn_table
-from bayeswater.data.frames import held, is_frame
+from bayeswater.data.frames import Alongside, held, index_of, is_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
@@ -315,7 +315,8 @@ class DiscreteClassifier(ComparingClassifier):
         joint, table = self._joint(), self._table(X)
         raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
         verdicts = self._compared(self._decided(joint, table), against)
-        return PairExplanations.of_pairs(joint, table, raw, verdicts, self._decision(), self.classes_, self._library)
+        alongside = Alongside(self._library, index_of(X))
+        return PairExplanations.of_pairs(joint, table, raw, verdicts, self._decision(), self.classes_, alongside)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, in the form and the types that `fit` was given, and their classes (n,).

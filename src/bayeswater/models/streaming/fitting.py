@@ -11,9 +11,9 @@ import numpy as np
 
 from bayeswater.data.frames import library_of
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.source import TypesWidened, nearest_names
+from bayeswater.data.sources.source import TypesWidened
 from bayeswater.data.weights import take_rows
-from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
+from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.finding import is_in_memory, rows_to_learn
 from bayeswater.models.streaming.labelled import LabelledRows
 from bayeswater.models.streaming.progress import told

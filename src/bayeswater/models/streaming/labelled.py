@@ -16,9 +16,9 @@ from bayeswater.data.column_kinds import SAMPLED
 from bayeswater.data.sources.cutting import Stretch
 from bayeswater.data.sources.row_names import places_told, rows_named
 from bayeswater.data.sources.rows import Rows
-from bayeswater.data.sources.source import BATCH_CELLS, nearest_names
+from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.engines.engine_rows import EngineRows
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import DataError, SchemaError, nearest_names
 from bayeswater.models.streaming.categories import require_few_categories
 from bayeswater.models.streaming.examples import Examples, Piece
 from bayeswater.models.streaming.grouping import by_groups

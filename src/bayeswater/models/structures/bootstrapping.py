@@ -15,6 +15,7 @@ from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Arcs, Knowledge
+from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import as_score
 from bayeswater.structure.search import METHODS
 from bayeswater.typing import Array, is_number
@@ -89,11 +90,12 @@ class ArcStrengths:
 
     def __repr__(self) -> str:
         pairs = self._pairs()
-        width = max([len(f"{a} -> {b}") for a, b, *_ in pairs[:LONGEST_LIST]], default=0)
+        arcs = [f"{quoted(a)} -> {quoted(b)}" for a, b, *_ in pairs[:LONGEST_LIST]]
+        width = max(map(len, arcs), default=0)
         lines = [f"Arcs in {self.n} repetitions; those over {self.threshold:.3g} are significant"]
         lines += [
-            f"  {f'{a} -> {b}':{width}}  {strength:5.3f}  this way {direction:.3f}"
-            for a, b, strength, direction in pairs[:LONGEST_LIST]
+            f"  {arc:{width}}  {strength:5.3f}  this way {direction:.3f}"
+            for arc, (_, _, strength, direction) in zip(arcs, pairs, strict=False)
         ]
         if len(pairs) > LONGEST_LIST:
             lines.append(f"  and {len(pairs) - LONGEST_LIST} weaker ones")

@@ -11,6 +11,7 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
+from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import Search
 
@@ -106,17 +107,17 @@ class LearnedStructure:
         return write_frame({"seconds": seconds, "score": scores}, self.table.library)
 
     def __repr__(self) -> str:
-        edges = [f"{a} -> {b}" for a, b in self.graph.edges()]
+        edges = [f"{quoted(a)} -> {quoted(b)}" for a, b in self.graph.edges()]
         more = len(edges) - LONGEST_LIST
         shown = "; ".join(edges[:LONGEST_LIST]) + (f"; and {more} more" if more > 0 else "")
         search = self.search
         seconds = search.curve[-1][0] if search.curve else 0.0
         lines = [
-            f"Structure of {len(self.graph)} variables with {len(edges)} arc{'' if len(edges) == 1 else 's'}, "
+            f"Structure of {_some(len(self.graph), 'variable')} with {_some(len(edges), 'arc')}, "
             f"{self.scored_by.name} {self.score:.2f}",
             f"  arcs       {shown or 'none'}",
-            f"  search     {search.method}: {search.n_steps} {'tests' if search.method == 'pc' else 'steps'}, "
-            f"{search.n_families} families scored, best after {seconds:.2f} s",
+            f"  search     {search.method}: {_some(search.n_steps, 'test' if search.method == 'pc' else 'step')}, "
+            f"{_some(search.n_families, 'count')} of families, best after {seconds:.2f} s",
             f"  stopped    {search.stopped}",
         ]
         if search.forecast:
@@ -124,11 +125,16 @@ class LearnedStructure:
         if self.rounds:
             n_missing, n_rounds = int(self.table.n_missing.sum()), len(self.rounds) - 1
             lines.append(
-                f"  missing    {n_missing} cell{'' if n_missing == 1 else 's'}: structural EM, {n_rounds} "
-                f"round{'' if n_rounds == 1 else 's'}; the score is that of the cells that are there"
+                f"  missing    {_some(n_missing, 'cell')}: structural EM, {_some(n_rounds, 'round')}; the score is "
+                "that of the cells that are there"
             )
         if len(search.restarts) > 1:
             lines.append(f"  restarts   best {max(search.restarts):.2f}, worst {min(search.restarts):.2f}")
         if search.cache_was_full:
             lines.append("  memory     some families were counted more than once, as there was no room to keep them")
         return "\n".join(lines)
+
+
+def _some(n: int, thing: str) -> str:
+    """Count things: one of them in the singular."""
+    return f"{n} {thing}{'' if n == 1 else 's'}"

@@ -47,7 +47,8 @@ def learn_structure(
 
     Parameters
     ----------
-    data : frame, one column for each variable; numbers are put into bins
+    data : frame, one column for each variable, or a source that is held in memory: path, pattern, dataset, query;
+        numbers are put into bins
     score : "bic" (or "mdl"), "aic", "loglik", "bdeu", "bds", "k2", "fnml", "qnml", or ("bdeu", equivalent sample size)
     method : "auto", "hill_climb", "tabu", "order", "exact", "tree" or "pc"; see `bayeswater.structure.search`
     start : graph to begin from; none of its arcs has to stay ("exact", "tree" and "pc" begin nowhere)
@@ -58,7 +59,8 @@ def learn_structure(
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
     significance, test : of "pc": probability below which a departure from independence counts, "g2" or "chi2"
     seed : of everything random: without a time limit the same seed gives the same graph
-    discretize, columns : how numbers are put into bins, and what is known of columns; see `Discretizer`, `NaiveBayes`
+    discretize, columns : how numbers are put into bins, any way of `Discretizer` but "mdl", which needs classes; and
+        what is known of columns, as in `NaiveBayes`
     missing : "em" to fill in missing cells by structural EM, all rows counting with what is known of them; or "error"
     sample_weight : (n_rows,), as how many rows each counts
     progress : told seconds, score and number of arcs at every new best

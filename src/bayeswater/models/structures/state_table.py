@@ -9,15 +9,14 @@ import numpy as np
 
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.frames import held, is_frame, library_of, require_own_names
+from bayeswater.data.frames import Alongside, held, is_frame, library_of, require_own_names
 from bayeswater.data.labels import checked_labels, encode_labels
 from bayeswater.data.number_table import bin_labels
 from bayeswater.data.schema import Schema
-from bayeswater.data.sources.source import nearest_names
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, without_zero_rows
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.models.mixed.column_settings import column_settings
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.network.rows import rows_as_frame
@@ -105,7 +104,7 @@ class StateTable:
         variables = tuple(variable for variable in self.variables if variable.name in names)
         settings = Settings("learn_structure", unseen=unseen)
         table = code_columns(raw, plan, domains_of(Schema(variables)), settings, learning=False)
-        return rows_as_frame(codes_of(table), variables, library_of(data))
+        return rows_as_frame(codes_of(table), variables, Alongside.of(data))
 
     def to_frame(self) -> Any:
         """Give the rows as a frame of states, numbers by the names of their bins."""
@@ -115,9 +114,9 @@ class StateTable:
 def _require_cuts_without_classes(plan: ColumnPlan, settings: Settings, discretize: str) -> None:
     for column in cut_by_labels(plan, settings, discretize):
         raise ParameterError(
-            f"'mdl' cuts where the classes of the rows change, and a structure has no class for {column.name!r} to look "
-            "at; take 'equal_frequency' or another of Discretizer, give cuts of your own, or put the numbers into bins "
-            "with Discretizer('mdl').fit(X, y) before"
+            f"'mdl' cuts where the classes of the rows change, and a structure has no class for {column.name!r} to "
+            "look at; take 'equal_frequency' or another of Discretizer, give cuts of your own, or put the numbers into "
+            "bins with Discretizer('mdl').fit(X, y) before"
         )
 
 
