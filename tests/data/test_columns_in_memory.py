@@ -44,3 +44,11 @@ def test_a_table_made_of_a_frame_is_read_without_a_copy_and_gives_the_same_cells
     copied = pa.table({name: cells.to_numpy().copy() for name, cells in reversed(list(frame.items()))})
     columns = read_matrix(pa.table({**{n: copied[n] for n in "ab"}, "n": list(range(30))}), "a model")
     assert isinstance(columns, ColumnMatrix)
+
+
+def test_the_array_cannot_be_written_to():
+    first, second = np.zeros((2, 5))
+    second.flags.writeable = False
+    for columns in ((first, second), (first, first)):
+        found = one_array(columns)
+        assert found is None or not found.flags.writeable

@@ -18,6 +18,7 @@ from tests.engines.counting import (
     people,
 )
 
+from bayeswater import GaussianNB
 from bayeswater.engines.dask import DaskRows
 from bayeswater.engines.dask_array import DaskArrayRows
 from bayeswater.errors import DataError, SchemaError
@@ -211,3 +212,11 @@ def test_columns_that_are_numbered_are_called_as_those_of_an_array() -> None:
     rows = DaskRows(dd.from_pandas(pd.DataFrame(np.eye(4)), npartitions=2))
     assert rows.schema.names == ["x0", "x1", "x2", "x3"]
     assert rows.head(["x1"], 3)["x1"].to_pylist() == [0.0, 1.0, 0.0]
+
+
+def test_a_masked_cell_of_an_array_is_missing() -> None:
+    chunk = np.ma.masked_array([[1.0, 1e6], [2.0, 3.0]], [[False, True], [False, False]])
+    rows = DaskArrayRows(da.from_array(chunk, chunks=(1, 2), asarray=False))
+    assert np.isnan(rows.head(["x1"], 2)["x1"].to_numpy()[0])
+    with pytest.raises(DataError, match="missing"):
+        GaussianNB().fit(da.from_array(np.tile(chunk, (10, 1)), chunks=(5, 2), asarray=False), target="x0")

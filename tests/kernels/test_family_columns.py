@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater.kernels.threads import threads
+from bayeswater.structure import families as families_module
 from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import hill_climb
 from bayeswater.structure.knowledge import Knowledge
@@ -167,3 +168,17 @@ def test_leaving_tells_what_a_column_tells_of_a_variable_and_its_parents(name, w
             alone = families.leaving(3, frozenset(own))
             np.testing.assert_allclose(alone[[3, *own]], families.column(3, frozenset(own))[[3, *own]], rtol=1e-12)
             assert families.of(3, own) == pytest.approx(alone[3], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bdeu", "k2", "fnml"])
+def test_columns_that_wait_keep_their_tables_when_there_is_no_room_for_more(name, monkeypatch):
+    monkeypatch.setattr(families_module, "MOST_TABLES", 3)
+    fast, slow = both(*table(200, [2, 3, 4, 5, 6, 7, 8, 9], seed=1), Score(name))
+    keys = [(y, frozenset(own)) for y in range(8) for own in ((), ((y + 1) % 8,))]
+    for (y, own), found in zip(keys, fast.columns(keys), strict=True):
+        np.testing.assert_allclose(found[y], slow.of(y, own), rtol=1e-12)
+
+
+def test_more_parents_than_a_float_can_count_their_configurations_are_never_taken():
+    fast, _ = both(*table(20, [2] * 1100, seed=0), Score("bic"))
+    assert fast.of(0, range(1, 1099)) == -np.inf

@@ -1,7 +1,10 @@
 """Our own threads: how many, in which order results come, and that no answer depends on them."""
 
+import os
+import signal
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -244,3 +247,30 @@ def test_an_error_in_a_crew_is_raised_and_the_crew_stays_of_use(culprit):
         with pytest.raises(KeyError):
             crew.map(work, range(4))
         assert crew.map(abs, [-1, -2, -3]) == [1, 2, 3]
+
+
+def test_after_an_error_a_crew_begins_no_other_item():
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        time.sleep(0.01)
+        raise KeyError(item)
+
+    with threads(2), pytest.raises(KeyError):
+        Crew().map(work, range(50))
+    assert len(begun) <= 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_crew_goes_on_in_a_fork():
+    crew = Crew()
+    with threads(2):
+        crew.map(abs, range(4))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads: that is what is tried
+            child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            os._exit(0 if crew.map(abs, [-1, -2, -3]) == [1, 2, 3] else 1)
+    assert os.waitpid(child, 0)[1] == 0

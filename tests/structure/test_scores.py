@@ -1,5 +1,7 @@
 """Scores of families against their definitions."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -99,3 +101,8 @@ def test_a_family_too_large_for_qnml_is_never_taken_and_stops_no_search():
     codes = rng.integers(110, size=(3, 300)).astype(np.uint8)
     families = Families(codes, np.array([110, 110, 110]), Score("qnml"))
     assert families.column(0, frozenset([1]))[2] == -np.inf
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml"])
+def test_a_score_can_be_pickled(name):
+    assert pickle.loads(pickle.dumps(Score(name))) == Score(name)

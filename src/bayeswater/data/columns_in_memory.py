@@ -36,6 +36,7 @@ class _Columns:
         first = columns[0]
         self.__array_interface__: dict[str, Any] = {
             **first.__array_interface__,
+            "data": (first.__array_interface__["data"][0], True),  # a column may be read-only, or stand in it twice
             "shape": (len(first), len(columns)),
             "strides": (*first.strides, distance),
         }

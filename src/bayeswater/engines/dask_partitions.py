@@ -54,7 +54,7 @@ def _frame(partition: Any) -> "pa.Table":
 
 def _chunk(chunk: Array) -> "pa.Table":
     names = [column_name(None, j) for j in range(chunk.shape[1])]
-    if not is_native(chunk.dtype):
+    if not is_native(chunk.dtype) or isinstance(chunk, np.ma.MaskedArray):  # pandas puts NaN for what is masked
         import pandas as pd
 
         return read_frame(pd.DataFrame(chunk, columns=names)).table

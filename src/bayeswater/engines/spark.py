@@ -10,6 +10,7 @@ Inside, columns are called c0, c1, ...: Spark takes a dot in a name for a field 
 
 import logging
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC
 from functools import cached_property, partial
@@ -95,8 +96,9 @@ class SparkRows(EngineRows):
 
         def found(frame: Any, types: "pa.Schema") -> list[Spread] | None:
             first = self.head(columns, 1) if about_first else None
-            pivot = [0.0] * len(columns) if first is None else [cells[0].as_py() for cells in first.columns]
-            return spreads(frame, types, pivot)
+            if first is None:
+                return spreads(frame, types, [0.0] * len(columns))
+            return spreads(frame, types, [cells[0].as_py() for cells in first.columns]) if first.num_rows else None
 
         return self._grouped(found, columns, target)
 
@@ -105,7 +107,8 @@ class SparkRows(EngineRows):
         self.require_columns(named)
         try:
             found = of(self._selected(named), self._types(named))
-        except Exception:  # rows that are counted one by one say what is wrong with them, and where
+        except _spark_errors():  # rows that are counted one by one say what is wrong with them, and where
+            logging.getLogger(__name__).info("%s: Spark could not count groups", self.name, exc_info=True)
             return None
         if found is not None:
             self.bytes_moved = sum(group.nbytes for group in found)
@@ -129,6 +132,14 @@ class SparkRows(EngineRows):
     def _selected(self, columns: Sequence[str]) -> Any:
         quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
         return self._frame.selectExpr(*(f"{name} AS c{place}" for place, name in enumerate(quoted)))
+
+
+def _spark_errors() -> tuple[type[Exception], ...]:
+    """Give what Spark itself raises; classic sessions are reached through py4j."""
+    from pyspark.errors import PySparkException
+
+    gateway = sys.modules.get("py4j.protocol")
+    return (PySparkException,) if gateway is None else (PySparkException, gateway.Py4JError)
 
 
 def _in_a_tree(parcels: Any, n_parcels: int) -> Any:

@@ -18,6 +18,9 @@ from bayeswater.data.sources.groups import Margin, Spread
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_ENTRIES = 2**20
+"""Pairs of cells and labels that are brought to the driver."""
+
 MOST_COLUMNS = 48
 """Columns of which spreads are summed at once: two fields each, of a hundred for which Spark compiles a query."""
 
@@ -41,7 +44,10 @@ def margins(frame: Any, types: "pa.Schema") -> list[Margin] | None:
     names = [f"cell_{slot}" for slot in used]
     long = frame.selectExpr(f"c{len(kinds)} AS label", f"stack({len(kinds)}, {pairs}) AS (place, {', '.join(names)})")
     found: dict[int, list[Any]] = defaultdict(list)
-    for row in long.groupBy("label", "place", *names).count().collect():
+    rows = long.groupBy("label", "place", *names).count().limit(MOST_ENTRIES + 1).collect()
+    if len(rows) > MOST_ENTRIES:  # row by row, where a column of too many categories is named before memory is full
+        return None
+    for row in rows:
         found[row["place"]].append(row)
     return [
         Margin(

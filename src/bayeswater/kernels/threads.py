@@ -133,15 +133,19 @@ class Crew:
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
         self._size = 0
+        self._process = os.getpid()  # threads do not follow into a fork
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Apply `function` to the items on our threads, this one among them; results come in the order of the items."""
+        """Apply `function` to the items on our threads, this one among them; results come in the order of the items.
+
+        Not to be called by the function itself: all threads may be waiting for it.
+        """
         items = list(items)
         n_helpers = min(thread_count(), len(items)) - 1
         if n_helpers < 1:
             return [function(item) for item in items]
-        if self._pool is None or self._size < n_helpers:
-            self._pool, self._size = ThreadPoolExecutor(n_helpers), n_helpers
+        if self._pool is None or self._size < n_helpers or self._process != os.getpid():
+            self._pool, self._size, self._process = ThreadPoolExecutor(n_helpers), n_helpers, os.getpid()
         waiting = deque(enumerate(items))
         results: dict[int, Result] = {}
 
@@ -151,7 +155,11 @@ class Crew:
                     place, item = waiting.popleft()
                 except IndexError:
                     return
-                results[place] = function(item)
+                try:
+                    results[place] = function(item)
+                except BaseException:
+                    waiting.clear()  # nobody waits for the others any more
+                    raise
 
         helping = [self._pool.submit(work) for _ in range(n_helpers)]
         try:

@@ -47,7 +47,7 @@ def forecast(knowledge: Knowledge) -> ExactForecast:
     free = (knowledge.allowed & ~knowledge.required).sum(axis=0)
     most = knowledge.max_parents - knowledge.required.sum(axis=0)
     n_families = sum(
-        times * sum(comb(n, k) for k in range(min(n, limit) + 1))
+        times * (2**n if limit >= n else sum(comb(n, k) for k in range(limit + 1)))
         for (n, limit), times in Counter(zip(free.tolist(), most.tolist(), strict=True)).items()
     )
     return ExactForecast(n_families, 9 * 2 ** len(knowledge.names))

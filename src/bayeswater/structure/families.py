@@ -171,10 +171,12 @@ class Families:
         return cards.tolist(), which
 
     def _by_kernel(self, y: int, parents: list[int], joining: bool) -> Callable[[], Counted]:
-        if len(self._numbers) + 2 * self.n_variables > MOST_TABLES:
+        if len(self._numbers) > MOST_TABLES:
+            # Columns that wait to be counted keep the tables that they were told of: new ones are made elsewhere.
             self._numbers, self._lookups = {}, {}
+            self._tables = np.empty((0, self._table_length)), np.empty(0)
         bits, first = self._bits
-        n_configurations = float(prod([self._cards[parent] for parent in parents]))
+        n_configurations = prod([float(self._cards[parent]) for parent in parents], start=1.0)
         lookups = [array.copy() for array in self._lookup(n_configurations, y, joining=True)]
         cell, row, constant = lookups
         for parent in [*parents, y]:

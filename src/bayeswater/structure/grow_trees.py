@@ -58,6 +58,11 @@ class Standing:
         """Variables in a row, of those that were put to wait last, that stayed where they were."""
         return int(self.turn[2])
 
+    @property
+    def n_spoiled(self) -> int:
+        """Walks that have to be made again before the order has a graph."""
+        return int(self.turn[4])
+
 
 class GrowTrees:
     """Grow trees of all variables, over one table."""

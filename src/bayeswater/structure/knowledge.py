@@ -149,7 +149,7 @@ def _are_tiers(tiers: Any) -> bool:
     """Whether tiers are none, or names and lists of names in an order."""
     if tiers is None:
         return True
-    in_order = isinstance(tiers, Sequence) and not isinstance(tiers, str)
+    in_order = isinstance(tiers, Sequence | np.ndarray) and not isinstance(tiers, str)
     return in_order and all(isinstance(tier, Iterable) for tier in tiers)
 
 

@@ -88,7 +88,10 @@ class OrderSearch:
 
     def _from_order(self, order: Sequence[int] | Array, best: Found) -> Found:
         while True:
-            found = self._polished(self._settled(order))
+            standing = self._settled(order)
+            if standing.n_spoiled and not self.goes_on():
+                return best
+            found = self._polished(standing)
             if found.score <= best.score + self.tie:
                 return best
             best = found
@@ -98,7 +101,11 @@ class OrderSearch:
 
     def throw_about(self, best: Found, n_throws: int | None = None) -> Found:
         """Go on with step 4: a number of throws, or as long as there is time."""
+        if not self.goes_on():
+            return best
         now = self._settled(topological_order(best.parents))
+        if now.n_spoiled and not self.goes_on():
+            return best
         parents, score = self.trees.graph(now)
         if self.families.total(best.parents) > score + self.tie:
             parents = best.parents  # the neighbours of a variable are read from the better graph

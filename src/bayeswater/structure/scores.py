@@ -21,7 +21,7 @@ do not prefer one graph to an equivalent one are the log-likelihood, AIC, BIC, B
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -72,7 +72,6 @@ class Score:
 
     name: str
     setting: float | None = None
-    _terms: Callable[..., Terms] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.name not in _SCORES:
@@ -81,7 +80,6 @@ class Score:
             raise ParameterError(f"the setting of score {self.name!r} is {self.setting!r}; give a number over 0")
         if self.setting is not None and self.name not in WITH_SETTING:
             raise ParameterError(f"score {self.name!r} takes no setting; {', '.join(WITH_SETTING)} do")
-        object.__setattr__(self, "_terms", _SCORES[self.name])
 
     @property
     def is_equivalent(self) -> bool:
@@ -95,7 +93,7 @@ class Score:
 
     def terms(self, n_configurations: float, n_states: int, n_rows: float) -> Terms:
         """Terms of a family of q configurations and r states."""
-        return self._terms(float(n_configurations), n_states, n_rows, self.setting)
+        return _SCORES[self.name](float(n_configurations), n_states, n_rows, self.setting)
 
     def family(self, counts: Array, n_configurations: float, n_rows: float) -> float:
         """Score a family by its counts.

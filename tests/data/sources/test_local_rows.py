@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -538,3 +539,12 @@ def test_rows_are_rows_already():
     rows = local_rows(TABLE)
     assert isinstance(rows, LocalRows)
     assert local_rows(rows) is rows
+
+
+def test_rows_of_a_file_can_be_pickled_after_their_head_was_shown(tmp_path):
+    pa.parquet.write_table(TABLE, tmp_path / "rows.parquet")
+    rows = local_rows(tmp_path / "rows.parquet")
+    first = rows.head(["x"], 2)
+    again = pickle.loads(pickle.dumps(rows))
+    assert again.head(["x"], 2) == first
+    assert again.sum(len, ["x"]) == rows.sum(len, ["x"]) == len(TABLE)

@@ -206,3 +206,16 @@ def test_a_pipe_is_read_once_and_its_head_is_kept():
     assert rows.fingerprint(["x", "y"]) == fingerprint  # remembered
     with pytest.raises(DataError, match="standard input can be read only once"):
         rows.sum(len, ["x"])
+
+
+def test_streams_of_a_generator_are_read_once_and_no_row_is_lost():
+    tables = [pa.table({"x": [i, i + 1]}) for i in range(4)]
+    rows = local_rows(table.to_reader() for table in tables)
+    assert rows.head(["x"], 3)["x"].to_pylist() == [0, 1, 1]
+    assert rows.sum(lambda table: table.num_rows, ["x"]) == 8
+
+
+def test_an_item_that_is_none_is_no_end():
+    rows = local_rows(iter([pa.table({"x": [1]}), None, pa.table({"x": [2]})]))
+    with pytest.raises(DataError):
+        rows.head(["x"], 5)

@@ -230,3 +230,11 @@ def test_columns_with_equal_hashes_are_still_told_apart(monkeypatch):
     first, kind = distinct(lines)
     assert len(first) == 3
     np.testing.assert_array_equal(lines[:, first[kind]], lines)
+
+
+def test_a_clique_that_is_too_much_for_a_float_all_alone_is_not_impossible(compiled):
+    tiny = (np.array([1.0, 1e-170]), np.array([[1.0, 0.0], [1.0, 1e-170]]))
+    factors = Factors((2, 2), ((), (0,)), tiny)
+    answers = marginals(compile(factors), np.array([[2, 2]] * 3), None, {v: np.array([0.0, 1.0]) for v in (0, 1)})
+    assert not answers.impossible.any()
+    np.testing.assert_allclose(answers.log_evidence, 2 * np.log(1e-170), rtol=1e-12)

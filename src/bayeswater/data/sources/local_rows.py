@@ -254,6 +254,10 @@ class LocalRows(Rows):
                 yield PartPiece(part, name, piece._replace(table=piece.table.select(columns)))
                 del piece
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave the first rows and their open files behind, where they can be read again."""
+        return self.__dict__ | ({"_kept": [], "_rest": None} if self.can_be_reread else {})
+
     def _let_go(self) -> None:
         """Forget the first rows that were kept, and close their files."""
         if self._rest is not None:

@@ -76,12 +76,12 @@ class Stream:
     def _first_table(self) -> "pa.Table":
         names = self._given_schema.names if self._given_schema else ()
         items = iter(self._peeked or self._read(self._begin(names)))
-        first = next(items, None)
-        if not self.can_be_reread:
-            self._peeked = items if first is None else chain([first], items)
-        if first is None:
-            raise DataError(f"{self.name} has no rows and no columns; give at least one table")
-        return self._as_table(first, 0)
+        for item in items:
+            first = self._as_table(item, 0)  # an Arrow stream can be read but once: the table is kept, not the item
+            if not self.can_be_reread:
+                self._peeked = chain([first], items)
+            return first
+        raise DataError(f"{self.name} has no rows and no columns; give at least one table")
 
     @property
     def schema(self) -> "pa.Schema":
@@ -101,10 +101,11 @@ class Stream:
         if self.can_be_reread or self._given_schema is not None:
             return
         kinds = {field.name: field.type for field in self.schema}  # the first table is peeked at
-        items, seen = self._peeked or iter(()), []
-        while n_rows > 0 and (item := next(items, None)) is not None:
-            seen.append(item)
-            table = self._as_table(item, len(seen) - 1)
+        items = self._peeked or iter(())
+        seen: list[pa.Table] = []
+        for item in items:
+            table = self._as_table(item, len(seen))
+            seen.append(table)
             n_rows -= table.num_rows
             for place, field in enumerate(table.schema):
                 kind = kinds.get(field.name)
@@ -113,6 +114,8 @@ class Stream:
                 wider = wider_type(_plain_type(field), kind)
                 if wider not in (None, kind) and whole_numbers(table.column(place), kind) is None:
                     kinds[field.name] = self._wider[field.name] = wider
+            if n_rows <= 0:
+                break
         self._peeked = chain(seen, items)
 
     @property

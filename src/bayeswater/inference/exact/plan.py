@@ -79,6 +79,8 @@ class Plan:
                     scale[c] = 1
                 else:
                     floor[c] += floor[child]
+            if floor[c] < LOG_TINY:  # a clique may be too much for a float all alone
+                scale[c] = max(scale[c], 1)
         return Scaling(np.exp(floor), np.array(scale, dtype=np.uint8))
 
     def least_products(self, log_likelihood: Array) -> Array:

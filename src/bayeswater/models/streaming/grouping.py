@@ -17,6 +17,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.data.sources.rows import Rows
 from bayeswater.errors import BayesError
+from bayeswater.models.streaming.categories import require_few_categories
 from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Piece
 from bayeswater.statistics.class_counts import ClassCounts
@@ -54,7 +55,9 @@ def _of_margins(of: Counting, margins: dict[str, Margin]) -> Counted | None:
     first = next(iter(margins.values()))
     n_labelled = int(piece.weight.sum())
     try:
-        return of(piece), n_labelled, int(first.n_rows.sum()) - n_labelled
+        sums = of(piece)
+        require_few_categories(sums)
+        return sums, n_labelled, int(first.n_rows.sum()) - n_labelled
     except BayesError:
         return None  # it speaks of rows that nobody has
 
