@@ -189,7 +189,8 @@ class Families:
         def count() -> Counted:
             scores = np.empty(self.n_variables)
             new_sets, new_terms = _slots(2 * self.n_variables)
-            with np.errstate(over="ignore"):  # where the loop runs as plain Python: words of bits wrap around
+            # Where the loop runs as plain Python: words of bits wrap around, and prices may be infinite.
+            with np.errstate(over="ignore", invalid="ignore"):
                 n = score_column(*known, *sets, scores, new_sets, new_terms)
             return scores, new_sets[:n], new_terms[:n]
 
