@@ -348,7 +348,8 @@ OUT_OF_CORE = (
     ),
     Planned(
         "Spark",
-        "A fit on a cached frame beside MLlib's NaiveBayes, on two threads; and what the engine takes over our own.",
+        "A fit on a cached frame beside MLlib's NaiveBayes on the same frame, on two threads, and beside the same "
+        "where its vectors are in the cache already; and what the engine takes over our own threads.",
         lambda extent: spark_engine(extent.few, extent.share),
         lacks_spark,
     ),
