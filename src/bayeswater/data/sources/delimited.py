@@ -298,7 +298,7 @@ class DelimitedSource(Source):
                 f"bayeswater.local_rows(source, missing=[{found[4]!r}])"
             )
         self._refused.add((name, types[name]))
-        self._widen(f"{misfit} as the cells before are", said_by_types(name))
+        self._widen(f"{misfit} as the cells before are", said_by_types(name), self._fitting_schema)
 
     def _unparsable(self, error: Exception, n_rows: int) -> DataError:
         found = RAGGED.match(str(error))

@@ -65,6 +65,7 @@ class JsonLinesSource(Source):
                 self._widen(
                     f"{self.name}: after line {n_lines} are cells of other types or columns than before it ({found})",
                     "give a file in place of the pipe",
+                    self._fitting_schema,
                 )
             table = cast_columns(found.select(names), self.types, self.name, n_rows)
             yield Piece(table, Mark(n_rows, n_bytes, n_lines))

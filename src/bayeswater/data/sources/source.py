@@ -5,7 +5,7 @@ rows are looked for once, and `TypesWidened` says that the batches have to be re
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
@@ -161,16 +161,12 @@ class Source(ABC):
     def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
         """Read columns that exist, in this order, from a place on that an earlier piece began at."""
 
-    def _widen(self, misfit: str, way_out: str) -> NoReturn:
+    def _widen(self, misfit: str, way_out: str, fitting_schema: "Callable[[], pa.Schema]") -> NoReturn:
         """Look for types that fit all rows, once; refuse where the rows cannot be read again."""
         if not self.can_be_reread:
             raise DataError(f"{misfit}, and {self.name} cannot be read again from the start; {way_out}")
-        self.schema = self._fitting_schema()
+        self.schema = fitting_schema()
         raise TypesWidened(f"{misfit}; the column is read again in a type that fits all of its cells")
-
-    def _fitting_schema(self) -> "pa.Schema":
-        """Find types that fit all rows, by reading them all."""
-        raise NotImplementedError(f"the types of {self.name} are those the file declares")
 
     @contextmanager
     def _errors_named(self) -> Iterator[None]:
