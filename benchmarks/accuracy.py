@@ -5,7 +5,7 @@ for up to 4000, once for up to 10 000; above, a hold-out of 8000 rows or half of
 structure are learned from that half; the domains of categories are known, and missing is a state. Probabilities are
 clipped at 1e-6, as the prototype's.
 
-The folds are the prototype's as well. It did not say how it drew them; of some sixty ways tried, the ones below give
+The folds are the prototype's as well. It did not say how it drew them; of some sixty ways tried, those of `folds` give
 its figures of naive Bayes and AODE, errors and log-losses, to the digits printed (but for a unit of the last one) on
 car, kr-vs-kp, vote, waveform5000, nursery, letter, bank and connect-4. On other folds of nursery the error of AODE lies
 between 6.2 and 8.5 %: comparing draws tells nothing of 0.3 points.

@@ -160,7 +160,10 @@ def _fit(model: str, path: str) -> int:
 
 
 def _decode(format: str, path: str) -> int:
-    """Read all columns in batches and drop them: CSV by pyarrow's stream, Parquet by its dataset."""
+    """Read all columns in batches and drop them: CSV by pyarrow's stream, Parquet by its dataset.
+
+    As both are set by themselves; the stream is no faster with larger blocks.
+    """
     if format == "csv":
         for _ in pa.csv.open_csv(path):
             pass

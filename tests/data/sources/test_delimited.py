@@ -66,7 +66,10 @@ def test_named_markers_take_the_place_of_the_usual_ones_and_the_empty_cell_stays
     ]
 
 
-def test_blanks_around_cells_and_names_are_no_part_of_them():
+@pytest.mark.parametrize("is_long", [False, True])
+def test_blanks_around_cells_and_names_are_no_part_of_them(monkeypatch, is_long):
+    monkeypatch.setattr(delimited, "worth_loops", lambda n_bytes: is_long)
+    assert rows_of('a, b\n1,"x y "\n') == [{"a": 1, "b": "x y"}]
     # U+3000 is the blank of Chinese and Japanese.
     assert rows_of("a, b ,c\n1,  x y ,\u3000好\u3000\n") == [{"a": 1, "b": "x y", "c": "好"}]
 
@@ -90,7 +93,9 @@ def test_one_column_needs_no_delimiter():
     assert rows_of("word\nhello\nworld\n") == [{"word": "hello"}, {"word": "world"}]
 
 
-def test_quoted_cells_may_hold_line_breaks_quotes_and_delimiters_across_blocks(small_blocks):
+@pytest.mark.parametrize("is_long", [False, True])
+def test_quoted_cells_may_hold_line_breaks_quotes_and_delimiters_across_blocks(small_blocks, monkeypatch, is_long):
+    monkeypatch.setattr(delimited, "worth_loops", lambda n_bytes: is_long)
     cells = [f'line {i}\nand, "more"' for i in range(20)]
     out = io.StringIO(newline="")
     csv.writer(out).writerows([["text", "n"], *([cell, i] for i, cell in enumerate(cells))])

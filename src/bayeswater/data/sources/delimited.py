@@ -17,7 +17,7 @@ from bayeswater.data.sources.beside import worked_beside
 from bayeswater.data.sources.column_types import candidate_types, fits, said_by_types
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
-from bayeswater.data.sources.records import end_of_lines, end_of_rows, has_blanks_at_edges
+from bayeswater.data.sources.records import end_of_lines, end_of_rows, has_blanks_at_edges, worth_loops
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
 from bayeswater.errors import DataError, ParameterError
 
@@ -107,7 +107,13 @@ class DelimitedSource(Source):
         return found.encode()
 
     def _end_of_rows(self, text: bytes, delimiter: bytes) -> int:
-        return end_of_rows(text, delimiter) if self._quotes else end_of_lines(text, len(text))
+        if not self._quotes:
+            return end_of_lines(text)
+        return end_of_rows(text, delimiter, use_loop=self._use_loop(text))
+
+    def _use_loop(self, text: bytes) -> bool:
+        """Say whether the file is long, by its size, or where it has none by what was read of it at once."""
+        return worth_loops(max(self.origin.n_bytes or 0, len(text)))
 
     @cached_property
     def _first_schema(self) -> "pa.Schema":
@@ -245,7 +251,7 @@ class DelimitedSource(Source):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if not has_blanks_at_edges(block, self.delimiter.encode()):
+        if not has_blanks_at_edges(block, self.delimiter.encode(), use_loop=self._use_loop(block)):
             return table
         missing = pa.array(self._missing)
         for place, field in enumerate(table.schema):
