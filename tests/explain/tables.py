@@ -61,7 +61,7 @@ def loan_model() -> tuple[NaiveBayes, pa.Table]:
     table, further = loans(600), loans(60, random_state=1)
     model = NaiveBayes(columns={"application_id": "ignored"}, calibrate=True)
     model.fit(table.drop_columns(["outcome"]), table["outcome"].to_pylist())
-    assert model.calibration_.method == "shifted"
+    assert model.calibration_.method == "likelihood"
     return model, further.drop_columns(["outcome"])
 
 

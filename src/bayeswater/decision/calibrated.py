@@ -144,7 +144,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if self.method == "auto":
                 chosen = choose(scores, folds)
             else:
-                chosen = Choice(self.method, {}, trial(MAPS[self.method], scores, folds))
+                chosen = Choice(self.method, {}, trial(MAPS[self.method].fit, scores, folds))
             before, after = CalibrationReport.of_trial(with_doubt(chosen.trial, scores, folds))
             fitted = MAPS[chosen.method].fit(scores.log_proba, scores.codes, scores.weight)
         return CalibrationReport(

@@ -7,11 +7,12 @@ against it, losses count up to log(W + 2), since W rows cannot tell a probabilit
 Rows whose class was called impossible have no part in it: no map changes them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.decision.calibration_maps import FEW_PARAMETERS, MAPS, CalibrationMap
+from bayeswater.decision.calibration_maps import MAPS, CalibrationMap, Fit
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores
 from bayeswater.kernels.threads import ordered_map
@@ -43,14 +44,14 @@ def thinned(folds: Folds, n_rows: int) -> Folds:
     return [(learn, held_out) for learn, held_out in pairs if len(learn) and len(held_out)]
 
 
-def trial(kind: type[CalibrationMap], scores: Scores, folds: Folds) -> Trial | None:
+def trial(fit: Fit, scores: Scores, folds: Folds) -> Trial | None:
     """Fit a map on each fold's rows and apply it to those held out; None without folds."""
     if not folds:
         return None
 
     def calibrated(fold: tuple[Array, Array]) -> Array:
         known, new = scores.take(fold[0]), scores.take(fold[1])
-        return kind.fit(known.log_proba, known.codes, known.weight).apply(new.log_proba)
+        return fit(known.log_proba, known.codes, known.weight).apply(new.log_proba)
 
     outcome = list(ordered_map(calibrated, folds))
     before = scores.take(np.concatenate([held_out for _, held_out in folds]))
@@ -82,7 +83,7 @@ def choose(scores: Scores, folds: Folds) -> Choice:
     """Try every map on rows held out."""
     best, best_loss, best_trial, tried = next(iter(MAPS)), None, None, {}
     for name, kind in MAPS.items():
-        found = trial(kind, scores, folds)
+        found = trial(kind.fit, scores, folds)
         if found is None:
             break
         rows = found.before.undecided()
@@ -97,21 +98,27 @@ def choose(scores: Scores, folds: Folds) -> Choice:
     return Choice(best, tried, best_trial)
 
 
-def choose_few_parameters(scores: Scores) -> tuple[str, CalibrationMap, dict[str, float]]:
+def choose_few_parameters(
+    scores: Scores, ways: Mapping[str, tuple[Fit, int]]
+) -> tuple[str, CalibrationMap, dict[str, float]]:
     """Name and fit the map of few parameters to use, and give the log-loss of each.
 
     They are too few to fit noise once there are some dozens of rows, so the rows they are fitted on can judge them, at
     half the logarithm of the rows for each parameter (BIC). Unlike folds, that treats a row of weight w as w rows.
+    One of them is learned from whatever rows there are. To ask first whether they prove that one is needed would leave
+    a classifier as it is that claims fewer errors than they can bear out, and most do. Only without rows to learn from
+    nothing changes.
     """
     used = scores.take(scores.undecided())
     total = used.weight.sum()
     fitted, tried, price = {}, {}, {}
-    for name, (kind, n_parameters) in FEW_PARAMETERS.items():
-        fitted[name] = kind.fit(used.log_proba, used.codes, used.weight)
+    for name, (fit, n_parameters) in ways.items():
+        fitted[name] = fit(used.log_proba, used.codes, used.weight)
         loss = -float(Scores(fitted[name].apply(used.log_proba), used.codes, used.weight).own @ used.weight)
-        price[name] = loss + 0.5 * n_parameters(used.n_classes) * np.log(max(total, 1.0))
         tried[name] = loss / total if total else float("nan")
-    best = min(price, key=lambda name: price[name])
+        if n_parameters:
+            price[name] = loss + 0.5 * n_parameters * np.log(max(total, 1.0))
+    best = min(price, key=lambda name: price[name]) if len(used) else "unchanged"
     return best, fitted[best], tried
 
 

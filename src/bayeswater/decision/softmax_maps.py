@@ -5,8 +5,16 @@ without an error do not prove that there are none. A temperature claims at least
 succession), and vector scaling is drawn to the best temperature by a standard normal prior, worth one row or so.
 Nor is it proof of anything if few rows seem to speak against the scores: a temperature never erases what they say, nor
 does one with shifts, so that the class of the largest score stays that of the largest probability under a temperature.
+
+A temperature of all there is takes back what the class prior says as well. Where columns that say the same thing are
+counted as if each were news, it is the likelihood alone that says too much: p_k is the prior q_k times a likelihood,
+
+    softmax(log q_k + (log p_k - log q_k) / T)
+
+leaves a row without a cell at q. That is a temperature with the shifts (1 - 1/T) log q_k, and has one number to learn.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -55,46 +63,7 @@ class Temperature:
     @classmethod
     def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
         """Find the temperature of least log-loss."""
-        return cls._of(learnable(log_proba, codes, weight))
-
-    @classmethod
-    def _of(cls, scores: Scores) -> Self:
-        if not len(scores):
-            return cls(1.0)
-        impossible = np.isneginf(scores.log_proba)
-        z = _below_best(scores.log_proba)
-        spread = -float(z.min())
-        if spread == 0:
-            return cls(1.0)
-        z /= spread
-        own, share = z[np.arange(len(z)), scores.codes], scores.weight / scores.weight.sum()
-        some_impossible = bool(impossible.any())
-
-        def powers(inverse: float) -> tuple[Array, Array]:
-            """Unnormalised probabilities (n_rows, n_classes), 1 for the largest of each row, and their sums."""
-            power = np.exp(inverse * z)
-            if some_impossible:
-                power[impossible] = 0.0
-            return power, power.sum(axis=1)
-
-        def evaluate(parameters: Array) -> Evaluation:
-            inverse = float(parameters[0])
-            power, total = powers(inverse)
-            mean = np.einsum("ik,ik->i", power, z) / total
-            curvature = np.einsum("ik,ik,ik->i", power, z, z) / total - mean**2
-            value = share @ (np.log(total) - inverse * own)
-            return float(value), np.array([share @ (mean - own)]), share @ curvature * _ONE
-
-        def errors_claimed(inverse: float) -> float:
-            return 1 - float(share @ (1 / powers(inverse)[1]))
-
-        if evaluate(np.zeros(1))[1][0] >= 0:  # the true class scores no better than the others
-            return cls(spread / LEAST_LOG_ODDS)
-        inverse = float(minimise(evaluate, np.zeros(1))[0])
-        least_errors = 1 / (scores.weight.sum() + 2)
-        if errors_claimed(inverse) < least_errors:
-            inverse = brentq(lambda x: errors_claimed(x) - least_errors, 0.0, inverse, xtol=1e-14 * inverse)
-        return cls(spread / max(inverse, LEAST_LOG_ODDS))
+        return cls(best_temperature(learnable(log_proba, codes, weight)))
 
     def apply(self, log_proba: Any) -> Array:
         """Calibrated log-probabilities."""
@@ -206,18 +175,85 @@ class ShiftedTemperature(VectorScaling):
         return f"temperature {temperature:.4g}, shifts {span(self.shift)}"
 
 
+def tempered_likelihood(log_prior: Array) -> Callable[[Any, Any, Any], ShiftedTemperature]:
+    """Give what learns a temperature of the likelihood alone, the class prior (n_classes,) being left as it is.
+
+    Few rows, each left out in turn, may seem to speak against the likelihood; to believe them would leave every row to
+    the most frequent class. Then the best temperature of the whole is kept.
+    """
+    prior = np.where(np.isneginf(log_prior), 0.0, log_prior)  # a class without any is impossible, and no shift moves it
+
+    def fit(log_proba: Any, codes: Any, weight: Any = None) -> ShiftedTemperature:
+        scores = learnable(log_proba, codes, weight)
+        best = best_temperature(scores, prior)
+        if best < highest_temperature(scores, prior):
+            return ShiftedTemperature(np.full(len(prior), 1 / best), (1 - 1 / best) * (prior - prior.mean()))
+        return ShiftedTemperature(np.full(len(prior), 1 / best_temperature(scores)), np.zeros(len(prior)))
+
+    return fit
+
+
+def best_temperature(scores: Scores, log_prior: Array | float = 0.0) -> float:
+    """Temperature of least log-loss, of the whole or, given the class prior (n_classes,), of what comes to it."""
+    if not len(scores):
+        return 1.0
+    prior = np.broadcast_to(log_prior, (scores.n_classes,))
+    impossible = np.isneginf(scores.log_proba)
+    z = _below_best(scores.log_proba - prior)
+    spread = -float(z.min())
+    if spread == 0:
+        return 1.0
+    z /= spread
+    own, share = z[np.arange(len(z)), scores.codes], scores.weight / scores.weight.sum()
+    own_prior = prior[scores.codes]
+    some_impossible = bool(impossible.any())
+
+    def powers(inverse: float) -> tuple[Array, Array, Array]:
+        """Unnormalised probabilities (n_rows, n_classes), 1 for the largest of a row; their sums; its score."""
+        score = inverse * z
+        score += prior
+        if some_impossible:
+            score[impossible] = -np.inf
+        top = score.max(axis=1)
+        score -= top[:, None]
+        power = np.exp(score, out=score)
+        return power, power.sum(axis=1), top
+
+    def evaluate(parameters: Array) -> Evaluation:
+        inverse = float(parameters[0])
+        power, total, top = powers(inverse)
+        mean = np.einsum("ik,ik->i", power, z) / total
+        curvature = np.einsum("ik,ik,ik->i", power, z, z) / total - mean**2
+        value = share @ (np.log(total) + top - own_prior - inverse * own)
+        return float(value), np.array([share @ (mean - own)]), share @ curvature * _ONE
+
+    def errors_claimed(inverse: float) -> float:
+        return 1 - float(share @ (1 / powers(inverse)[1]))
+
+    if evaluate(np.zeros(1))[1][0] >= 0:  # the true class scores no better than the others
+        return spread / LEAST_LOG_ODDS
+    inverse = float(minimise(evaluate, np.zeros(1))[0])
+    least_errors = 1 / (scores.weight.sum() + 2)
+    is_too_sure = errors_claimed(inverse) < least_errors
+    if is_too_sure and errors_claimed(0.0) <= least_errors:  # so is the prior by itself
+        inverse = 0.0
+    elif is_too_sure:
+        inverse = brentq(lambda x: errors_claimed(x) - least_errors, 0.0, inverse, xtol=1e-14 * inverse)
+    return spread / max(inverse, LEAST_LOG_ODDS)
+
+
 def best_slope(scores: Scores) -> tuple[float, float]:
     """Inverse of the best temperature, and a unit for slopes: itself or, where it is the least, what scores allow."""
-    best = Temperature._of(scores).temperature
+    best = best_temperature(scores)
     if best < highest_temperature(scores):
         return 1 / best, 1 / best
     finite = scores.log_proba[np.isfinite(scores.log_proba)]
     return 1 / best, -1 / float(finite.min())
 
 
-def highest_temperature(scores: Scores) -> float:
+def highest_temperature(scores: Scores, log_prior: Array | float = 0.0) -> float:
     """Temperature that leaves the least of the log-odds; infinite where all classes score alike."""
-    spread = -float(_below_best(scores.log_proba).min(initial=0.0))
+    spread = -float(_below_best(scores.log_proba - log_prior).min(initial=0.0))
     return spread / LEAST_LOG_ODDS if spread else np.inf
 
 

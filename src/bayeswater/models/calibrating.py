@@ -14,6 +14,7 @@ from bayeswater.data.frames import held
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import choose_few_parameters, thinned, trial, with_doubt
+from bayeswater.decision.calibration_maps import few_parameters
 from bayeswater.decision.calibration_report import CalibrationReport, Quality
 from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.deciding import Evidence
@@ -123,10 +124,11 @@ class CalibratingClassifier(CountingClassifier):
         """Learn from leave-one-out scores how far the probabilities can be trusted, and correct them from now on."""
         self._require_fitted()
         scores = review.scores
-        method, fitted, candidates = choose_few_parameters(scores)
+        ways = few_parameters(self._joint().log_prior)
+        method, fitted, candidates = choose_few_parameters(scores, ways)
         folds = folds_of(FOLDS, None, scores.codes, np.ones(len(scores), dtype=bool), {}) if len(scores) else []
         folds = thinned(folds, len(scores))
-        found = with_doubt(trial(type(fitted), scores, folds), scores, folds)
+        found = with_doubt(trial(ways[method][0], scores, folds), scores, folds)
         before, after = CalibrationReport.of_trial(found)
         self.calibration_ = CalibrationReport(
             method=method,

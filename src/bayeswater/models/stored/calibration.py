@@ -15,9 +15,6 @@ from bayeswater.files.values import Form
 from bayeswater.models.stored.columns import field_parts
 from bayeswater.typing import Array, is_number
 
-MAPS = {name: kind for name, (kind, _) in FEW_PARAMETERS.items()}
-"""The maps of a calibration by the name of its method."""
-
 INFINITE = "infinite"
 """How an infinite number is written: JSON knows none."""
 
@@ -82,8 +79,8 @@ def _report(
     method: Any, map: Any, doubt: Any, scored_by: Any, n_used: Any, n_left_out: Any, n_impossible: Any, *rest: Any
 ) -> CalibrationReport:
     report = CalibrationReport(method, map, doubt, scored_by, n_used, n_left_out, n_impossible, *rest)
-    is_known = isinstance(method, str) and method in MAPS
-    if not is_known or type(map) is not MAPS[method] or not isinstance(doubt, Doubt):
+    is_known = isinstance(method, str) and method in FEW_PARAMETERS
+    if not is_known or type(map) is not FEW_PARAMETERS[method] or not isinstance(doubt, Doubt):
         raise TypeError("a calibration has one of the maps, that it is called by, and a doubt")
     counts = (n_used, n_left_out, n_impossible)
     if not (isinstance(scored_by, str) and all(type(count) is int and count >= 0 for count in counts)):
@@ -91,7 +88,7 @@ def _report(
     if not all(quality is None or isinstance(quality, Quality) for quality in (report.before, report.after)):
         raise TypeError("a calibration says how good it is")
     losses = report.candidates
-    if not (isinstance(losses, dict) and losses.keys() <= MAPS.keys()):
+    if not (isinstance(losses, dict) and losses.keys() <= FEW_PARAMETERS.keys()):
         raise TypeError("a calibration says what it was chosen from")
     if not isinstance(report.is_stale, bool):
         raise TypeError("a calibration is stale or not")
