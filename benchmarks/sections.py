@@ -236,7 +236,9 @@ OF_NETWORKS = (
     ),
     Planned(
         "Network inference, compile time",
-        "What a first call takes over a second one in a fresh process, with an empty cache and with a full one.",
+        "What first calls take over later ones in one process, in seconds of the processor and of the clock, with an "
+        "empty cache of compiled code and with a full one. What numba takes to start is counted; the loops that make "
+        "trees, compiled where hundreds of patterns have many rows each, are told apart.",
         lambda extent: network_compile_times(),
         _path(NETWORKS),
     ),

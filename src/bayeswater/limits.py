@@ -5,6 +5,9 @@ from bayeswater.errors import ResourceLimitError
 TABLE_BYTES = 4 * 2**30
 """Largest table of counts or probabilities that a fit may allocate."""
 
+TABLE_AXES = 63
+"""Most variables of one table: NumPy has arrays of 64 axes, and takes 63 indices at once."""
+
 HELD_BYTES = 4 * 2**30
 """Largest source of rows that is read into memory for a model that cannot learn from pieces of it."""
 
@@ -34,6 +37,18 @@ def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
 4 GiB; drop the column
     """
     _require_bytes(n_bytes, TABLE_BYTES, what, way_out)
+
+
+def require_table_axes(n_axes: int, what: str, way_out: str) -> None:
+    """Refuse a table of more than `TABLE_AXES` variables: only where most have one state could it be small.
+
+    >>> require_table_axes(80, "the joint distribution of 80 variables", "ask for fewer together")
+    Traceback (most recent call last):
+    bayeswater.errors.ResourceLimitError: the joint distribution of 80 variables would need 80 axes, over the limit \
+of 63; ask for fewer together
+    """
+    if n_axes > TABLE_AXES:
+        raise ResourceLimitError(f"{what} would need {n_axes} axes, over the limit of {TABLE_AXES}; {way_out}")
 
 
 def require_held_bytes(n_bytes: float, what: str, way_out: str) -> None:

@@ -345,6 +345,7 @@ def _calibrations(forge: Any) -> None:
     )
     forge("shifts in a number", "one number for each class", report(1, {"ShiftedTemperature": [0.5, 0.5]}))
     forge("a method of another map", "that it is called by", report(0, "temperature"))
+    forge("a map of another method", "that it is called by", report(1, {"Temperature": [2.0]}))
     forge("a method of nobody", "that it is called by", report(0, "vector"))
     forge("a map of nobody", "means nothing here", report(1, {"VectorScaling": [vector, vector]}))
     forge("a temperature below zero", "a temperature is over 0", report(1, {"Temperature": [-1.0]}))

@@ -1,17 +1,21 @@
 """When and how a loop is compiled: not for small tables, not when switched off, and without a place for its cache."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from time import sleep
 
 import numba
 import numpy as np
 import pytest
 
 from bayeswater.kernels import compiling
-from bayeswater.kernels.compiling import COMPILE_FROM_CELLS, Kernel, compiled, worth_compiling
+from bayeswater.kernels.compiling import COMPILE_FROM_CELLS, Kernel, compiled, compiled_plainly, worth_compiling
 
 
 def run_in_fresh_interpreter(code, **environment):
@@ -103,6 +107,70 @@ def test_a_loop_is_compiled_at_its_first_call_and_only_then(monkeypatch):
     assert compilations == []
     assert [kernel(-1), kernel(-2)] == [1, 2]
     assert compilations == [abs]
+
+
+def test_threads_that_come_together_compile_a_loop_once(monkeypatch):
+    compilations = []
+
+    def compile_slowly(loop):
+        sleep(0.05)
+        compilations.append(loop)
+        return loop
+
+    monkeypatch.setattr(compiling, "_compile", compile_slowly)
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    kernel, start = compiled(abs), Barrier(4)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda x: (start.wait(), kernel(x))[1], [-1, -2, -3, -4])) == [1, 2, 3, 4]
+    assert compilations == [abs]
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_not_collected_while_a_loop_is_compiled_and_then_as_before(was_on, monkeypatch):
+    while_compiling = []
+    monkeypatch.setattr(compiling, "_compile", lambda loop: (while_compiling.append(gc.isenabled()), loop)[1])
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    kernel = compiled(abs)
+    is_on = gc.isenabled()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        assert kernel(-1) == 1
+        assert gc.isenabled() == was_on
+        with pytest.raises(TypeError):
+            compiled(abs)("no number")
+        assert gc.isenabled() == was_on
+    finally:
+        (gc.enable if is_on else gc.disable)()
+    assert while_compiling == [False, False]
+
+
+def test_a_plain_loop_gives_what_it_gives_compiled_as_any_other(monkeypatch):
+    def collatz(start, longest):
+        for i in range(start.shape[0]):
+            n = start[i]
+            steps = 0
+            while n != 1:
+                if n % 2 == 0:
+                    n //= 2
+                else:
+                    n = 3 * n + 1
+                steps += 1
+            longest[i] = steps + 0.5 if n > 0 else np.inf
+
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    start, found = np.arange(1, 30), np.zeros((3, 29))
+    collatz(start, found[0])
+    compiled(collatz)(start, found[1])
+    compiled_plainly(collatz)(start, found[2])
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+
+
+def test_a_plain_loop_is_compiled_as_any_other_where_numba_has_other_passes(monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    monkeypatch.setitem(sys.modules, "bayeswater.kernels.plain_loops", None)
+    monkeypatch.setattr(compiling, "_compile", lambda loop: loop)  # it is given no passes
+    assert compiled_plainly(lambda x: x + 1)(1) == 2
 
 
 def test_a_kernel_is_known_by_the_name_and_words_of_its_loop():

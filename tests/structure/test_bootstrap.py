@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.kernels.test_family_columns import table
+from tests.oracles.chained_rows import chained_rows
 from tests.oracles.families import is_acyclic
 
 from bayeswater.kernels.threads import threads
@@ -14,7 +14,7 @@ KNOWN = Knowledge.of(tuple("abcde"))
 
 
 def counts(n=20, **settings):
-    codes, n_states = table(200, [2, 3, 2, 2, 2], seed=1)
+    codes, n_states = chained_rows(200, [2, 3, 2, 2, 2], seed=1)
     return arc_counts(codes, n_states, Score("bic"), KNOWN, n, method="hill_climb", seed=4, **settings)
 
 
@@ -26,7 +26,7 @@ def test_the_counts_do_not_depend_on_the_number_of_threads():
 
 
 def test_rows_of_weight_zero_are_never_drawn():
-    codes, n_states = table(200, [2, 3, 2, 2, 2], seed=1)
+    codes, n_states = chained_rows(200, [2, 3, 2, 2, 2], seed=1)
     weight = np.repeat([1.0, 0.0], 100)
     codes[1, 100:] = codes[4, 100:]
     arcs = arc_counts(codes, n_states, Score("bic"), KNOWN, 10, method="hill_climb", seed=1, weight=weight)
@@ -76,7 +76,7 @@ def test_the_averaged_graph_has_no_cycle_and_takes_the_stronger_arcs_first():
     [{"tiers": [["b"], ["a"]]}, {"forbidden": "a -> *; c -> *"}, {"required": [("b", "a")]}],
 )
 def test_the_averaged_graph_keeps_to_what_is_known(known):
-    codes, n_states = table(200, [2, 2, 2], seed=1)
+    codes, n_states = chained_rows(200, [2, 2, 2], seed=1)
     codes[1] = np.where(np.arange(200) % 10 == 0, 1 - codes[0], codes[0])
     knowledge = Knowledge.of(("a", "b", "c"), **known)
     arcs = arc_counts(codes, n_states, Score("bic"), knowledge, 10, method="hill_climb", seed=4)

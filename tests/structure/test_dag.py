@@ -108,3 +108,12 @@ def test_a_chain_of_many_nodes_needs_no_deep_recursion():
     dag = Dag(tuple(map(str, range(n))), ((), *((node,) for node in range(n - 1))))
     assert len(dag.ancestors([n - 1])) == n - 1
     assert dag.order == tuple(range(n))
+
+
+def test_of_a_long_cycle_both_ends_are_named():
+    n = 5000
+    with pytest.raises(
+        ParameterError, match=r"cycle: x0 -> x1 -> .* -> x9 -> \(4981 more\) -> x4991 -> .* -> x0;"
+    ) as told:
+        Dag.from_edges((f"x{i}", f"x{(i + 1) % n}") for i in range(n))
+    assert len(str(told.value)) < 300

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.kernels.test_family_columns import table
+from tests.oracles.chained_rows import chained_rows
 
 from bayeswater.structure.families import Families
 from bayeswater.structure.grow_trees import GrowTrees, Standing
@@ -15,7 +15,7 @@ LETTERS = tuple("abcdefg")
 
 
 def families(seed):
-    return Families(*table(300, [2, 3, 2, 2, 3, 2, 2], seed), Score("bic"))
+    return Families(*chained_rows(300, [2, 3, 2, 2, 3, 2, 2], seed), Score("bic"))
 
 
 def knowledge(which):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
-from tests.kernels.test_family_columns import table
+from tests.oracles.chained_rows import chained_rows
 from tests.oracles.families import is_acyclic, random_parents
 
 from bayeswater.errors import ParameterError
@@ -33,7 +33,7 @@ class PerfectTest:
 
 @pytest.mark.parametrize(("kind", "lambda_"), [("g2", "log-likelihood"), ("chi2", "pearson")])
 def test_the_tests_are_those_of_scipy(kind, lambda_):
-    codes, n_states = table(300, [3, 4, 2], seed=1)
+    codes, n_states = chained_rows(300, [3, 4, 2], seed=1)
     counts = np.zeros((3, 4))
     np.add.at(counts, (codes[0], codes[1]), 1)
     expected = chi2_contingency(counts, correction=False, lambda_=lambda_).pvalue
@@ -41,7 +41,7 @@ def test_the_tests_are_those_of_scipy(kind, lambda_):
 
 
 def test_given_a_third_variable_the_statistics_of_its_states_are_added():
-    codes, n_states = table(400, [2, 3, 2], seed=2)
+    codes, n_states = chained_rows(400, [2, 3, 2], seed=2)
     total = 0.0
     for state in range(2):
         counts = np.zeros((2, 3))
@@ -54,7 +54,7 @@ def test_given_a_third_variable_the_statistics_of_its_states_are_added():
 
 
 def test_a_weight_is_as_many_rows_and_a_constant_column_depends_on_nothing():
-    codes, n_states = table(50, [2, 3, 1], seed=3)
+    codes, n_states = chained_rows(50, [2, 3, 1], seed=3)
     weight = np.arange(50) % 3
     repeated = IndependenceTest(np.repeat(codes, weight, axis=1), n_states)
     weighted = IndependenceTest(codes, n_states, weight=weight.astype(float))

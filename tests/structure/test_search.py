@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.kernels.test_family_columns import table
+from tests.oracles.chained_rows import chained_rows
 from tests.oracles.families import all_parents, is_acyclic
 
 from bayeswater.errors import ParameterError, ResourceLimitError
@@ -21,7 +21,7 @@ LETTERS = tuple("abcdefghij")
 
 
 def families(n_rows=300, n_states=(2, 3, 2, 2, 3, 2, 2), seed=0, name="bic", setting=None):
-    return Families(*table(n_rows, list(n_states), seed), Score(name, setting))
+    return Families(*chained_rows(n_rows, list(n_states), seed), Score(name, setting))
 
 
 def knows(n, **known):
@@ -112,7 +112,7 @@ def test_the_answer_does_not_depend_on_threads_or_on_a_second_run():
 
 
 def test_equal_gains_are_decided_by_a_fixed_rule_not_by_the_last_bit():
-    codes, n_states = table(200, [2, 2, 2, 2], seed=4)
+    codes, n_states = chained_rows(200, [2, 2, 2, 2], seed=4)
     codes[3] = codes[2]  # turning an arc between equal columns gains nothing, and neither is better for anything
     found = search(Families(codes, n_states, Score("bic")), knows(4), "hill_climb")
     backwards = search(Families(codes[:, ::-1], n_states, Score("bic")), knows(4), "hill_climb")
@@ -218,7 +218,7 @@ def test_unknown_methods_and_trees_that_cannot_be_are_refused():
 
 def test_auto_takes_no_exact_search_over_more_subsets_than_it_can_hold():
     # With one parent each there are few families, and still 2 ** 30 subsets.
-    scored = Families(*table(50, [2] * 30, 0), Score("bic"))
+    scored = Families(*chained_rows(50, [2] * 30, 0), Score("bic"))
     names = tuple(f"v{j}" for j in range(30))
     assert search(scored, Knowledge.of(names, max_parents=1), "auto").method == "order"
     assert search(families(), knows(7, max_parents=1), "auto").method == "exact"

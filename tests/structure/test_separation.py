@@ -10,6 +10,7 @@ from tests.structure.graphs import ASIA, all_dags, is_separated_morally, random_
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import (
+    Independence,
     active_trail,
     is_d_separated,
     local_independencies,
@@ -137,3 +138,12 @@ def test_local_independencies_hold_and_name_every_node_that_is_no_descendant(see
 def test_local_independencies_of_a_chain_of_three():
     dag = Dag.parse("a -> b -> c; d")
     assert [str(found) for found in local_independencies(dag)] == ["a ⊥ d", "b ⊥ d | a", "c ⊥ a, d | b", "d ⊥ a, b, c"]
+
+
+def test_names_that_need_quotes_are_printed_with_them():
+    dag = Dag.parse('"lung cancer" -> "cough, dry" <- c')
+    trail = active_trail(dag, dag.nodes("lung cancer"), dag.nodes("c"), dag.nodes("cough, dry"))
+    assert str(trail) == '"lung cancer" -> "cough, dry" <- c'
+    assert Dag.parse(str(trail)) == dag
+    said = Independence(("lung cancer",), ("a", "c"), ("cough, dry", "x"))
+    assert str(said) == '"lung cancer" ⊥ a, c | "cough, dry", x'

@@ -34,6 +34,7 @@ from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
+from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
 MOST_FILLED = 2**12
@@ -289,15 +290,11 @@ class Dependence:
 
     @cached_property
     def from_roots(self) -> list[int]:
-        """Columns in an order in which parents stand before their children."""
-        depth: dict[int, int] = {}
-
-        def depth_of(j: int) -> int:
-            if j not in depth:
-                depth[j] = 1 + max((depth_of(parent) for parent in self.parents[j]), default=-1)
-            return depth[j]
-
-        return sorted(range(len(self.parents)), key=depth_of)
+        """Columns in an order in which parents stand before their children: those of least depth first."""
+        depth = [0] * len(self.parents)
+        for j in Dag(self.families.schema.names, self.parents).order:
+            depth[j] = 1 + max((depth[parent] for parent in self.parents[j]), default=-1)
+        return sorted(range(len(depth)), key=lambda j: depth[j])
 
     # ------------------------------------------------------------------ reasons and drawn rows
 

@@ -16,8 +16,9 @@ least entries of the tables. Where that is too little, messages are divided by t
 least positive one is kept. A row of which any product might fall below `TINY` is marked and not answered; the same
 passes in logarithms answer it. So no state is ever lost on the way, and a sum of zero means impossible evidence.
 
-Only the passes are compiled. Where each row reads its slices of tables is worked out in NumPy beforehand, and so are
-the numbers of families that are all observed.
+Only the passes are compiled, and they have few arrays, since each takes time to compile. Where each row reads its
+slices of tables is worked out in NumPy beforehand, and so are the numbers of families that are all observed; logarithms
+and marks are made of the largest and least entries afterwards.
 """
 
 from typing import NamedTuple
@@ -26,7 +27,7 @@ import numpy as np
 
 from bayeswater.kernels.clique_places import Families
 from bayeswater.kernels.clique_tables import CliqueTables
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.typing import Array
 
 TINY = 1e-250
@@ -37,7 +38,10 @@ DONE, IMPOSSIBLE, TOO_SMALL = 0, 1, 2
 
 
 N_SPARE = 4
-"""Cells behind those of the messages."""
+"""Cells behind those of the messages: one of ones, one of ratios, and two for products."""
+
+OWN, OWN_END, UP, BOTH_WAYS, DOWN, END, PARENT, LINE = range(8)
+"""What the loop knows of a clique: its own messages, the runs of its items, its parent, and where its divisor is."""
 
 
 class Evidence(NamedTuple):
@@ -83,27 +87,48 @@ def pass_messages(
     answers: Answers,
 ) -> None:
     """Answer the rows of these numbers, which rise, `width` of them at a time."""
-    width = min(width, len(rows))
+    width, n_cliques = max(1, min(width, len(rows))), len(tables.parent)
     offset = _offsets(tables, evidence, rows)
     n_leaves = int(np.searchsorted(tables.leaf[:-1, 0], tables.lonely))
     lonely = families.table[tables.gather[tables.leaf[n_leaves:-1, 1], None] + offset[n_leaves:]]
     table, gather = _with_likelihoods(tables, families.table, cards, evidence, rows, offset)
+    asked = np.flatnonzero((answers.start >= 0) & (tables.variable_leaf >= 0))
+    # Cliques whose messages are divided, and roots, have a line each; those of the others are all ones.
+    line = np.zeros(n_cliques, dtype=np.int64)
+    has_line = np.flatnonzero((tables.parent < 0) | (scaling.scale > 1))[::-1]
+    line[has_line] = 1 + np.arange(len(has_line))
+    most = np.ones((1 + len(has_line), -(-len(rows) // width), width))
+    least = np.full_like(most, np.inf)
     msg, down = np.empty((tables.n_messages + N_SPARE, width)), np.empty((tables.n_messages + 1, width))
     msg[tables.n_messages] = 1.0
-    of_clique = np.ones((2, len(tables.parent), width))
-    log_evidence, state = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.uint8)
     with np.errstate(divide="ignore", invalid="ignore"):  # a zero is impossible evidence, told below
-        log_evidence += np.log(lonely).sum(axis=0)
         _pass_loop(
-            *tables[:8], tables.leaf[: n_leaves + 1], tables.n_messages, table, gather, offset, cards, rows, *scaling,
-            msg, down, *of_clique, *answers[:2], log_evidence, state,
+            np.column_stack([tables.own[:-1], tables.own[1:], tables.run, tables.parent, line]), tables.block,
+            tables.base, tables.item_map, tables.maps, tables.leaf[: n_leaves + 1], gather, table, offset, msg, down,
+            most, least, rows, np.column_stack([tables.variable_leaf, cards, answers.start])[asked], answers.marginal,
         )  # fmt: skip
-    state[(state == DONE) & np.isneginf(log_evidence)] = IMPOSSIBLE
+        most, least = (found.reshape(len(found), -1)[:, : len(rows)] for found in (most, least))
+        log_evidence = np.log(np.concatenate([lonely, most[1:]])).sum(axis=0)
+        state = np.where(np.isneginf(log_evidence), IMPOSSIBLE, DONE).astype(np.uint8)
+        state[_too_small(tables.parent, scaling, line, least)] = TOO_SMALL
     answers.log_evidence[rows], answers.state[rows] = log_evidence, state
     unanswered = rows[state != DONE]
     if len(unanswered):
-        for v in np.flatnonzero((answers.start >= 0) & (tables.variable_leaf >= 0)).tolist():
+        for v in asked.tolist():
             answers.of_variable(v, int(cards[v]))[unanswered] = 0.0
+
+
+def _too_small(parent: Array, scaling: Scaling, line: Array, least: Array) -> Array:
+    """Rows of which some product may be below `TINY`; `least` (n_lines, n_rows) of messages after their division."""
+    found = np.zeros(least.shape[1], dtype=bool)
+    low: dict[int, Array] = {}  # what came from below
+    for c in np.flatnonzero(scaling.scale)[::-1].tolist():
+        product = low.pop(c, 1.0) * scaling.floor[c]
+        found |= product < TINY
+        above = int(parent[c])
+        if above >= 0:
+            low[above] = low.get(above, 1.0) * (least[line[c]] if scaling.scale[c] > 1 else product)
+    return found
 
 
 def _offsets(tables: CliqueTables, evidence: Evidence, rows: Array) -> Array:
@@ -136,19 +161,23 @@ def _with_likelihoods(
     return np.concatenate(parts), gather
 
 
-@compiled
+@compiled_plainly
 def _pass_loop(  # type: ignore[no-untyped-def]
-    parent, own, block, base, run, item_map, maps, variable_leaf, leaf, one, table, gather, offset, cards, rows,
-    floor, scale, msg, down, low, top, out_start, out, log_evidence, state,
-):  # fmt: skip
-    # Behind the messages there are a cell of ones, one of ratios, and two that take turns as the spare one: a loop that
+    clique, block, base, item_map, maps, leaf, gather, table, offset, msg, down, most, least, rows, asked, out
+):
+    # Behind the messages there are a cell of ones, one of ratios, and two for products, which take turns: a loop that
     # reads and writes the same cell would be no vector loop.
-    n_cliques = parent.shape[0]
+    n_cliques = clique.shape[0]
+    n_rows = rows.shape[0]
+    width = msg.shape[1]
+    one = down.shape[0] - 1
     ratio = one + 1
-    for begin in range(0, rows.shape[0], msg.shape[1]):
-        n_here = rows.shape[0] - begin
-        if n_here > msg.shape[1]:
-            n_here = msg.shape[1]
+    for part in range(most.shape[1]):
+        begin = part * width
+        n_here = min(width, n_rows - begin)
+        for m in range(one + 1):
+            for r in range(n_here):
+                down[m, r] = 0.0
         for k in range(leaf.shape[0] - 1):  # what the rows bring along: slices of tables, and evidence
             m = leaf[k, 0]
             for i in range(leaf[k, 1], leaf[k + 1, 1]):
@@ -156,31 +185,29 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                 for r in range(n_here):
                     msg[m, r] = table[cell + offset[k, begin + r]]
                 m += 1
-        for m in range(down.shape[0]):
-            for r in range(n_here):
-                down[m, r] = 0.0
         for turn in range(2 * n_cliques):
             is_collecting = turn < n_cliques
             c = n_cliques - 1 - turn if is_collecting else turn - n_cliques
-            is_root = parent[c] < 0
-            i0 = run[c, 0]
-            i1 = run[c, 1]
-            i2 = run[c, 2]
-            i3 = run[c, 3]
+            is_root = clique[c, PARENT] < 0
+            line = clique[c, LINE]
+            i0 = clique[c, UP]
+            i1 = clique[c, BOTH_WAYS]
+            i2 = clique[c, DOWN]
+            i3 = clique[c, END]
             if is_collecting:
                 if not is_root:
                     i3 = i1
             elif is_root or i1 == i3:
                 continue
-            o_begin = own[c]
-            o_end = own[c + 1]
+            o_begin = clique[c, OWN]
+            o_end = clique[c, OWN_END]
             first = block[o_begin]
             for o in range(o_begin, o_end):
                 for r in range(n_here):
                     if is_collecting:
                         msg[o, r] = 0.0
                     else:
-                        total = msg[o, r] * top[c, r]
+                        total = msg[o, r] * most[line, part, r]
                         share = down[o, r] / total
                         msg[ratio, r] = share if total > 0 else 0.0
                 for cell in range(block[o], block[o + 1]):
@@ -198,7 +225,7 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                         elif is_collecting and i2 == i0 + 3:
                             rest = m
                         else:
-                            spare = one + 2 + (i - i0) % 2
+                            spare = ratio + 1 + ((i - i0) & 1)
                             for r in range(n_here):
                                 msg[spare, r] = msg[rest, r] * msg[m, r]
                             rest = spare
@@ -214,43 +241,29 @@ def _pass_loop(  # type: ignore[no-untyped-def]
                             value = b * msg[p, r] * msg[q, r] * msg[rest, r]
                             down[x, r] += value
                             down[y, r] += value
-            divides = scale[c]
-            if is_collecting and (is_root or divides):
+            if is_collecting and line > 0:
                 for r in range(n_here):
-                    most = 1.0
-                    least = low[c, r] * floor[c]
-                    low[c, r] = 1.0
-                    if divides and least < TINY:
-                        state[begin + r] = 2
-                    if is_root:
-                        most = msg[o_begin, r]
-                    elif divides > 1:
-                        most = 0.0
-                        least = np.inf
+                    top = 0.0
+                    low = np.inf
+                    for o in range(o_begin, o_end):
+                        value = msg[o, r]
+                        if value > top:
+                            top = value
+                        if value > 0 and value < low:
+                            low = value
+                    most[line, part, r] = top
+                    if top > 0:
+                        least[line, part, r] = low / top
                         for o in range(o_begin, o_end):
-                            value = msg[o, r]
-                            if value > most:
-                                most = value
-                            if value > 0 and value < least:
-                                least = value
-                        if most > 0:
-                            least /= most
-                            for o in range(o_begin, o_end):
-                                msg[o, r] /= most
-                        top[c, r] = most
-                    log_evidence[begin + r] += np.log(most)
-                    if not is_root:
-                        low[parent[c], r] *= least
+                            msg[o, r] /= top
         # The answers, variable by variable: each has an array of its own.
-        for v in range(cards.shape[0]):
-            m = variable_leaf[v]
-            start = out_start[v]
-            if m >= 0 and start >= 0:
-                card = cards[v]
-                for r in range(n_here):
-                    cell = start + rows[begin + r] * card
-                    total = 0.0
-                    for s in range(card):
-                        total += down[m + s, r]
-                    for s in range(card):
-                        out[cell + s] = down[m + s, r] / total
+        for k in range(asked.shape[0]):
+            m = asked[k, 0]
+            card = asked[k, 1]
+            for r in range(n_here):
+                cell = asked[k, 2] + rows[begin + r] * card
+                total = 0.0
+                for s in range(card):
+                    total += down[m + s, r]
+                for s in range(card):
+                    out[cell + s] = down[m + s, r] / total

@@ -36,7 +36,7 @@ from bayeswater.kernels.clique_places import (
     place,
 )
 from bayeswater.kernels.clique_tree import CliqueTree
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.typing import Array
 
 DENSE_SHARE = 0.9
@@ -182,7 +182,7 @@ def _free_strides(families: Families, roles: Roles, f: int) -> tuple[list[int], 
     return list(stride), stride
 
 
-@compiled
+@compiled_plainly
 def _fill_loop(  # type: ignore[no-untyped-def]
     start, variable, n_shared, cells, cards,
     family_start, family_variable, family_stride, table_start, indicator, table, fixed, leaf_of, job,

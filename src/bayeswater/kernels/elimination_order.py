@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.typing import Array
 
 MIN_FILL, MIN_WEIGHT = 0, 1
@@ -130,7 +130,7 @@ def order_of_masks(
     return order, cliques, cells
 
 
-@compiled
+@compiled_plainly
 def _eliminate_loop(  # type: ignore[no-untyped-def]
     scope_start, scope, relevant, fixed, cards, adjacency, around, degree, alive, fill, weight, first, second,
     order, start, neighbour,

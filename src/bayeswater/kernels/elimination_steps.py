@@ -19,7 +19,7 @@ import numpy as np
 
 from bayeswater.kernels.clique_passes import TINY, Answers, Evidence
 from bayeswater.kernels.clique_places import Families, Roles
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.kernels.elimination_order import Elimination
 from bayeswater.typing import Array
 
@@ -122,7 +122,7 @@ def eliminate_in_rows(
             )  # fmt: skip
 
 
-@compiled
+@compiled_plainly
 def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
     scope_start, scope, parent, cell_start, own_start, bucket, turn, family_start, family_variable, family_stride,
     table_start, values, cards, codes, rows, floor, low, top, phi, index, stride, sums,

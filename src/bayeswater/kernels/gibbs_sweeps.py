@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.compiling import Kernel, compiled
+from bayeswater.kernels.compiling import Kernel, compiled_plainly
 from bayeswater.typing import Array
 
 FEW_CHAINS = 8
@@ -148,7 +148,7 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
     Both are constants of the loop: what a question does not need is not compiled.
     """
 
-    @compiled
+    @compiled_plainly
     def sweep_loop(  # type: ignore[no-untyped-def]
         site, neighbour, own, decode, part, part_cell, outside, cumulated, log_table,
         read_site, read_cell, read_other, read_stride, states, streams, totals, n_sweeps,

@@ -88,6 +88,9 @@ class NoisyOr(Conditional):
     leak : probability of the effect where no cause is there
     present : state of the variable, which has two, that is the effect
 
+    Its table is written out, so it has no room for dozens of causes. These are divided into groups: the noisy-OR of
+    noisy-ORs, each with strength 1, is that of all their causes.
+
     Examples
     --------
     >>> fever = Variable("fever", ("no", "yes"))
@@ -113,7 +116,11 @@ class NoisyOr(Conditional):
         named, known = set(self.causes), {parent.name for parent in parents}
         if named != known:
             raise ParameterError(f"{where} names the causes {sorted(named)}, and its parents are {sorted(known)}")
-        require_room(variable, parents)
+        require_room(
+            variable,
+            parents,
+            "divide the causes: a noisy-OR of ten of them, without a leak, is one cause of strength 1 instead of ten",
+        )
         _require_probability(self.leak, f"the leak of {where}")
         for parent in parents:
             self.strengths(parent, where)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.limits import require_table_bytes
+from bayeswater.limits import require_table_axes, require_table_bytes
 from bayeswater.typing import Array
 
 EXACT = 1e-12
@@ -38,13 +38,15 @@ def table_shape(variable: Variable, parents: Sequence[Variable]) -> tuple[int, .
     return (*(parent.n_states for parent in parents), variable.n_states)
 
 
-def require_room(variable: Variable, parents: Sequence[Variable]) -> None:
+def require_room(
+    variable: Variable,
+    parents: Sequence[Variable],
+    way_out: str = "give it fewer parents, or put a variable between some of them and it",
+) -> None:
     """Refuse a table that is too large, before it is made."""
-    require_table_bytes(
-        8 * prod(table_shape(variable, parents)),
-        f"the table of {variable.name!r} given its {len(parents)} parents",
-        "give it fewer parents, or put a variable between some of them and it",
-    )
+    what = f"the table of {variable.name!r} given its {len(parents)} parents"
+    require_table_bytes(8 * prod(table_shape(variable, parents)), what, way_out)
+    require_table_axes(len(parents) + 1, what, way_out)
 
 
 def checked_table(values: Any, variable: Variable, parents: Sequence[Variable]) -> Checked:

@@ -12,9 +12,12 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
 from bayeswater.errors import ParameterError, nearest_names
-from bayeswater.structure.notation import read_edges
+from bayeswater.structure.notation import quoted, read_edges
 
 Nodes = frozenset[int]
+
+CYCLE_SHOWN = 20
+"""Nodes of a cycle that an error names."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +181,11 @@ class Dag:
                 if waiting[child] == 0:
                     heappush(free, child)
         if len(order) < len(self.names):
-            cycle = " -> ".join(self.names[node] for node in _cycle(self.parents, waiting))
-            raise ParameterError(f"the edges form a cycle: {cycle}; leave out or turn one of them")
+            cycle = [quoted(self.names[node]) for node in _cycle(self.parents, waiting)]
+            if len(cycle) > CYCLE_SHOWN:
+                half = CYCLE_SHOWN // 2
+                cycle = [*cycle[:half], f"({len(cycle) - 2 * half} more)", *cycle[-half:]]
+            raise ParameterError(f"the edges form a cycle: {' -> '.join(cycle)}; leave out or turn one of them")
         return tuple(order)
 
     def ancestors(self, nodes: Iterable[int]) -> Nodes:

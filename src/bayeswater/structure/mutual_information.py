@@ -7,8 +7,6 @@ Available cases: N and all its marginals count the rows in which every column of
 a row add nothing (0 log 0 = 0). Neither is ever negative: what rounding leaves below zero is zero.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import rel_entr
 
@@ -17,7 +15,8 @@ from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.typing import Array
 
-ColumnMeasure = Callable[[Array, Array], Array]
+PRODUCTS_HOLD = 400
+"""Powers of two up to which float64 holds the products of counts, and down to which those of their reciprocals."""
 
 
 def mutual_information(counts: CategoryCounts | PairCounts) -> Array:
@@ -35,35 +34,19 @@ def mutual_information(counts: CategoryCounts | PairCounts) -> Array:
 
 def conditional_mutual_information(counts: PairCounts) -> Array:
     """CMI(X_i; X_j | Y) of every pair of columns: (n_columns, n_columns), symmetric; 0 on the diagonal."""
-
-    def measure(cells: Array, start: Array) -> Array:
+    n_columns = len(counts.schema)
+    result = np.zeros((n_columns, n_columns))
+    for i in range(1, n_columns):  # all pairs of a column with those before it at once
+        cells, start = _cells_of_column(counts, i)
+        cells = _of_usual_size(cells)
         of_other = cells.sum(axis=0)  # (n_slots of the columns before, n_classes)
         of_own = np.add.reduceat(cells, start, axis=1)  # (S_i, n_before, n_classes)
         of_class = np.add.reduceat(of_other, start)  # (n_before, n_classes)
-        column = np.repeat(np.arange(len(start)), np.diff(start, append=len(of_other)))
+        column = np.repeat(np.arange(i), np.diff(start, append=len(of_other)))
         # The product comes first: whole numbers are exact in it, and independent columns have exactly no information.
         expected = _shared(of_own[:, column] * of_other, of_class[column])
-        return np.add.reduceat(rel_entr(cells, expected).sum(axis=(0, 2)), start)
-
-    return _by_pair(counts, measure)
-
-
-def pair_mutual_information(counts: PairCounts) -> Array:
-    """MI((X_i, X_j); Y) of every pair of columns with the class: (n_columns, n_columns), symmetric.
-
-    On the diagonal it is MI(X_i; Y).
-    """
-
-    def measure(cells: Array, start: Array) -> Array:
-        of_states = cells.sum(axis=2)  # (S_i, n_slots of the columns before)
-        of_class = np.add.reduceat(cells.sum(axis=0), start)  # (n_before, n_classes)
-        column = np.repeat(np.arange(len(start)), np.diff(start, append=cells.shape[1]))
-        weight = of_class.sum(axis=1, keepdims=True)
-        expected = _shared(of_states[:, :, None] * of_class[column], weight[column])
-        return np.add.reduceat(rel_entr(cells, expected).sum(axis=(0, 2)), start)
-
-    result = _by_pair(counts, measure)
-    np.fill_diagonal(result, mutual_information(counts))
+        information = np.add.reduceat(rel_entr(cells, expected).sum(axis=(0, 2)), start)
+        result[i, :i] = result[:i, i] = np.maximum(_shared(information, of_class.sum(axis=1)), 0)
     return result
 
 
@@ -82,22 +65,6 @@ def pair_weight(counts: PairCounts) -> Array:
     return weight
 
 
-def _by_pair(counts: PairCounts, measure: ColumnMeasure) -> Array:
-    """Measure every pair by its cells, and divide by their weight; all pairs of a column with those before it at once.
-
-    `measure` is given the cells (S_i, n_slots of the columns before, n_classes), in which missing cells count nothing,
-    and the first slot of each column.
-    """
-    n_columns = len(counts.schema)
-    result = np.zeros((n_columns, n_columns))
-    for i in range(1, n_columns):
-        cells, start = _cells_of_column(counts, i)
-        weight = np.add.reduceat(cells.sum(axis=(0, 2)), start)
-        value = np.divide(measure(cells, start), weight, out=np.zeros(i), where=weight > 0)
-        result[i, :i] = result[:i, i] = np.maximum(value, 0)
-    return result
-
-
 def _cells_of_column(counts: PairCounts, i: int) -> tuple[Array, Array]:
     """Cells (S_i, n_slots of the columns before, n_classes) in float64, and the first slot of each of these columns."""
     start, end = counts.start[:i], counts.start[1 : i + 1]
@@ -108,12 +75,21 @@ def _cells_of_column(counts: PairCounts, i: int) -> tuple[Array, Array]:
 
 def _information(table: Array) -> float:
     """Mutual information of rows and columns of a table of counts."""
-    cells = table.astype(np.float64)
+    cells = _of_usual_size(table.astype(np.float64))
     total = cells.sum()
     if total == 0:
         return 0.0
     expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / total
     return max(0.0, float(rel_entr(cells, expected).sum() / total))
+
+
+def _of_usual_size(cells: Array) -> Array:
+    """Scale very large or small counts, whose products no float holds; by a power of two, so that no digit changes.
+
+    Information is a mean over the rows: it does not depend on what each of them weighs.
+    """
+    exponent = int(np.frexp(cells.sum())[1])
+    return cells if abs(exponent) < PRODUCTS_HOLD else np.ldexp(cells, -exponent)
 
 
 def _shared(product: Array, whole: Array) -> Array:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag, Nodes, reached
+from bayeswater.structure.notation import quoted
 from bayeswater.structure.undirected import UndirectedGraph, moral_graph
 
 
@@ -26,8 +27,8 @@ class Trail:
     arrows: tuple[str, ...]
 
     def __str__(self) -> str:
-        steps = (f" {arrow} {node}" for arrow, node in zip(self.arrows, self.nodes[1:], strict=True))
-        return self.nodes[0] + "".join(steps)
+        steps = (f" {arrow} {quoted(node)}" for arrow, node in zip(self.arrows, self.nodes[1:], strict=True))
+        return quoted(self.nodes[0]) + "".join(steps)
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Independence:
     given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        given = f" | {', '.join(self.given)}" if self.given else ""
-        return f"{', '.join(self.left)} ⊥ {', '.join(self.right)}{given}"
+        left, right, given = (", ".join(map(quoted, names)) for names in (self.left, self.right, self.given))
+        return f"{left} ⊥ {right}{f' | {given}' if given else ''}"
 
 
 def is_d_separated(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> bool:

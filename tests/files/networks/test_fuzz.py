@@ -95,20 +95,20 @@ def test_files_made_to_take_long_do_not(name):
 
 def test_a_small_file_cannot_ask_for_a_table_beyond_memory():
     assert READ["BIF"](chain_of_parents(10), "fuzz").nodes[-1].table.size == 2**11
-    for n in (30, 63):
+    for n in (30, 62):
         with pytest.raises(ResourceLimitError, match=r"(?s)^fuzz:\d+:15: this table is too large.*fewer parents$"):
             READ["BIF"](chain_of_parents(n), "fuzz")
 
 
 def test_more_parents_than_an_array_has_axes_are_refused():
-    one_state = chain_of_parents(64).replace("[2] { 0 1 }", "[1] { 0 }").replace("0.5, 0.5", "1")
-    with pytest.raises(NetworkFileError, match=r"^fuzz:\d+:15: variable 'c' has 64 parents; a table has at most 63"):
+    one_state = chain_of_parents(63).replace("[2] { 0 1 }", "[1] { 0 }").replace("0.5, 0.5", "1")
+    with pytest.raises(NetworkFileError, match=r"^fuzz:\d+:15: variable 'c' has 63 parents; a table has at most 62"):
         READ["BIF"](one_state, "fuzz")
-    fewer = chain_of_parents(63).replace("[2] { 0 1 }", "[1] { 0 }").replace("0.5, 0.5", "1")
+    fewer = chain_of_parents(62).replace("[2] { 0 1 }", "[1] { 0 }").replace("0.5, 0.5", "1")
     network = READ["BIF"](fewer, "fuzz")
-    assert network.nodes[-1].table.shape == (1,) * 64
+    assert network.nodes[-1].table.shape == (1,) * 63
     for one in FORMATS:
-        assert one.read(one.write(network).text, "again").nodes[-1].table.shape == (1,) * 64
+        assert one.read(one.write(network).text, "again").nodes[-1].table.shape == (1,) * 63
 
 
 def test_many_tables_that_a_file_does_not_write_out_are_counted_together():

@@ -87,10 +87,56 @@ def test_chains_take_over_where_rows_would_have_to_be_too_many():
     parents = (*[()] * (n + 1), *[(v, v + 1) for v in range(n)])
     network = Factors((2,) * (2 * n + 1), parents, (*[cause] * (n + 1), *[symptom] * n))
     evidence = dict.fromkeys(range(n + 1, 2 * n + 1), 1)
-    found = approximate_query(network, [0], evidence, standard_error=0.01, time_limit=2.0)
+    found = approximate_query(network, [0], evidence, standard_error=0.01, time_limit=60.0)
     assert found.method == "gibbs"
     assert found.is_reliable
     assert abs(found.probability - query(network, [0], evidence)).max() < 4 * found.standard_error.max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_all_but_impossible_before_the_evidence_is_not_missed_without_a_word(seed):
+    # Three rare causes together explain an alarm that hardly anything else brings about. Chains that start without them
+    # stay so, and agree on a sign of the first cause that is wrong by far.
+    rare, sign = np.array([0.999, 0.001]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    danger = np.full((2, 2, 2, 2), [1 - 1e-10, 1e-10])
+    danger[1, 1, 1] = 0.01, 0.99
+    alarm = np.array([[1 - 1e-10, 1e-10], [0.01, 0.99]])
+    parents = ((), (), (), (0, 1, 2), (3,), (0,))
+    network = Factors((2,) * 6, parents, (rare, rare, rare, danger, alarm, sign))
+    found = approximate_query(network, [5], {4: 1}, method="gibbs", standard_error=0.01, time_limit=0.5, seed=seed)
+    assert not found.is_reliable
+    assert "chains disagree" in found.verdict
+
+
+def test_errors_of_weighted_rows_know_of_what_may_never_have_been_drawn():
+    # A cause of one in 100 000 explains a twentieth of all alarms, but rows that have it are hardly ever drawn: all
+    # others weigh the same, and their spread tells of no error.
+    rare, coin = np.array([1 - 9e-6, 9e-6]), np.array([0.5, 0.5])
+    alarm = np.array([[[1 - 1.7e-4, 1.7e-4], [1 - 1.8e-4, 1.8e-4]], [[0.1, 0.9], [0.0, 1.0]]])
+    network = Factors((2, 2, 2), ((), (), (0, 1)), (rare, coin, alarm))
+    truth = query(network, [0], {2: 1})[1]
+    for seed in range(12):
+        found = approximate_query(
+            network, [0], {2: 1}, method="likelihood_weighting", standard_error=0.02, time_limit=60.0, seed=seed
+        )
+        assert found.is_reliable
+        assert abs(found.probability[1] - truth) <= 4 * found.standard_error[1]
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_draws_that_never_met_a_rare_state_of_the_rest_leave_room_for_it(seed):
+    # A cause of 0.9999 given six signs of it: that it is not there takes six errors at once, of which hardly a chain
+    # knows; the probability given the others is 1e-12 and less in almost every draw.
+    n, p, q = 6, 1e-6, 0.01
+    sign, report = np.array([[1 - q, q], [q, 1 - q]]), np.array([[1 - q, q], [0.1, 0.9]])
+    parents = ((), *[(0,)] * n, *[(v,) for v in range(1, n + 1)])
+    network = Factors((2,) * (2 * n + 1), parents, (np.array([1 - p, p]), *[sign] * n, *[report] * n))
+    evidence = dict.fromkeys(range(n + 1, 2 * n + 1), 1)
+    truth = query(network, [0], evidence)[0]
+    found = approximate_query(network, [0], evidence, method="gibbs", standard_error=0.005, time_limit=60.0, seed=seed)
+    # A rare state that was not met in n draws may have a probability of some times 1 / n; four to five are enough.
+    assert abs(found.probability[0] - truth) <= 5 * found.standard_error[0]
+    assert found.standard_error[0] >= 0.99 / found.n_draws
 
 
 def test_where_neither_way_can_answer_both_reasons_are_told():

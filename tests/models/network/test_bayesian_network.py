@@ -121,6 +121,8 @@ def test_states_are_given_as_any_sequence(states):
 @pytest.mark.parametrize(
     ("tables", "states", "message"),
     [
+        ([[1.0], [[1.0]]], {}, "tables is a list; give a dict from the names of the nodes to tables"),
+        ({"a": [1.0], "b": [[1.0]]}, ["x"], "states is a list; give a dict from the names of the nodes to states"),
         ({"a": [1.0]}, {}, r"there is no table for \['b'\]"),
         ({"a": [0.5, 0.5], "b": [[1.0], [1.0]], "c": [1.0]}, {}, "tables names 'c', which is no node"),
         ({"a": [0.5, 0.5], "b": [[1.0], [1.0]]}, {"aa": [1]}, "states names 'aa', which is no node; did you mean 'a'"),
@@ -327,3 +329,20 @@ def test_a_distribution_is_a_mapping_from_labels():
 def test_the_network_is_exported():
     assert bayeswater.BayesianNetwork is BayesianNetwork
     assert set(ASIA_TABLES) == set(asia().names)
+
+
+def test_noisy_ors_of_groups_of_causes_are_the_noisy_or_of_all():
+    rng = np.random.default_rng(0)
+    causes = {f"c{i}": float(p) for i, p in enumerate(rng.random(6))}
+    groups = {"g0": ["c0", "c1", "c2"], "g1": ["c3", "c4", "c5"]}
+    roots = {cause: {"no": 0.75, "yes": 0.25} for cause in causes}
+    states = {name: ["no", "yes"] for name in ("g0", "g1", "e")}
+    whole = BayesianNetwork(
+        [(cause, "e") for cause in causes], roots | {"e": NoisyOr(causes, leak=0.125)}, states={"e": states["e"]}
+    )
+    edges = [(cause, group) for group, own in groups.items() for cause in own] + [(group, "e") for group in groups]
+    parts = {group: NoisyOr({cause: causes[cause] for cause in own}) for group, own in groups.items()}
+    divided = BayesianNetwork(edges, roots | parts | {"e": NoisyOr({"g0": 1.0, "g1": 1.0}, leak=0.125)}, states=states)
+    for given in ({}, {"e": "yes"}, {"e": "yes", "c1": "no", "c4": "yes"}):
+        expected = whole.joint(["c0", "c5", "e"], given).probabilities
+        np.testing.assert_allclose(divided.joint(["c0", "c5", "e"], given).probabilities, expected, rtol=1e-12)

@@ -131,6 +131,19 @@ def test_numbers_where_states_are_texts_are_refused_with_the_reason():
     network = BayesianNetwork("a", {"a": {"0": 0.5, "1": 0.5}})
     with pytest.raises(DataError, match="its states are texts: convert the column to strings"):
         network.log_probability(pd.DataFrame({"a": [0, 1]}))
+    rows = pd.DataFrame({"a": [0, None]})  # which pandas makes 0.0
+    with pytest.raises(DataError, match=r"strings, in pandas by (.*)$") as told:
+        network.posteriors(rows)
+    way = str(told.value).rpartition(" by ")[2]
+    assert network.posteriors(pd.DataFrame({"a": eval(f"column{way}", {"column": rows["a"]})})).impossible.sum() == 0
+
+
+def test_texts_where_states_are_numbers_are_refused_with_the_reason():
+    network = BayesianNetwork("a", {"a": {5: 0.5, 7: 0.5}})
+    with pytest.raises(DataError, match=r"'7' in 1 of 1 rows.*; its states are no texts: convert the column to their"):
+        network.log_probability(pd.DataFrame({"a": ["7"]}))
+    with pytest.raises(DataError, match=r"'8' in 1 of 1 rows.*; correct it"):
+        network.log_probability(pd.DataFrame({"a": ["8"]}))
 
 
 def test_rows_are_drawn_as_often_as_they_are_probable(kernel):

@@ -125,6 +125,24 @@ def test_what_cannot_be_counted_is_refused(tmp_path, monkeypatch):
         BayesianNetwork.from_data(GRAPH, pieces(), missing="em")
 
 
+def test_rows_of_weight_zero_are_counted_in_the_numbers_of_rows_that_errors_name():
+    weight = np.array([0, 1, 0, 1, 1, 1])
+    table = pa.table({"a": [0, 1, 0, 1, 0, 1], "b": [1.0, 2.0, 1.0, 2.0, np.inf, 1.0], "weight": weight})
+    with pytest.raises(DataError, match=r"the list, rows 1 to 6: .*inf in row 5, column 'b'"):
+        BayesianNetwork.from_data("a -> b", [table], sample_weight="weight")
+    with pytest.raises(DataError, match=r"inf in row 4, column 'b'"):  # a frame in memory counts from 0
+        BayesianNetwork.from_data("a -> b", table.drop_columns("weight"), sample_weight=weight)
+    negative = table.set_column(2, "weight", pa.array([0, 1, 0, 1, 1, -1]))
+    with pytest.raises(DataError, match=r"sample_weight is -1 in row 6"):
+        BayesianNetwork.from_data("a -> b", [negative], sample_weight="weight")
+
+
+def test_an_iterator_whose_later_tables_hold_more_is_counted_in_a_type_for_all_of_it():
+    tables = [pa.table({"a": [1, 2], "b": [0, 1]}), pa.table({"a": [0.5, 2.0], "b": [1, 0]})]
+    found = BayesianNetwork.from_data("a -> b", iter(tables))
+    require_same(found, BayesianNetwork.from_data("a -> b", pa.concat_tables(tables, promote_options="permissive")))
+
+
 def test_families_that_grow_too_large_are_refused(monkeypatch):
     table = pa.table({"a": [f"a{i}" for i in range(100)], "b": [f"b{i}" for i in range(100)]})
     monkeypatch.setattr(limits, "TABLE_BYTES", 8 * 60 * 60)

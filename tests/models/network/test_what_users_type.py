@@ -89,7 +89,7 @@ def test_the_evidence_of_one_row_may_be_a_dict():
 
 def test_a_dict_is_refused_with_what_makes_a_table_of_it():
     network = BayesianNetwork.from_data("a -> b", ROWS)
-    for X, frame in (({"b": "x"}, "[X]"), ({"b": ["x", "y"]}, "X")):
+    for X, frame in (({"b": "x"}, "[X]"), ({"b": ["x", "y"]}, "X"), ([{"b": "x"}, {}], "X")):
         with pytest.raises(DataError, match=re.escape(f"give pandas.DataFrame({frame})")):
             network.posteriors(X)
         assert len(network.posteriors(eval(f"pandas.DataFrame({frame})", {"pandas": pd, "X": X}))["a"])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.kernels.test_family_columns import table
+from tests.oracles.chained_rows import chained_rows
 
 from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, UnseenCategoryWarning
@@ -15,7 +15,7 @@ FIRST_ROW = np.repeat(np.arange(400) == 0, 4).reshape(400, 4)
 
 
 def frame(n_rows=400, seed=0):
-    codes, _ = table(n_rows, [2, 3, 2, 2], seed)
+    codes, _ = chained_rows(n_rows, [2, 3, 2, 2], seed)
     labels = np.array(["no", "yes", "maybe"])
     return pd.DataFrame({name: labels[column] for name, column in zip("abcd", codes, strict=True)})
 

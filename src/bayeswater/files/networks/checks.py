@@ -17,14 +17,14 @@ import numpy as np
 from bayeswater.errors import NetworkFileError, ResourceLimitError
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property
 from bayeswater.files.networks.names import some
-from bayeswater.limits import NETWORK_EXPANDED_BYTES
+from bayeswater.limits import NETWORK_EXPANDED_BYTES, TABLE_AXES
 from bayeswater.typing import Array
 
 KEPT = 1e-12
 NORMALISED = 1e-6
 
-MOST_PARENTS = 63
-"""An array of NumPy has 64 axes, and one is the variable's own; of binary parents no file could hold as many."""
+MOST_PARENTS = TABLE_AXES - 1
+"""One axis is the variable's own; of binary parents no file could hold as many."""
 
 PlaceOf = Callable[[int], int]
 """Where the number with an index stands."""
@@ -157,11 +157,11 @@ class NetworkChecks:
     def table(self, rows: Array, shape: tuple[int, ...], name: str, place_of_row: PlaceOf) -> Array:
         """Make the table of a variable of its rows, each of which has to sum to one."""
         rows = rows.reshape(-1, shape[-1])
-        sums = rows.sum(axis=1)
-        worst = max(float(sums.max()) - 1.0, 1.0 - float(sums.min()))
+        sums = np.add.reduce(rows, axis=1)
+        drift = np.abs(sums - 1.0)
+        worst = float(np.maximum.reduce(drift))
         if worst <= KEPT:
             return rows.reshape(shape)
-        drift = np.abs(sums - 1.0)
         if worst > NORMALISED:
             r = int(np.argmax(drift > NORMALISED))
             raise self.places.error(

@@ -97,12 +97,11 @@ def _regular(tokens: Tokens, block: Block, shape: tuple[int, ...], labels: RowLa
     signs = ((start, "("), (start + n_parents + 1, ")"), (start + step - 1, ";"))
     if any(words[at:stop:step].count(sign) < n_rows for at, sign in signs):
         return None
-    rows = np.zeros(n_rows, dtype=np.int64)
-    for i, (codes, stride) in enumerate(zip(labels.codes, labels.strides, strict=True)):
-        found = list(map(codes.get, words[start + 1 + i : stop : step]))
-        if None in found or not SIGNS.isdisjoint(codes):
-            return None
-        rows += stride * np.array(found, dtype=np.int64)
+    codes_of = labels.codes
+    found = [list(map(codes.get, words[start + 1 + i : stop : step])) for i, codes in enumerate(codes_of)]
+    if any(None in own for own in found) or not all(map(SIGNS.isdisjoint, codes_of)):
+        return None
+    rows = np.array(labels.strides, dtype=np.int64) @ np.array(found, dtype=np.int64).reshape(n_parents, n_rows)
     return rows if len(set(rows.tolist())) == n_rows else None
 
 

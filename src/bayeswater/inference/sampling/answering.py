@@ -118,7 +118,7 @@ def _either(
     # will do, since independent rows are the more reliable ones.
     needed = BATCH_ROWS * max(
         0.25 / (2 * standard_error) ** 2 / max(pilot.effective_draws, LEAST_SHOWN),
-        LEAST_COVER / max(rows.cover(pilot), 1e-300),
+        max(LEAST_COVER, 1 / (2 * standard_error)) / max(rows.cover(pilot), 1e-300),
     )
     fits = needed * len(question.free) * CELL_SECONDS < time_limit / 2
     if fits and pilot.effective_draws >= LEAST_SHOWN:

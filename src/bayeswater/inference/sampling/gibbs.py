@@ -116,8 +116,12 @@ def _read(means: Array, n_sweeps: int, standard_error: float, *, with_r_hat: boo
     # it is that of as many draws as the other cells are worth.
     few = ~varies | (np.minimum(_hits(draws), _hits(1 - draws)) < FEW_HITS)
     enough = size[~few].min(initial=np.inf) if not few.all() else n_chains
-    known = min(float(enough), float(n_chains * n_windows * n_sweeps))
+    n_draws = n_chains * n_windows * n_sweeps
+    known = min(float(enough), float(n_draws))
     error = np.where(few, np.maximum(error, error_of_few(p, known)), error)
+    # Windows are means of probabilities given the rest, which may be tiny and alike as long as a rare state of the rest
+    # was never met; so many draws rule out no more than one such state among them.
+    error = np.maximum(error, error_of_few(np.zeros(1), n_draws))
     size = np.where(few, known, size)
     agreement = (
         np.array([r_hat(cell) if v else 1.0 for cell, v in zip(draws, varies, strict=True)]) if with_r_hat else None
@@ -130,7 +134,7 @@ def _read(means: Array, n_sweeps: int, standard_error: float, *, with_r_hat: boo
     elif size.min() < LEAST_EFFECTIVE:
         doubts.append(f"the draws are worth {size.min():.3g} independent ones, fewer than {LEAST_EFFECTIVE}")
     return Estimate(
-        p, error, size, agreement, METHOD, n_chains * n_windows * n_sweeps, n_chains, tuple(doubts),
+        p, error, size, agreement, METHOD, n_draws, n_chains, tuple(doubts),
         is_reached=bool(error.max() <= standard_error),
     )  # fmt: skip
 

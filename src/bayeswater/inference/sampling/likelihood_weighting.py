@@ -15,7 +15,7 @@ of at most
     exp(-s cover),   cover = n (mean weight) / (largest possible weight)
 
 The largest possible weight is at most the product of the largest factors. Where the cover is too small, nothing is
-vouched for.
+vouched for; else no error is smaller than 1 / cover, about what a part that was missed may hold.
 """
 
 from collections.abc import Iterator
@@ -88,9 +88,12 @@ class WeightSums:
 
 
 class WeightedRows:
-    """Rows of a question, drawn and weighted."""
+    """Rows of a question, drawn and weighted; or drawn `evenly` among the states that are possible, however rare.
 
-    def __init__(self, question: Question, seed: int) -> None:
+    Of rows drawn evenly, the weights tell no more than whether they are possible: above -inf.
+    """
+
+    def __init__(self, question: Question, seed: int, *, evenly: bool = False) -> None:
         self.question, self.seed = question, seed
         line = {v: i for i, v in enumerate(question.free)}
         likelihood: dict[int, Array] = {}
@@ -103,6 +106,7 @@ class WeightedRows:
             members = np.array([line[v] for v in piece.scope], dtype=np.int64)
             if piece.of is not None:
                 mass = piece.values.reshape(-1, piece.values.shape[-1]) * likelihood.get(piece.of, 1.0)
+                mass = (mass > 0).astype(np.float64) if evenly else mass
                 self.steps.append(_step(line[piece.of], members[:-1], strides_of(piece.values.shape[:-1]), mass))
             elif not _is_likelihood(piece):
                 with np.errstate(divide="ignore"):
@@ -115,11 +119,11 @@ class WeightedRows:
         shape = [question.n_states(v) for v in question.targets if v in line]
         self.target_strides, self.n_cells = strides_of(shape), int(np.prod(shape))
 
-    def draw(self, batch: int, *, use_loop: bool) -> tuple[Array, Array]:
+    def draw(self, batch: int, *, n_rows: int = BATCH_ROWS, use_loop: bool) -> tuple[Array, Array]:
         """Draw a batch: codes (n_free, n_rows) of possible states, and logarithms of weights."""
         stream = np.random.Generator(np.random.SFC64([self.seed, batch]))
-        codes = np.zeros((len(self.question.free), BATCH_ROWS), dtype=np.int32)
-        log_weight, uniform = np.zeros(BATCH_ROWS), np.empty(BATCH_ROWS)
+        codes = np.zeros((len(self.question.free), n_rows), dtype=np.int32)
+        log_weight, uniform = np.zeros(n_rows), np.empty(n_rows)
         for step in self.steps:
             stream.random(out=uniform)
             draw_states(codes, step.members, step.strides, step.cumulated, uniform, step.variable, use_loop=use_loop)
@@ -165,6 +169,8 @@ class WeightedRows:
         error = np.sqrt(variance)
         few = np.minimum(_hits(sums.cell, sums.cell_square), _hits(total - sums.cell, square - sums.cell_square))
         error = np.where(few < FEW_HITS, np.maximum(error, error_of_few(p, effective)), error)
+        cover = self.cover(sums)
+        error = np.maximum(error, error_of_few(np.zeros(1), cover))  # of what was never drawn
         doubts = []
         if effective < LEAST_EFFECTIVE:
             doubts.append(
@@ -173,7 +179,6 @@ class WeightedRows:
             )
         if sums.largest_share > MOST_SHARE:
             doubts.append(f"one row of {sums.n_rows} carries {sums.largest_share:.0%} of the weight")
-        cover = self.cover(sums)
         if cover < LEAST_COVER:
             doubts.append(
                 f"evidence is unlikely: all {sums.n_rows} rows weigh {cover:.3g} times what one that was never drawn "

@@ -69,14 +69,14 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
     def __init__(
         self, graph: Any, tables: Mapping[str, Any] | None = None, *, states: Mapping[str, Any] | None = None
     ) -> None:
-        dag, states = read_graph(graph), dict(states or {})
+        dag, states = read_graph(graph), states or {}
         network = None
         if tables is not None:
             variables = read_variables(dag, tables, states)
             parents = ([variables[parent] for parent in own] for own in dag.parents)
             conditionals = [read_conditional(tables[v.name], v, p) for v, p in zip(variables, parents, strict=True)]
             network = Network.of(variables, dag, conditionals)
-        vars(self).update(_dag=dag, _states=states, _network=network, title="", remarks={})
+        vars(self).update(_dag=dag, _states=dict(states), _network=network, title="", remarks={})
 
     @classmethod
     def _of(cls, network: Network, title: str = "", remarks: Remarks | None = None) -> Self:
@@ -198,6 +198,11 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
     def dag(self) -> Dag:
         """The graph."""
         return self._dag
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether there are probabilities, or a graph alone."""
+        return self._network is not None
 
     @property
     def core(self) -> Network:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.elimination import query
 from bayeswater.models.network.given_tables import read_conditional
+from bayeswater.models.network.state_codes import state_code
 from bayeswater.networks.conditionals import Conditional, NoisyOr, Table
+from bayeswater.networks.cpt import require_room
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 
@@ -27,6 +28,7 @@ def with_edge(core: Network, parent: str, child: str, table: Any) -> Network:
     if start in core.parents[end]:
         raise ParameterError(f"the edge {parent} -> {child} is there already")
     parents = (*core.parents[end], start)
+    require_room(core.variables[end], [core.variables[node] for node in parents])
     own = core.conditionals[end]
     conditional: Conditional
     if table is not None:
@@ -71,17 +73,3 @@ def with_states(core: Network, states: Mapping[str, Any]) -> Network:
         table[state_code(core.variables[node], state)] = 1.0
         core = core.with_node(node, (), Table(table))
     return core
-
-
-def state_code(variable: Variable, state: Any) -> int:
-    """Find the code of a state by its label; one that is not there is refused with those that are.
-
-    >>> state_code(Variable("smoke", ("yes", "no")), "no")
-    1
-    """
-    try:
-        return variable.code_of[state]
-    except (KeyError, TypeError):
-        raise ParameterError(
-            f"{state!r} is no state of {variable.name!r}; its states are {list(variable.states)[:10]}"
-        ) from None

@@ -12,6 +12,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.distribution import Distribution, probability_column
+from bayeswater.models.network.state_codes import state_code
 from bayeswater.typing import Array
 
 ROWS_SHOWN = 20
@@ -59,12 +60,7 @@ class ConditionalTable:
         names = [parent.name for parent in self.parents]
         if set(wanted) != set(names):
             raise ParameterError(f"the states of {sorted(wanted)} are given; name those of all parents, {names}")
-        for parent in self.parents:
-            if wanted[parent.name] not in parent.code_of:
-                raise ParameterError(
-                    f"{wanted[parent.name]!r} is no state of {parent.name!r}, which has {list(parent.states)[:10]}"
-                )
-        row = tuple(parent.code_of[wanted[parent.name]] for parent in self.parents)
+        row = tuple(state_code(parent, wanted[parent.name]) for parent in self.parents)
         return Distribution((self.variable,), self.values[row])
 
     def to_frame(self, library: str | None = None) -> Any:

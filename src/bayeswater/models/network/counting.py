@@ -15,6 +15,7 @@ import numpy as np
 from bayeswater.data.frames import Frame, read_frame
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.retyping import in_types_that_fit
+from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
@@ -103,12 +104,14 @@ class GraphCounting:
 
     def __call__(self, table: "pa.Table") -> GraphCounts:
         """Count the rows of a table, of which one of weight zero is none: its labels are no states."""
-        weight = None
+        weight, kept = None, np.ones(table.num_rows, dtype=bool)
         if self.weight is not None:
             weight = table.column(self.weight).to_numpy()
-            table, weight = table.filter(weight != 0), weight[weight != 0]
-            weight = checked_weight(weight, len(weight)) if len(weight) else None
-        return GraphCounts.of(read_frame(table.select(list(self.dag.names))), self.dag, self.states, weight)
+            kept = weight != 0
+            table, weight = table.filter(kept), weight[kept]
+        with places_told(kept):
+            weight = checked_weight(weight, len(weight)) if weight is not None and len(weight) else None
+            return GraphCounts.of(read_frame(table.select(list(self.dag.names))), self.dag, self.states, weight)
 
 
 def require_nodes(dag: Dag, states: Mapping[str, Any]) -> None:

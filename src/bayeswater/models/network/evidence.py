@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.models.network.changes import state_code
+from bayeswater.models.network.state_codes import state_code
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, held, is_frame, read_frame
+from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
@@ -69,11 +70,12 @@ def fitted_network(
             return _network(dag, found.variables, map(conditional_table, found.counts, smoothing(found.variables)))
         X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which counts pieces")
         sample_weight = None if sample_weight is None else X[sample_weight]
-    frame, weight = _rows_that_count(held(X), dag, sample_weight)
-    frame = labelled(frame, states)
-    labels = domains(frame, states)
-    variables = settled(labels)
-    codes, cards = encode_rows(frame.table, labels), [variable.n_states for variable in variables]
+    frame, weight, kept = _rows_that_count(held(X), dag, sample_weight)
+    with places_told(kept):
+        frame = labelled(frame, states)
+        labels = domains(frame, states)
+        variables = settled(labels)
+        codes, cards = encode_rows(frame.table, labels), [variable.n_states for variable in variables]
     tables = estimated_tables(codes, cards, dag.parents, smoothing(variables), weight, by_em=missing == "em")
     return _network(dag, variables, tables)
 
@@ -82,17 +84,21 @@ def _network(dag: Dag, variables: Sequence[Variable], tables: Iterable[Array]) -
     return Network.of(variables, dag, [Table(table) for table in tables])
 
 
-def _rows_that_count(X: Any, dag: Dag, sample_weight: Any) -> tuple[Frame, Array | None]:
-    """Take the columns of a frame that are nodes; a row of weight zero is no row: its labels are no states."""
+def _rows_that_count(X: Any, dag: Dag, sample_weight: Any) -> tuple[Frame, Array | None, Array]:
+    """Take the columns of a frame that are nodes; a row of weight zero is no row: its labels are no states.
+
+    Marks tell which rows these are among all.
+    """
     if not is_frame(X):
         raise DataError(f"X is a {type(X).__name__} without names; give a frame with a column for every node")
     frame = read_frame(X)
     _require_columns(dag, frame.names)
     table = frame.table.select(list(dag.names))
     weight = checked_weight(sample_weight, table.num_rows)
-    if weight is not None and not weight.all():
-        table, weight = table.filter(weight > 0), weight[weight > 0]
-    return Frame(table, frame.library, frame.declared, frame.stored), weight
+    kept = np.ones(table.num_rows, dtype=bool) if weight is None else weight > 0
+    if weight is not None and not kept.all():
+        table, weight = table.filter(kept), weight[kept]
+    return Frame(table, frame.library, frame.declared, frame.stored), weight, kept
 
 
 def _require_columns(dag: Dag, there: Sequence[str]) -> None:

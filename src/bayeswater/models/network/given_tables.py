@@ -27,6 +27,10 @@ from bayeswater.typing import Array
 def read_variables(dag: Dag, tables: Mapping[str, Any], states: Mapping[str, Any]) -> tuple[Variable, ...]:
     """Find the states of every node of the graph."""
     for what, given in (("tables", tables), ("states", states)):
+        if not isinstance(given, Mapping):
+            raise ParameterError(
+                f"{what} is a {type(given).__name__}; give a dict from the names of the nodes to {what}"
+            )
         for name in given:
             if name not in dag.position:
                 raise ParameterError(f"{what} names {name!r}, which is no node; {nearest_names(str(name), dag.names)}")
@@ -190,5 +194,5 @@ def _from_frame(frame: Frame, variable: Variable, parents: Sequence[Variable]) -
         states = ", ".join(f"{v.name}={v.states[code]!r}" for v, code in zip(variables, cell, strict=True))
         raise ParameterError(f"the frame of {variable.name!r} has {found[cell]} lines for {states}; give one")
     values = np.empty(found.shape)
-    values[place] = numeric_column(frame, number)
+    values[place] = numeric_column(frame, number, "give a probability in each row")
     return values

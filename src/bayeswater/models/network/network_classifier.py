@@ -6,7 +6,6 @@ The structure is searched for (`models.structures.class_network`), the tables ar
 class is exact for any pattern of missing cells.
 """
 
-from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from bayeswater.errors import DataError, ParameterError
 from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
+from bayeswater.models.class_name import class_name
 from bayeswater.models.mixed.column_settings import column_settings
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.network.as_network import AsNetwork
@@ -46,15 +46,6 @@ from bayeswater.structure.search import METHODS
 from bayeswater.typing import Array
 
 SELECTIONS = ("score", "cross-validated")
-
-
-def class_name(columns: Collection[str]) -> str:
-    """Name of the class among the variables.
-
-    >>> class_name(["age"]), class_name(["age", "class"])
-    ('class', '(class)')
-    """
-    return "(class)" if "class" in columns else "class"
 
 
 class NetworkClassifier(AsNetwork, ScoringClassifier):

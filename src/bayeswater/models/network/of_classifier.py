@@ -13,6 +13,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.models.categorical_nb import CategoricalNB
+from bayeswater.models.class_name import class_name
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.mixed.parts.category_part import CategoryPart, StatePart
 from bayeswater.models.mixed.parts.grouping import parts_of
@@ -69,7 +70,7 @@ def _star(model: NaiveBayes | CategoricalNB) -> NetworkTables:
     columns = list(_columns_of(model) if isinstance(model, NaiveBayes) else _categories_of(model))
     names = [name for name, _, _ in columns]
     return NetworkTables(
-        ("(class)" if "class" in names else "class", *names),
+        (class_name(names), *names),
         (tuple(model.classes_.tolist()), *(states for _, states, _ in columns)),
         ((), *((0,) for _ in columns)),
         (np.exp(model._joint().log_prior), *(table for _, _, table in columns)),

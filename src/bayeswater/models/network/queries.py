@@ -13,6 +13,7 @@ from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.exact.junction_tree import JunctionTree, compile
 from bayeswater.inference.exact.marginals import marginals
+from bayeswater.limits import require_table_axes
 from bayeswater.models.network.cost import forecast, tree_width
 from bayeswater.models.network.distribution import Distribution
 from bayeswater.models.network.estimated_distribution import EstimatedDistribution
@@ -100,6 +101,9 @@ class Queries(ABC):
         self, targets: str | Iterable[str], evidence: Given, soft_evidence: Given, sampling: Sampling
     ) -> Distribution:
         core, nodes = self.core, target_nodes(self.core, targets)
+        require_table_axes(
+            len(nodes), f"the joint distribution of {len(nodes)} variables", "ask for fewer targets together"
+        )
         variables = tuple(core.variables[node] for node in nodes)
         observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
         factors = self._tree.factors

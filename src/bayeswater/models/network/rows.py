@@ -107,16 +107,21 @@ def _no_state(unseen: Sequence[Unseen], known: Schema, n_rows: int) -> DataError
     first = unseen[0]
     variable = next(variable for variable in known if variable.name == first.column)
     more = f" (and {len(unseen) - 1} more such labels)" if len(unseen) > 1 else ""
-    spelled = not isinstance(first.label, str) and str(first.label) in variable.code_of
-    hint = (
-        "its states are texts: convert the column to strings"
-        if spelled
-        else "correct it, or take unseen='ignore' for not observed"
-    )
     return DataError(
         f"column {first.column!r} holds {first.label!r} in {first.n_rows} of {n_rows} rows{more}, which is none of its "
-        f"states {list(variable.states)[:10]}; {hint}"
+        f"states {list(variable.states)[:10]}; {_way_out(first.label, variable)}"
     )
+
+
+def _way_out(label: Any, variable: Variable) -> str:
+    """Say what to do about a label that is no state: it may be one in another type."""
+    if isinstance(label, str):
+        if label in map(str, variable.states):
+            return "its states are no texts: convert the column to their type"
+    elif str(label) in variable.code_of:
+        by = ", in pandas by .astype('Int64').astype('string')" if isinstance(label, int) else ""  # 1.0 becomes '1'
+        return f"its states are texts: convert the column to strings{by}"
+    return "correct it, or take unseen='ignore' for not observed"
 
 
 def require_complete(codes: Array, variables: Sequence[Variable]) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.learning.structural_em import judge_of
+from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.finding import find_graph
 from bayeswater.models.structures.learned import LearnedStructure
@@ -139,7 +141,8 @@ def score_structure(
 
     Parameters
     ----------
-    graph : text, edges, `Dag`, networkx graph or `BayesianNetwork`
+    graph : text, edges, `Dag`, networkx graph, `BayesianNetwork` or what `learn_structure` gave; where the states of
+        a network are bins, numbers go into these
     data, score, discretize, columns, sample_weight : as in `learn_structure`
     per_node : whether to give the score of each node, which add up to that of the graph
 
@@ -154,7 +157,7 @@ def score_structure(
     >>> round(score_structure("a -> b", frame, "loglik"), 4)
     -4.1589
     """
-    table = StateTable.of(data, discretize, columns, sample_weight)
+    table = StateTable.of(data, discretize, columns, sample_weight, bins_of=_variables(graph))
     require_rows(table)
     require_complete(table)
     dag = ordered(read_graph(graph), table.names, "graph")
@@ -172,6 +175,13 @@ def description_length(graph: Any, data: Any, score: Any = "bic", **settings: An
     With AIC and BIC it is f |B| - LL(B | D), f the price of a parameter and |B| the number of parameters.
     """
     return -float(score_structure(graph, data, score, **settings))
+
+
+def _variables(graph: Any) -> tuple[Variable, ...]:
+    """Variables with their states, of a graph that knows them."""
+    if isinstance(graph, LearnedStructure):
+        return graph.table.variables
+    return graph.variables if isinstance(graph, BayesianNetwork) and graph.has_tables else ()
 
 
 def ordered(dag: Dag, names: Sequence[str], what: str) -> Dag:

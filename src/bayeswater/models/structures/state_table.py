@@ -1,6 +1,6 @@
 """`StateTable`: the rows of a frame as states of variables, numbers put into bins."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,14 +10,17 @@ import numpy as np
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.frames import Alongside, held, is_frame, library_of, require_own_names
+from bayeswater.data.interval_names import cuts_named
+from bayeswater.data.known_codes import holds_numbers
 from bayeswater.data.labels import checked_labels, encode_labels
 from bayeswater.data.number_table import bin_labels
+from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
-from bayeswater.models.mixed.column_settings import column_settings
+from bayeswater.models.mixed.column_settings import ColumnSettings, column_settings
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.network.rows import rows_as_frame
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
@@ -47,6 +50,8 @@ class StateTable:
         discretize: str = "equal_frequency",
         columns: Mapping[Any, Any] | None = None,
         sample_weight: Any = None,
+        *,
+        bins_of: Iterable[Variable] = (),
     ) -> "StateTable":
         """Read a frame, or a source into memory.
 
@@ -56,13 +61,14 @@ class StateTable:
         discretize : how numbers are put into bins; see `Discretizer`
         columns : what is known of columns, as in `NaiveBayes`
         sample_weight : (n_rows,)
+        bins_of : variables of a network; where their states are bins, numbers go into these, unless `columns` says how
         """
         data = _named(data)
         n_rows = read_columns(data, "learn_structure").n_rows
         no_class = checked_labels(np.zeros(n_rows, dtype=np.int64))
         data, kept, weight = without_zero_rows(data, no_class, checked_weight(sample_weight, n_rows))
         raw = read_columns(data, "learn_structure")
-        settings = Settings("learn_structure", given=column_settings(columns))
+        settings = Settings("learn_structure", given=_bins_named(raw, bins_of) | column_settings(columns))
         plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
         _require_cuts_without_classes(plan, settings, discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
@@ -118,6 +124,16 @@ def _require_cuts_without_classes(plan: ColumnPlan, settings: Settings, discreti
             "look at; take 'equal_frequency' or another of Discretizer, give cuts of your own, or put the numbers into "
             "bins with Discretizer('mdl').fit(X, y) before"
         )
+
+
+def _bins_named(raw: RawTable, variables: Iterable[Variable]) -> dict[str, ColumnSettings]:
+    """Cut columns of numbers as the names of the bins of a network tell."""
+    known = {v.name: cuts_named(v.states) for v in variables if v.name in raw.columns}
+    return {
+        name: ColumnSettings(family="binned", cuts=cuts)
+        for name, cuts in known.items()
+        if cuts is not None and holds_numbers(raw.arrow(name, 0).type)
+    }
 
 
 def _named(data: Any) -> Any:
