@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.kernels.tables import CODE_CASES, labels, laid_out, weights
 
-from bayeswater.kernels.category_counts import count_categories, offsets
+from bayeswater.kernels import category_counts
+from bayeswater.kernels.category_counts import count_categories, count_column, offsets
 
 N_STATES = np.array([2, 1, 5, 3, 2, 8, 1, 4, 6, 2, 3])
 N_CLASSES = 4
@@ -53,3 +54,16 @@ def test_classes_are_counted_in_the_code_they_came_in(kind, use_loop):
     y = np.array([0, 1, 1], dtype=kind)
     table = count_categories(np.zeros((3, 1), dtype=np.uint8), np.array([1]), y, None, 2, use_loop=use_loop)
     assert table.tolist() == [[1, 2], [0, 0]]
+
+
+@pytest.mark.parametrize("few_cells", [0, 2**10], ids=["one table", "tables in turns"])
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int32])
+@pytest.mark.parametrize("n_rows", [0, 1, 3, 41])
+def test_a_column_by_itself_is_counted_as_among_others(n_rows, kind, few_cells, monkeypatch):
+    monkeypatch.setattr(category_counts, "FEW_CELLS", few_cells)
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 8, size=n_rows).astype(kind)  # codes from 5 on are missing
+    y = rng.integers(0, N_CLASSES, size=n_rows).astype(np.uint8)
+    table = count_column(codes, 5, y, N_CLASSES)
+    np.testing.assert_array_equal(table, table_by_hand(codes[:, None], np.array([5]), y, None, N_CLASSES))
+    assert table.dtype == np.int64

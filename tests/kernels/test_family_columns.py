@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.oracles.chained_rows import chained_rows
 
 from bayeswater.kernels.threads import threads
 from bayeswater.structure import families as families_module
@@ -17,22 +18,11 @@ def both(codes, n_states, score, weight=None):
     return fast, slow
 
 
-def table(n_rows, n_states, seed):
-    """Rows in which neighbours depend on one another, and some states are rare."""
-    rng = np.random.default_rng(seed)
-    codes = np.empty((len(n_states), n_rows), dtype=np.uint8)
-    for j, r in enumerate(n_states):
-        fresh = np.minimum(rng.geometric(0.5, n_rows) - 1, r - 1)
-        kept = np.minimum(codes[j - 1], r - 1) if j else fresh
-        codes[j] = np.where(rng.random(n_rows) < 0.6, kept, fresh)
-    return codes, np.array(n_states)
-
-
 @pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "k2", "fnml", "qnml"])
 @pytest.mark.parametrize("parents", [(), (1,), (0, 4), (0, 2, 3, 5)])
 @pytest.mark.parametrize("n_rows", [1, 63, 700])
 def test_a_column_holds_the_scores_of_all_its_families(name, parents, n_rows):
-    fast, slow = both(*table(n_rows, [2, 3, 1, 4, 2, 3, 5, 2], seed=n_rows), Score(name))
+    fast, slow = both(*chained_rows(n_rows, [2, 3, 1, 4, 2, 3, 5, 2], seed=n_rows), Score(name))
     for y in (6, 7):
         found, expected = fast.column(y, frozenset(parents)), slow.column(y, frozenset(parents))
         counted = np.isfinite(found)
@@ -49,7 +39,7 @@ def fractions(n_rows):
 @pytest.mark.parametrize("parents", [(), (1,), (0, 4), (0, 2, 3, 5)])
 @pytest.mark.parametrize("n_rows", [1, 63, 700])
 def test_a_column_of_weighted_rows_holds_the_scores_of_all_its_families(name, parents, n_rows):
-    codes, n_states = table(n_rows, [2, 3, 1, 4, 2, 3, 5, 2], seed=n_rows)
+    codes, n_states = chained_rows(n_rows, [2, 3, 1, 4, 2, 3, 5, 2], seed=n_rows)
     fast, slow = both(codes, n_states, Score(name), fractions(n_rows))
     for y in (0, 6, 7):
         own = frozenset(parents) - {y}
@@ -62,7 +52,7 @@ def test_a_column_of_weighted_rows_holds_the_scores_of_all_its_families(name, pa
 
 @pytest.mark.parametrize("name", ["bic", "bdeu"])
 def test_whole_weights_are_as_many_rows(name):
-    codes, n_states = table(200, [2, 3, 2, 4], seed=5)
+    codes, n_states = chained_rows(200, [2, 3, 2, 4], seed=5)
     weight = np.arange(200) % 4
     weighted, _ = both(codes, n_states, Score(name), weight)
     repeated, _ = both(np.repeat(codes, weight, axis=1), n_states, Score(name))
@@ -72,7 +62,7 @@ def test_whole_weights_are_as_many_rows(name):
 
 
 def test_columns_of_weighted_rows_do_not_depend_on_the_number_of_threads():
-    codes, n_states = table(700, [2, 3, 2, 4, 3], seed=6)
+    codes, n_states = chained_rows(700, [2, 3, 2, 4, 3], seed=6)
     wanted = [(y, frozenset([(y + 1) % 5])) for y in range(5)]
     columns = []
     for n in (1, 3):
@@ -83,7 +73,7 @@ def test_columns_of_weighted_rows_do_not_depend_on_the_number_of_threads():
 
 
 def test_a_search_by_the_kernel_finds_what_one_by_the_reference_finds(monkeypatch):
-    codes, n_states = table(300, [2, 3, 2, 4, 3], seed=7)
+    codes, n_states = chained_rows(300, [2, 3, 2, 4, 3], seed=7)
     weight = fractions(300)
     found = []
     for cells in (1, np.inf):
@@ -97,13 +87,13 @@ def test_a_search_by_the_kernel_finds_what_one_by_the_reference_finds(monkeypatc
 def test_counts_beyond_the_tables_are_worked_out(monkeypatch):
     monkeypatch.setattr("bayeswater.structure.families.TABLE_LENGTH", 10)
     for name in ("bic", "bdeu"):
-        fast, slow = both(*table(400, [2, 3, 2, 2], seed=3), Score(name))
+        fast, slow = both(*chained_rows(400, [2, 3, 2, 2], seed=3), Score(name))
         found, expected = fast.column(0, frozenset([1])), slow.column(0, frozenset([1]))
         np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=1e-12)
 
 
 def test_columns_beyond_the_budget_are_counted_again_and_that_is_told():
-    codes, n_states = table(100, [2, 3, 2], seed=1)
+    codes, n_states = chained_rows(100, [2, 3, 2], seed=1)
     families = Families(codes, n_states, Score("bic"), cache_bytes=600)
     first = families.column(0, frozenset())
     assert not families.is_full
@@ -115,7 +105,7 @@ def test_columns_beyond_the_budget_are_counted_again_and_that_is_told():
 
 @pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "k2", "fnml", "qnml"])
 def test_what_was_counted_before_changes_no_score(name):
-    codes, n_states = table(700, [2, 3, 1, 4, 2, 3], seed=2)
+    codes, n_states = chained_rows(700, [2, 3, 1, 4, 2, 3], seed=2)
     wanted = [(y, frozenset(own) - {y}) for own in ((), (1,), (0, 4), (1, 3), (0, 1, 3)) for y in range(6)]
     one, _ = both(codes, n_states, Score(name))
     for (y, own), column in zip(wanted, one.columns(wanted), strict=True):
@@ -125,7 +115,7 @@ def test_what_was_counted_before_changes_no_score(name):
 
 
 def test_a_set_that_was_counted_for_one_family_is_not_counted_for_another():
-    codes, n_states = table(700, [2, 3, 2, 4], seed=2)
+    codes, n_states = chained_rows(700, [2, 3, 2, 4], seed=2)
     families, _ = both(codes, n_states, Score("bdeu"))
     families.column(0, frozenset())
     assert families.n_counted == 4  # 0 alone, and three pairs
@@ -139,7 +129,7 @@ def test_a_set_that_was_counted_for_one_family_is_not_counted_for_another():
 
 def test_sets_beyond_the_budget_are_counted_again_and_that_is_told(monkeypatch):
     monkeypatch.setattr("bayeswater.structure.families.FEWEST_SLOTS", 16)
-    codes, n_states = table(200, [2, 3, 2, 4], seed=3)
+    codes, n_states = chained_rows(200, [2, 3, 2, 4], seed=3)
     little, _ = both(codes, n_states, Score("bic"))
     little._most_slots = 16
     _, slow = both(codes, n_states, Score("bic"))
@@ -152,7 +142,7 @@ def test_sets_beyond_the_budget_are_counted_again_and_that_is_told(monkeypatch):
 
 def test_the_table_of_sets_grows_as_fast_as_sets_come(monkeypatch):
     monkeypatch.setattr("bayeswater.structure.families.FEWEST_SLOTS", 2)
-    codes, n_states = table(50, [2] * 20, seed=3)
+    codes, n_states = chained_rows(50, [2] * 20, seed=3)
     families, _ = both(codes, n_states, Score("bic"))
     families.columns([(y, frozenset()) for y in range(20)])  # many more sets at once than it has slots
     assert families._n_sets == 1 + 20 + 20 * 19 // 2
@@ -162,7 +152,7 @@ def test_the_table_of_sets_grows_as_fast_as_sets_come(monkeypatch):
 @pytest.mark.parametrize("name", ["bic", "bdeu", "k2"])
 @pytest.mark.parametrize("weight", [None, fractions(300)])
 def test_leaving_tells_what_a_column_tells_of_a_variable_and_its_parents(name, weight):
-    codes, n_states = table(300, [2, 3, 2, 4, 3], seed=8)
+    codes, n_states = chained_rows(300, [2, 3, 2, 4, 3], seed=8)
     for families in both(codes, n_states, Score(name), weight):
         for own in ((), (2,), (0, 1, 4)):
             alone = families.leaving(3, frozenset(own))
@@ -173,12 +163,12 @@ def test_leaving_tells_what_a_column_tells_of_a_variable_and_its_parents(name, w
 @pytest.mark.parametrize("name", ["bdeu", "k2", "fnml"])
 def test_columns_that_wait_keep_their_tables_when_there_is_no_room_for_more(name, monkeypatch):
     monkeypatch.setattr(families_module, "MOST_TABLES", 3)
-    fast, slow = both(*table(200, [2, 3, 4, 5, 6, 7, 8, 9], seed=1), Score(name))
+    fast, slow = both(*chained_rows(200, [2, 3, 4, 5, 6, 7, 8, 9], seed=1), Score(name))
     keys = [(y, frozenset(own)) for y in range(8) for own in ((), ((y + 1) % 8,))]
     for (y, own), found in zip(keys, fast.columns(keys), strict=True):
         np.testing.assert_allclose(found[y], slow.of(y, own), rtol=1e-12)
 
 
 def test_more_parents_than_a_float_can_count_their_configurations_are_never_taken():
-    fast, _ = both(*table(20, [2] * 1100, seed=0), Score("bic"))
+    fast, _ = both(*chained_rows(20, [2] * 1100, seed=0), Score("bic"))
     assert fast.of(0, range(1, 1099)) == -np.inf

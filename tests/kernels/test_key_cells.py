@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.kernels import key_cells
-from bayeswater.kernels.key_cells import Cells, joined, keys_of, least_shift, numbers_of
+from bayeswater.kernels.key_cells import Cells, joined, keys_of, least_shift, n_buckets, numbers_of
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -28,6 +28,17 @@ def test_the_least_shift_leaves_few_enough_buckets_and_no_smaller_one_does(keys,
     shift = least_shift(key, most)
     assert len(np.unique(key >> shift)) <= most
     assert shift == 0 or len(np.unique(key >> (shift - 1))) > most
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-500, 500)), max_size=60), st.integers(0, 9))
+def test_cells_tell_the_number_of_their_buckets_and_of_those_half_as_wide(numbers, shift):
+    cell = {}
+    for code, key in sorted(numbers):
+        cell.setdefault((code, key >> shift), []).append(key)
+    ends = [(key[0], key[-1], code, len(key)) for (code, _), key in cell.items()]
+    cells = Cells(shift, *np.array(ends, dtype=np.int64).reshape(-1, 4).T)
+    expected = [len({key >> width for _, key in numbers}) for width in (shift, max(shift - 1, 0))]
+    assert list(n_buckets(cells)) == expected
 
 
 def rows_of(cells):

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from bayeswater import StatisticsError
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
+from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix
 from bayeswater.data.number_table import binned
 from bayeswater.estimate.quantile_bins import quantile_cuts
-from bayeswater.kernels import threads
+from bayeswater.kernels import column_look, number_columns, threads
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.moments import LostDigits, Moments
 from bayeswater.statistics.number_profile import NumberProfile
@@ -71,7 +71,7 @@ def test_moments_alone_are_those_of_the_profile_to_the_bit(weighted):
     weight = np.random.default_rng(6).random(len(y)) if weighted else None
     profile = profile_of(X, y, weight)
     for part, is_log in ((profile.moments, False), (profile.logs, True)):
-        assert Moments.of_sorted(DenseMatrix(X), encode_labels(y), weight, [is_log] * 4) == part
+        assert Moments.of_numbers(DenseMatrix(X), encode_labels(y), weight, [is_log] * 4) == part
 
 
 def test_logarithms_of_whole_numbers_leave_out_the_zeros():
@@ -125,6 +125,32 @@ def test_columns_of_a_frame_are_summed_like_a_matrix():
     X, y = table()
     columns = ColumnMatrix(tuple(np.ascontiguousarray(X.T)))
     assert_equal(NumberProfile.of(columns, encode_labels(y), None), profile_of(X, y))
+
+
+@pytest.fixture
+def long_columns(monkeypatch):
+    """Columns of a few thousand rows, and histograms of as many buckets as longer ones would have for their length."""
+    monkeypatch.setattr(number_columns, "LONG", 0)
+    monkeypatch.setattr(key_counts, "MOST_BUCKETS", 512)
+    monkeypatch.setattr(column_look, "NEAR", 4)
+    return table(n_rows=6000)
+
+
+def test_long_columns_have_the_same_bits_in_any_pieces_and_with_any_number_of_threads(long_columns):
+    X, y = long_columns
+    labels, whole = encode_labels(y), profile_of(X, y)
+    for n_threads, cuts in ((1, [10]), (4, [1, 3000, 3001])):
+        pieces = ColumnPieces(tuple(tuple(np.split(column, cuts)) for column in X.T))
+        with threads.threads(n_threads):
+            assert NumberProfile.of(pieces, labels, None) == whole
+
+
+def test_long_columns_add_up_to_the_whole_and_their_moments_alone_have_the_same_bits(long_columns):
+    X, y = long_columns
+    whole = profile_of(X, y)
+    assert_equal(profile_of(X[:2500], y[:2500]) + profile_of(X[2500:], y[2500:]), whole)
+    for part, is_log in ((whole.moments, False), (whole.logs, True)):
+        assert Moments.of_numbers(DenseMatrix(X), encode_labels(y), None, [is_log] * 4) == part
 
 
 def test_narrow_whole_numbers_are_summed_as_if_they_were_wide():

@@ -24,8 +24,12 @@ LARGEST = 2**63 - 1
 """All bits of a float but its sign."""
 
 
-MANY = 2**15
+MANY = 2**14
 """Cells of two histograms from which on they are put together by a loop."""
+
+
+SIDE_BY_SIDE = 16
+"""Classes of which the cells are walked through side by side, at most; those of more are sorted."""
 
 
 class Cells(NamedTuple):
@@ -72,6 +76,8 @@ def least_shift(key: Array, most: int) -> int:
     if len(key) <= most:
         return 0
     differing = (key[1:] ^ key[:-1]).view(np.uint64)  # of different signs: in the first bit of all
+    if np.count_nonzero(differing) < most:
+        return 0
     return bisect_left(range(64), True, key=lambda shift: bool(np.count_nonzero(differing >= 1 << shift) < most))
 
 
@@ -79,20 +85,68 @@ def joined(parts: Sequence[Cells], most: int) -> Cells:
     """Put histograms together, with the smallest shift that all of their numbers need."""
     low, high, code, weight = (np.concatenate(arrays) for arrays in zip(*(part[1:] for part in parts), strict=True))
     shift = max(part.shift for part in parts)
-    bucket = low >> shift
-    further = least_shift(np.sort(bucket, kind="stable"), most)
     if len(parts) == 2 and len(low) >= MANY:
         arrays = low, high, code, weight
         merged = tuple(np.empty_like(array) for array in arrays)
-        n = _merge(*arrays, len(parts[0].low), shift + further, *merged)
-        return Cells(shift + further, *(array[:n].copy() for array in merged))
+        n = _merge(*arrays, len(parts[0].low), shift, *merged)
+        return coarsened(Cells(shift, *(array[:n] for array in merged)), most)
+    bucket = low >> shift
     order = _order(bucket, code, shift)
-    first = cell_starts((bucket >> further)[order], code[order])
+    first = cell_starts(bucket[order], code[order])
     if not len(first):
         return Cells(shift, low, high, code, weight)
     joins = (low, np.minimum), (high, np.maximum), (weight, np.add)
     cells = [join.reduceat(array[order], first) for array, join in joins]
-    return Cells(shift + further, cells[0], cells[1], code[order[first]], cells[2])
+    return coarsened(Cells(shift, cells[0], cells[1], code[order[first]], cells[2]), most)
+
+
+def coarsened(cells: Cells, most: int) -> Cells:
+    """Join neighbours until there are at most `most` buckets."""
+    if len(cells.low) <= most:
+        return cells
+    if len(cells.low) >= MANY and cells.code[-1] < SIDE_BY_SIDE and n_buckets(cells)[0] <= most:
+        return cells
+    bucket = np.sort(cells.low >> cells.shift, kind="stable")  # this sort merges what is in order: the classes
+    further = least_shift(bucket, most)
+    return _joined_neighbours(cells, cells.shift + further) if further else cells
+
+
+def _joined_neighbours(cells: Cells, shift: int) -> Cells:
+    """Join neighbours that share a bucket of a larger shift."""
+    _, low, high, code, weight = cells
+    first = cell_starts(low >> shift, code)
+    return Cells(shift, low[first], high[last_of(first, len(high))], code[first], np.add.reduceat(weight, first))
+
+
+def n_buckets(cells: Cells) -> tuple[int, int]:
+    """Count the buckets of cells, and those that they would be with a shift of one less.
+
+    >>> n_buckets(Cells(2, np.array([0, 5, 1]), np.array([3, 5, 1]), np.array([0, 0, 1]), np.ones(3)))
+    (2, 3)
+    """
+    n_classes = int(cells.code[-1]) + 1 if len(cells.code) else 0
+    limits = np.searchsorted(cells.code, np.arange(n_classes + 1))
+    return _n_buckets(cells.low, cells.high, limits[:-1].copy(), limits[1:], cells.shift)
+
+
+@compiled
+def _n_buckets(low, high, here, until, shift):  # type: ignore[no-untyped-def]
+    """Walk through the classes side by side, from the places `here` on, bucket by bucket."""
+    n = n_halves = 0
+    while True:
+        bucket = LARGEST
+        for k in range(len(here)):
+            if here[k] < until[k]:
+                bucket = min(bucket, low[here[k]] >> shift)
+        if bucket == LARGEST:
+            return n, n_halves
+        least, largest = LARGEST, -LARGEST
+        for k in range(len(here)):
+            if here[k] < until[k] and low[here[k]] >> shift == bucket:
+                least, largest = min(least, low[here[k]]), max(largest, high[here[k]])
+                here[k] += 1
+        n += 1
+        n_halves += 1 if shift == 0 or least >> (shift - 1) == largest >> (shift - 1) else 2
 
 
 @compiled
@@ -136,3 +190,8 @@ def cell_starts(bucket: Array, code: Array) -> Array:
     is_first = np.ones(len(bucket), dtype=bool)
     is_first[1:] = (bucket[1:] != bucket[:-1]) | (code[1:] != code[:-1])
     return np.flatnonzero(is_first)
+
+
+def last_of(first: Array, n: int) -> Array:
+    """Where stretches end that begin at some places, the last of them with the last of n."""
+    return np.append(first[1:], n)[: len(first)] - 1

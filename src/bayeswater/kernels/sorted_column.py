@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bayeswater.kernels.key_cells import Cells, cell_starts, keys_of, least_shift
+from bayeswater.kernels.key_cells import Cells, coarsened, keys_of, last_of, least_shift
 from bayeswater.kernels.log_factorial import log_factorial
 from bayeswater.kernels.sorted_loops import BEYOND_COUNTS, LONG, bucket_runs, deal, distance_sums, number_of_counts
 from bayeswater.kernels.threads import row_blocks
@@ -202,13 +202,12 @@ class SortedColumn:
         if len(self.x) >= LONG and not number_of_counts(self.x):
             none = np.zeros(len(self.size))
             return np.zeros_like(self.class_weight), self.class_weight, none, none
-        is_count = np.empty(len(self.x), dtype=bool)
+        chosen = np.empty(len(self.x), dtype=bool)
         for rows in row_blocks(len(self.x), CACHED):
-            np.equal(self.x[rows], np.floor(self.x[rows]), out=is_count[rows])
-        is_count &= (self.x >= 0) & (self.x < BEYOND_COUNTS)
-        counts = self.where(is_count)
+            chosen[rows] = is_count(self.x[rows])
+        counts = self.where(chosen)
         whole = counts.class_weight
-        other = self.size - whole if self.weight is None else self.class_sums(~is_count)
+        other = self.size - whole if self.weight is None else self.class_sums(~chosen)
         return whole, other, counts.class_sums(counts.x), counts.class_sums(log_factorial(counts.x))
 
     def key_cells(self, *, most: int, probed: int) -> Cells:
@@ -218,17 +217,12 @@ class SortedColumn:
         shift = least_shift(keys_of(largest[:: max(1, len(largest) // probed)]), most)
         first, low, high = self._runs(shift)
         code = np.repeat(np.arange(n_classes, dtype=np.min_scalar_type(n_classes)), self._class_sizes(first))
-        bucket = low >> shift
-        further = least_shift(np.sort(bucket, kind="stable"), most)  # this sort merges what is in order: the classes
-        if further:
-            kept = cell_starts(bucket >> further, code)
-            first, low, high, code = first[kept], low[kept], high[last_of(kept, len(high))], code[kept]
-        return Cells(shift + further, low, high, code, self._run_weights(first))
+        return coarsened(Cells(shift, low, high, code, self._run_weights(first)), most)
 
 
-def last_of(first: Array, n: int) -> Array:
-    """Where stretches end that begin at some places, the last of them with the last of n."""
-    return np.append(first[1:], n)[: len(first)] - 1
+def is_count(x: Array) -> Array:
+    """Mark whole numbers from 0 on, below 2**53."""
+    return (np.floor(x) == x) & (x >= 0) & (x < BEYOND_COUNTS)
 
 
 def _as_it_is(x: Array) -> Array:

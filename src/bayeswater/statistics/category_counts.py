@@ -13,9 +13,10 @@ import numpy as np
 
 from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.kernels.category_counts import count_categories, offsets
+from bayeswater.kernels.category_counts import count_categories, count_column, offsets
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
@@ -36,6 +37,13 @@ class CategoryCounts(Statistic):
         n_states, n_classes = coded.schema.n_states, labels.n_classes
         _require_room(coded.schema, n_classes)
         use_loop = worth_compiling(coded.shape[0] * coded.shape[1])
+        columns = coded.codes.columns if isinstance(coded.codes, ColumnMatrix) else None
+        if use_loop and weight is None and columns is not None:
+
+            def count_one(j: int) -> Array:
+                return count_column(columns[j], int(n_states[j]), labels.codes, n_classes)
+
+            return cls(labels.variable, coded.schema, np.concatenate(list(ordered_map(count_one, range(len(columns))))))
 
         def count(rows: slice) -> Array:
             w = None if weight is None else weight[rows]

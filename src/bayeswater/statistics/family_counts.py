@@ -160,8 +160,7 @@ class FamilyCounts(Statistic):
                 here, there = ([self.schema[j].name for j in parents] for parents in (mine, theirs))
                 raise StatisticsError(
                     f"column {self.schema[x].name!r} has the parents {here} here and {there} there: counts of "
-                    "different structures cannot be combined. Learn one model with parents=other.counted_parents_, "
-                    "those of the other one"
+                    "different structures cannot be combined; fit the second model with parents=first.counted_parents_"
                 )
         return self.onto(classes)._onto_schema(schema), other.onto(classes)._onto_schema(schema)
 

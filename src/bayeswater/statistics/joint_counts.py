@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswater.kernels.family_cells import cells_of, strides_of
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.limits import require_table_bytes
+from bayeswater.limits import require_table_axes, require_table_bytes
 from bayeswater.typing import Array
 
 
@@ -29,7 +29,9 @@ def joint_counts(codes: Array, members: Sequence[int], cards: Sequence[int], wei
            [1, 1]])
     """
     n_cells = prod(cards)
-    require_table_bytes(8 * n_cells, f"counting a family of {len(members)} columns", "give the variable fewer parents")
+    what, way_out = f"counting a family of {len(members)} columns", "give the variable fewer parents"
+    require_table_bytes(8 * n_cells, what, way_out)
+    require_table_axes(len(members), what, way_out)
     kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64
     strides = strides_of(cards)
     bound = np.array(cards)[:, None]

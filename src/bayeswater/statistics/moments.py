@@ -21,8 +21,9 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.moments import class_moments
-from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
+from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.statistics import key_counts
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
@@ -80,16 +81,16 @@ class Moments(ColumnStatistic):
         return total
 
     @classmethod
-    def of_sorted(cls, matrix: DenseTable, labels: Labels, weight: Array | None, is_log: Sequence[bool]) -> Self:
+    def of_numbers(cls, matrix: DenseTable, labels: Labels, weight: Array | None, is_log: Sequence[bool]) -> Self:
         """Sum the cells that are there, of some columns their logarithms: to the bits of a `NumberProfile`."""
-        order = ClassOrder.of(labels.codes, labels.n_classes)
+        columns = NumberColumns.of(labels.codes, labels.n_classes, weight, most=key_counts.MOST_BUCKETS)
 
         def column_moments(j: int) -> tuple[Array, ...]:
-            column = SortedColumn.of(matrix.column(j), weight, order)
+            column = columns.column(matrix.column_pieces(j), with_cells=False)
             return column.log_moments() if is_log[j] else column.moments()
 
-        columns = list(ordered_map(column_moments, range(matrix.shape[1])))
-        return cls(labels.variable, matrix.names, *side_by_side(columns)).compact()
+        found = list(ordered_map(column_moments, range(matrix.shape[1])))
+        return cls(labels.variable, matrix.names, *side_by_side(found)).compact()
 
     def compact(self) -> Self:
         """Keep one weight for all columns where no cell was missing."""

@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import DenseTable, column_name
+from bayeswater.data.matrix import ColumnPieces, DenseTable, column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
-from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
+from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import KeyCounts
@@ -40,13 +40,14 @@ class NumberProfile(Statistic):
     keys: KeyCounts
 
     @classmethod
-    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None) -> Self:
+    def of(cls, matrix: DenseTable | ColumnPieces, labels: Labels, weight: Array | None) -> Self:
         """Sum some rows."""
-        order = ClassOrder.of(labels.codes, labels.n_classes)
+        most, probed = key_counts.MOST_BUCKETS, key_counts.PROBED
+        columns = NumberColumns.of(labels.codes, labels.n_classes, weight, most=most)
 
         def column_sums(j: int) -> tuple[Any, ...]:
-            column = SortedColumn.of(matrix.column(j), weight, order)
-            keys = column.key_cells(most=key_counts.MOST_BUCKETS, probed=key_counts.PROBED)
+            column = columns.column(matrix.column_pieces(j))
+            keys = column.key_cells(most=most, probed=probed)
             return column.moments(), column.log_moments(), column.whole_sums(), keys
 
         moments, logs, wholes, keys = zip(*ordered_map(column_sums, range(matrix.shape[1])), strict=True)

@@ -332,6 +332,7 @@ def test_labels_of_every_type_come_back(labels, tmp_path):
 MAPS = {
     "unchanged": Unchanged(),
     "temperature": Temperature(2 / 3),
+    "likelihood": ShiftedTemperature(np.full(3, 2 / 3), np.array([0.1, 0.1, -0.2])),
     "shifted": ShiftedTemperature(np.full(3, 1 / 3), np.array([0.1, -0.3, 0.2])),
 }
 

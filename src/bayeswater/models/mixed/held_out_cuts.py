@@ -27,7 +27,6 @@ from bayeswater.models.mixed.parts.category_part import BinPart
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.settling import in_order, sums_of_choice
-from bayeswater.models.semi_naive.held_out import some_labels
 from bayeswater.models.streaming.raw_words import raw_words, share_of
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -96,7 +95,7 @@ def profile_of_choosing(
     if not part.any():
         return None
     matrix = ColumnMatrix(tuple(dated.numbers(name)[part] for name in names), names)
-    return NumberProfile.of(matrix, some_labels(labels, part), None if weight is None else weight[part])
+    return NumberProfile.of(matrix, labels.take(part), None if weight is None else weight[part])
 
 
 def chosen_cuts(chosen_by: NumberProfile, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:

@@ -24,6 +24,7 @@ from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.mixed import ColumnTerms, MixedJoint
 from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.batches import Batch
+from bayeswater.models.class_name import class_name
 from bayeswater.models.mixed.column_settings import column_settings, is_smoothing
 from bayeswater.models.mixed.explaining import ExplainingClassifier
 from bayeswater.models.mixed.facts import mixed_facts
@@ -322,7 +323,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         for key, part in parts_of(plan).items():
             found |= part.tables(self.statistics_.columns.groups[key], self._settings, self.classes_.tolist())
         names = [column.name for column in plan.used]
-        tables = {"(class)" if "class" in names else "class": self._class_table()}
+        tables = {class_name(names): self._class_table()}
         return tables | {name: write_frame(found[name], self._library) for name in names}
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:

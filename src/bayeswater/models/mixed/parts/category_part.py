@@ -137,7 +137,8 @@ class CategoryPart(StatePart):
         import pyarrow as pa
 
         labels = sums.schema[j].labels.tolist()
-        return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), pa.array(labels))
+        kind = pa.uint64() if any(type(label) is int and label >= 2**63 for label in labels) else None
+        return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), pa.array(labels, kind))
 
     def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
         prior = super()._prior(column, settings)

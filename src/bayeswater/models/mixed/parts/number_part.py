@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.matrix import ColumnPieces
 from bayeswater.data.missing import require_no_missing
 from bayeswater.data.number_table import NumberTable
 from bayeswater.data.raw_table import RawTable
@@ -17,6 +17,7 @@ from bayeswater.estimate.poisson import JEFFREYS
 from bayeswater.inference.mixed import ColumnTerms
 from bayeswater.inference.normal_columns import NormalColumns
 from bayeswater.inference.poisson_columns import PoissonColumns
+from bayeswater.kernels.threads import ordered_map
 from bayeswater.models.mixed.parts.part import Part, Settings
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.moments import Moments
@@ -43,11 +44,13 @@ class NumberPart(Part):
 class UndecidedPart(NumberPart):
     """Numbers of which all sums are kept that a choice of the family needs."""
 
-    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> ColumnMatrix:
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> ColumnPieces:
         """Read the numbers as they are."""
-        return ColumnMatrix(self.numbers(raw, settings), self.names)
+        if settings.missing == "error":
+            return ColumnPieces(tuple((column,) for column in self.numbers(raw, settings)), self.names)
+        return ColumnPieces(tuple(ordered_map(raw.number_pieces, self.names)), self.names)
 
-    def count(self, table: ColumnMatrix, labels: Labels, weight: Array | None, settings: Settings) -> NumberProfile:
+    def count(self, table: ColumnPieces, labels: Labels, weight: Array | None, settings: Settings) -> NumberProfile:
         """Sum what the choice needs."""
         return NumberProfile.of(table, labels, weight)
 
@@ -80,7 +83,7 @@ class NormalPart(NumberPart):
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> Moments:
         """Sum first and second moments."""
-        return Moments.of_sorted(table, labels, weight, self.is_log)
+        return Moments.of_numbers(table, labels, weight, self.is_log)
 
     def read(self, sums: Moments, settings: Settings) -> NormalColumns:
         """Read the densities."""
