@@ -79,6 +79,20 @@ def test_numbers_too_large_to_have_such_digits_stay_as_they_are():
     assert cuts_of([1e10, 2e10, 4e10], "rounding", decimals=300).tolist() == [1.5e10, 3e10]
     assert cuts_of([1e300, 3e300], "rounding", decimals=20).tolist() == [2e300]
     assert cuts_of([-3.0, 4.0, 1e10], "rounding", decimals=-300).tolist() == []
+    least = -np.finfo(float).max
+    assert cuts_of([least, np.nextafter(least, 0)], "rounding").tolist() == [least]
+
+
+@given(st.floats(-1e25, 1e25), st.integers(-2, 20))
+def test_neighbouring_floats_are_together_that_numpy_rounds_to_the_same(first, decimals):
+    values = first + np.arange(6) * np.spacing(first)
+    codes = apply_cuts(values, cuts_of(values, "rounding", decimals=decimals))
+    assert codes.tolist() == np.unique(np.round(values, decimals), return_inverse=True)[1].tolist()
+
+
+def test_whole_numbers_that_have_no_digits_left_stay_apart():
+    values = 2.0**53 + np.arange(0, 12, 2)
+    assert apply_cuts(values, cuts_of(values, "rounding")).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("decimals", [-400, 301, 10**30])

@@ -1,5 +1,6 @@
 """`compare`: every model judged by the same rows, none of which it has seen; a failure is a row, not an end."""
 
+import re
 import warnings
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.svm import LinearSVC
 
 import bayeswater
-from bayeswater import AODE, TAN, DataError, NaiveBayes, ParameterError, compare, load, save
+from bayeswater import AODE, TAN, Calibrated, DataError, NaiveBayes, ParameterError, compare, load, save
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.models.comparing.ladder import LADDER
 
@@ -188,6 +190,15 @@ def test_certainty_that_is_wrong_costs_without_bound_and_is_told():
     assert np.isnan(found.behind(found["certain"])[1])
 
 
+def test_a_model_without_probabilities_is_not_judged_and_says_how_it_can_be():
+    X, y = numbers()
+    found = compare(X, y, models={"machine": LinearSVC(), "AODE": AODE()}, folds=2)
+    assert (found.best.name, found["machine"].card) == ("AODE", None)
+    assert "LinearSVC gives no probabilities to judge it by; compare Calibrated(LinearSVC(...))" in str(found)
+    judged = compare(X, y, models={"machine": Calibrated(LinearSVC())}, folds=2)["machine"]
+    assert 0 < judged.log_loss < np.log(3)
+
+
 def test_warnings_are_told_once_and_without_their_advice(recwarn):
     X, y = pairs(80)
     found = compare(X, y, models={"certain": Certain()}, folds=2)
@@ -283,12 +294,16 @@ def test_peers_meet_categories_that_they_have_not_learned():
         ({"models": ["ayode"]}, "models names 'ayode'; it can be a list of some of"),
         ({"models": []}, "models is empty; name at least one of"),
         ({"models": {}}, "models is empty"),
+        ({"models": 3}, "models names 3; it can be a list of some of"),
+        ({"models": [["aode"]]}, "models names ['aode']; it can be a list of some of"),
+        ({"calibrate": "sigmoid"}, "calibrate is 'sigmoid'; it must be True or False"),
+        ({"peers": "sklearn"}, "peers is 'sklearn'; it must be True or False"),
         ({"folds": 1}, "folds is 1"),
         ({"folds": "many"}, "folds is 'many'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(options, message):
-    with pytest.raises(ParameterError, match=message.replace("(", r"\(")):
+    with pytest.raises(ParameterError, match=re.escape(message)):
         compare(*pairs(40), **options)
 
 

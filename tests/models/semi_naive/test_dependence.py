@@ -12,8 +12,10 @@ from bayeswater import (
     AODE,
     KDB,
     SKDB,
+    SPODE,
     TAN,
     BayesWarning,
+    NaiveBayes,
     ParameterError,
     ResourceLimitError,
     StatisticsError,
@@ -100,7 +102,7 @@ def test_models_of_two_shards_are_merged_by_the_parents_that_one_was_counted_wit
     here = SKDB().fit(X[:120], y[:120])
     assert here.k_ < max(map(len, here.counted_parents_.values()))
     assert here.parents_ == {name: own[: here.k_] for name, own in here.counted_parents_.items()}
-    with pytest.raises(StatisticsError, match=r"parents=other\.counted_parents_"):
+    with pytest.raises(StatisticsError, match=r"parents=first\.counted_parents_"):
         here + SKDB(parents=here.parents_).fit(X[120:], y[120:])
     there = SKDB(parents=here.counted_parents_).fit(X[120:], y[120:])
     merged = here + there
@@ -406,6 +408,21 @@ def test_tables_are_distributions():
     pd.testing.assert_frame_equal(model.triple_table("price", ("safety", "seats")), flat.tables()["price"])
     with pytest.raises(ParameterError, match="names a column twice"):
         model.pair_table("price", "price")
+
+
+@pytest.mark.parametrize("model", [SPODE(), TAN(), AODE(), A2DE(), KDB(), SKDB(), NaiveBayes()], ids=str)
+def test_columns_may_have_any_name(model):
+    names = ["{0}", "class", "(class)", "%s"]
+    frame = CARS.set_axis(names, axis="columns")
+    model.fit(frame, VERDICTS)
+    used = model.selected_ if isinstance(model, SKDB) else names
+    told = ["((class))", *sorted(used, key=names.index)]
+    assert list(model.tables()) == told
+    if isinstance(model, A2DE):
+        table = model.triple_table("{0}", ("class", "%s"))
+        assert table.columns.tolist()[3:] == [f"P({{0}} | {k}, class, %s)" for k in model.classes_]
+    elif not isinstance(model, AODE):
+        assert model.to_network().names == tuple(told)
 
 
 def test_parameters_are_counted():

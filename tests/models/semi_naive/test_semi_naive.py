@@ -140,6 +140,20 @@ def test_a_mixed_table_is_learned_and_predicted(model, library):
     assert (again.predict_proba(X) == proba).all()
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
+@pytest.mark.parametrize("place", ["far apart", "at the top"])
+def test_few_whole_numbers_are_categories_however_large_and_far_apart_their_type_lets_them_be(dtype, place):
+    limits = np.iinfo(dtype)
+    values = [limits.min, 3, limits.max] if place == "far apart" else [limits.max - 2, limits.max - 1, limits.max]
+    frame = pd.DataFrame({"x": np.array(values * 20, dtype=dtype), "y": ["p", "q", "q", "p"] * 15})
+    labels = ["a", "b", "c"] * 20
+    model = AODE().fit(frame, labels)
+    assert model.columns_["x"].family == "categorical"
+    assert (model.predict(frame) == labels).all()
+    drawn, _ = model.sample(50, random_state=0)
+    assert set(drawn["x"]) <= set(values)
+
+
 def test_named_columns_are_realigned():
     frame, labels = mixed_table()
     model = AODE().fit(frame, labels)
@@ -192,6 +206,15 @@ def test_every_way_to_cut_numbers_can_be_asked_for(discretize):
     model = AODE(discretize=discretize).fit(frame, labels)
     assert model.columns_["size"].why.endswith(f"bins by {discretize}")
     assert model.loo_predict_log_proba(frame, labels).shape == (len(labels), 3)
+
+
+def test_the_plan_says_where_numbers_were_cut_otherwise_than_asked():
+    rng = np.random.default_rng(1)
+    frame, labels = pd.DataFrame({"noise": rng.normal(size=90), "one": 0.5, "kind": ["a", "b"] * 45}), [0, 1, 1] * 30
+    pieces = [(frame[i : i + 40], labels[i : i + 40]) for i in (0, 40, 80)]
+    for model in (AODE().fit(frame, labels), AODE().fit_batches(pieces)):
+        assert model.columns_["noise"].why.endswith("; 5 bins by equal_frequency, since mdl finds no cut")
+        assert "; 1 bin by equal_frequency" in model.columns_["one"].why
 
 
 # ---------------------------------------------------------------------- bad input
@@ -641,6 +664,20 @@ def test_a_table_in_pieces_is_learned_as_all_its_rows_at_once(model):
     found = type(model)(**model.get_params()).fit_batches(pieces(frame, labels))
     assert found.statistics_ == at_once.statistics_
     assert (found.predict_proba(frame) == at_once.predict_proba(frame)).all()
+
+
+@pytest.mark.parametrize("n_different", [3, 12, 13, 2000])
+@pytest.mark.parametrize("first", [2**53, 2**62, 2.0**70, -(2**62)])
+def test_hashes_are_categories_or_bins_alike_whether_rows_come_at_once_or_in_pieces(n_different, first):
+    rng = np.random.default_rng(0)
+    step = 1 if isinstance(first, int) else 2.0**30  # whole numbers that floats do not tell apart, and floats that do
+    hashes = np.array([3, *(first + step * i for i in range(n_different - 1))])
+    frame = pa.table({"hash": rng.choice(hashes, 4000), "y": rng.choice(["p", "q"], 4000)})
+    labels = np.where(rng.random(4000) < 0.8, np.asarray(frame["hash"]) == 3, rng.random(4000) < 0.5)
+    whole = AODE().fit(frame, labels)
+    pieces = AODE().fit_batches([(frame.slice(i, 1500), labels[i : i + 1500]) for i in range(0, 4000, 1500)])
+    assert whole.columns_["hash"].family == ("categorical" if n_different <= 12 else "binned")
+    assert pieces.statistics_ == whole.statistics_
 
 
 @every_model

@@ -6,7 +6,7 @@ first; a column of which nothing is left, or only one value, has no cut.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -70,9 +70,9 @@ class Method:
     @property
     def needs_labels(self) -> bool:
         """Whether the classes decide where the cuts are."""
-        return self.method == "mdl"
+        return self.method not in BY_NUMBERS
 
-    def cuts(self, values: Array, labels: Array | None, n_classes: int, weight: Array | None) -> Array:
+    def found(self, values: Array, labels: Array | None, n_classes: int, weight: Array | None) -> "Found":
         """Cut one column (n_rows,); weights are as `checked_weight` gives them."""
         if self.needs_labels and labels is None:
             raise DataError(f"method {self.method!r} needs the classes of the rows; give y, or take another method")
@@ -80,7 +80,46 @@ class Method:
             kept = weight > 0
             values, weight = values[kept], weight[kept]
             labels = None if labels is None else labels[kept]
-        return METHODS[self.method](self, Column(values, labels, n_classes, weight))
+        return self.found_in(Column(values, labels, n_classes, weight))
+
+    def found_in(self, column: "Numbers") -> "Found":
+        """Cut one column of rows that all have a weight."""
+        if self.method in BY_NUMBERS:
+            return Found(BY_NUMBERS[self.method](self, column), self.method)
+        return cuts_by_class(column.sorted_by_class, self.fallback, weka_exact=self.weka_exact)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Cuts of a column in rising order, and the method that found them: not always the one that was asked.
+
+    >>> print(Found(np.array([1.5, 3.0]), "mdl"), Found(np.zeros(0), "equal_frequency", instead_of="mdl"), sep="; ")
+    3 bins by mdl; 1 bin by equal_frequency, since mdl finds no cut
+    """
+
+    cuts: Array
+    method: str
+    instead_of: str | None = None
+
+    def __str__(self) -> str:
+        bins = f"{len(self.cuts) + 1} bin{'s' * (len(self.cuts) > 0)} by {self.method}"
+        return bins if self.instead_of is None else f"{bins}, since {self.instead_of} finds no cut"
+
+
+class Numbers(Protocol):
+    """What methods ask of a column of numbers."""
+
+    @property
+    def present(self) -> Array:
+        """The values that are not missing, as float64."""
+
+    @property
+    def sorted(self) -> ValueCells:
+        """The values in rising order, all classes alike."""
+
+    @property
+    def sorted_by_class(self) -> ValueCells:
+        """The values in rising order, and the classes of each."""
 
 
 @dataclass(frozen=True)
@@ -109,29 +148,29 @@ class Column:
         return ValueCells.of(self.values, self.labels, self.n_classes, self.weight)
 
 
-def _mdl(method: Method, column: Column) -> Array:
-    return cuts_by_class(column.sorted_by_class, method.fallback, weka_exact=method.weka_exact)
-
-
-def cuts_by_class(cells: ValueCells, fallback: int | None = FALLBACK_BINS, *, weka_exact: bool = False) -> Array:
+def cuts_by_class(cells: ValueCells, fallback: int | None = FALLBACK_BINS, *, weka_exact: bool = False) -> Found:
     """Cut where that tells the classes apart or, where nothing does, into `fallback` bins of about equal weight."""
     cuts = mdl_cuts(cells, weka_exact=weka_exact)
-    return cuts if len(cuts) or fallback is None else equal_frequency_cuts(cells, fallback)
+    if len(cuts) or fallback is None:
+        return Found(cuts, "mdl")
+    return Found(equal_frequency_cuts(cells, fallback), "equal_frequency", instead_of="mdl")
 
 
 def _on_present(cut: Callable[[Array, int], Array], values: Array, setting: int) -> Array:
     return cut(values, setting) if len(values) else np.zeros(0)
 
 
-METHODS: dict[str, Callable[[Method, Column], Array]] = {
-    "mdl": _mdl,
+BY_NUMBERS: dict[str, Callable[[Method, Numbers], Array]] = {
     "equal_frequency": lambda method, column: equal_frequency_cuts(column.sorted, method.n_bins),
     "equal_width": lambda method, column: _on_present(equal_width_cuts, column.present, method.n_bins),
     "rounding": lambda method, column: _on_present(rounding_cuts, column.present, method.decimals),
     "pkid": lambda _, column: proportional_cuts(column.sorted),
     "fixed_frequency": lambda method, column: fixed_frequency_cuts(column.sorted, method.min_rows),
 }
-"""How each method cuts a column."""
+"""How each method cuts that does not ask for classes."""
+
+METHODS = ("mdl", *BY_NUMBERS)
+"""Names of all methods."""
 
 
 def find_cuts(
@@ -156,7 +195,7 @@ def find_cuts(
     >>> find_cuts(x, y, 2), find_cuts(x, None, 1, method="equal_width", n_bins=2)
     (array([3.5]), array([3.5]))
     """
-    return _method(method, options).cuts(values, labels, n_classes, checked_weight(weights, len(values)))
+    return _method(method, options).found(values, labels, n_classes, checked_weight(weights, len(values))).cuts
 
 
 def find_table_cuts(
@@ -166,7 +205,7 @@ def find_table_cuts(
     n_columns = table.shape[1]
 
     def cut(j: int) -> Array:
-        return method.cuts(column_of(table, j), labels, n_classes, weight)
+        return method.found(column_of(table, j), labels, n_classes, weight).cuts
 
     return tuple(ordered_map(cut, range(n_columns)))
 

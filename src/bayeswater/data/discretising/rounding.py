@@ -13,6 +13,8 @@ from bayeswater.typing import Array
 MOST_DECIMALS = 300
 """Digits after the point, or before it, to which values are rounded: beyond, a unit of the last digit is no float."""
 
+FLOATS = np.finfo(np.float64)
+
 
 def rounding_cuts(values: Array, decimals: int) -> Array:
     """Cut a column between the rounded values that it has.
@@ -36,8 +38,9 @@ def _last_rounding_to(limit: Array, decimals: int) -> Array:
 
     Rounding never decreases, so halving the floats between what rounds down and what rounds up finds them.
     """
-    step = 10.0**-decimals
-    low, high = limit - step, limit + step  # round to at most the limit, and to more
+    step = np.maximum(10.0**-decimals, np.abs(limit) * FLOATS.eps)  # large floats are further apart than a digit
+    with np.errstate(over="ignore"):
+        low, high = np.clip([limit - step, limit + step], FLOATS.min, FLOATS.max)  # round down to it, and above it
     while True:
         middle = low / 2 + high / 2
         is_between = (low < middle) & (middle < high)

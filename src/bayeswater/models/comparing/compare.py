@@ -19,11 +19,12 @@ from bayeswater.data.frames import held, library_of
 from bayeswater.data.labels import CheckedLabels, checked_labels, encode_labels
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_rows, without_zero_rows
-from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv
+from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, scores_method
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.whole import whole_source
 from bayeswater.typing import Array
 
@@ -95,6 +96,8 @@ def compare(
     X = held(X)
     library = library_of(X)
     require_cv(folds, "folds")
+    require_flag(calibrate, "calibrate")
+    require_flag(peers, "peers")
     n_rows = read_raw(X, "compare").n_rows
     if n_rows != len(labels):
         raise inconsistent_lengths(n_rows, len(labels))
@@ -177,6 +180,9 @@ class Race:
         start = perf_counter()
         fitted = clone(model).fit(learn, self.y[part.learn], **weight)
         between = perf_counter()
+        if scores_method(fitted) == "decision_function":  # values of any scale, of which no loss can be told
+            name = type(fitted).__name__
+            raise ParameterError(f"{name} gives no probabilities to judge it by; compare Calibrated({name}(...))")
         log_proba = log_scores(fitted, judged, self.classes)
         end = perf_counter()
         codes = self.codes[part.judged]
@@ -240,10 +246,10 @@ def _chosen(models: Any, calibrate: bool, X: Any) -> tuple[dict[str, tuple[Any, 
 
 
 def _names(models: Any) -> list[str]:
-    names = [models] if isinstance(models, str) else list(models)
+    names = [models] if isinstance(models, str) or not np.iterable(models) else list(models)
     if not names:
         raise ParameterError(EMPTY)
-    unknown = [name for name in names if name not in LADDER]
+    unknown = [name for name in names if name not in [*LADDER]]
     if unknown:
         raise ParameterError(
             f"models names {unknown[0]!r}; it can be a list of some of {[*LADDER]}, or a dict of names and classifiers"

@@ -173,7 +173,7 @@ class Comparison:
         n = self.n_left_out
         told = [f"{n} row{'s' * (n > 1)} left out: no other row of the class to learn from"] if n else []
         told += [
-            f"{one.name}: gave probability 0 to what was true in {one.n_impossible} rows"
+            f"{one.name}: gave probability 0 to what was true in {one.n_impossible} row{'s' * (one.n_impossible > 1)}"
             for one in self.contestants
             if one.n_impossible
         ]

@@ -4,19 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.frames import write_frame
-from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
 from bayeswater.inference.super_pairs import SuperPairs
 from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
-from bayeswater.models.semi_naive.family_frames import joint_tables, state_labels
+from bayeswater.models.semi_naive.family_frames import family_frame, joint_frame, joint_tables
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.settings import column_place, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.triple_counts import TripleCounts
-from bayeswater.typing import Array
 
 
 class A2DE(DiscreteClassifier):
@@ -76,8 +73,8 @@ class A2DE(DiscreteClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    def _counted(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> dict[str, Statistic]:
-        return {PAIRS: TripleCounts.of(table.coded, labels, weight)}
+    def _counted(self, rows: StateRows) -> dict[str, Statistic]:
+        return {PAIRS: TripleCounts.of(rows.table.coded, rows.labels, rows.weight)}
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> SuperPairs:
         counts = self._pairs(sums)
@@ -100,14 +97,13 @@ class A2DE(DiscreteClassifier):
         """Give P(class, state of one column, state of another) as a labelled frame."""
         i, j = self._places(first, second)
         share = np.exp(self._joint().log_root((max(i, j), min(i, j))))
-        return self._frame([i, j], share if i > j else share.swapaxes(0, 1), "P({label}, {names})")
+        return joint_frame(self, [i, j], share if i > j else share.swapaxes(0, 1))
 
     def triple_table(self, column: str, parents: tuple[str, str]) -> Any:
         """Give P(state of a column | class, states of its two parents) as a labelled frame."""
         j, *above = self._places(column, *parents)
         joint: SuperPairs = self._joint()
-        share = np.exp(joint.log_given(j, (above[0], above[1])))
-        return self._frame([*above, j], share, f"P({column} | {{label}}, {', '.join(parents)})")
+        return family_frame(self, j, above, np.exp(joint.log_given(j, (above[0], above[1]))))
 
     def _places(self, *names: str) -> list[int]:
         self._require_fitted()
@@ -116,17 +112,6 @@ class A2DE(DiscreteClassifier):
         if len(set(places)) < len(places):
             raise ParameterError(f"{list(names)} names a column twice; give different columns")
         return places
-
-    def _frame(self, columns: list[int], share: Array, title: str) -> Any:
-        labels, names = state_labels(self), [column.name for column in self.columns_.used]
-        places = np.indices(share.shape[:-1]).reshape(len(columns), -1)
-        frame: dict[str, Any] = {
-            names[j]: [labels[j][at] for at in own.tolist()] for j, own in zip(columns, places, strict=True)
-        }
-        told = ", ".join(names[j] for j in columns)
-        for k, label in enumerate(self.classes_.tolist()):
-            frame[title.format(label=label, names=told)] = share[..., k].ravel()
-        return write_frame(frame, self._library)
 
     @property
     def n_parameters(self) -> int:

@@ -4,21 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
 from bayeswater.inference.judging_rows import judging_rows
-from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import family_frame, joint_tables
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.settings import column_place, require_flag, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import mutual_information
 from bayeswater.structure.ties import descending_order
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import is_number
 
 IMPLYING_ROWS = 100
 """Rows with a cell from which on what they all have besides is taken to follow from it."""
@@ -123,25 +121,17 @@ class AODE(DiscreteClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    def _chosen(
-        self,
-        sums: Sums[ColumnGroups],
-        table: DiscreteTable,
-        labels: Labels,
-        weight: Array | None,
-        removed: Array | None = None,
-    ) -> Chosen | None:
+    def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen | None:
         if not self.select:
             return None
         joint = self._read_with(sums, None)
-        removed = removed_weight(weight, len(labels.codes)) if removed is None else removed
-        judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
         estimate = joint.estimate
-        times = np.ones(len(judged)) if weight is None else weight
-        rows, times = judging_rows(table, labels.codes, removed, times * judged, self._most_judges(sums))
+        times = rows.times * ~rows.alone(sums.class_count.count)
+        judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_judges(sums))
         order = descending_order(mutual_information(estimate.states))
-        block = table.take(rows).block(slice(None))
-        losses = nested_losses(joint, order, block, labels.codes[rows], removed[rows], times)
+        some = rows.take(judges.rows)
+        block = some.table.block(slice(None))
+        losses = nested_losses(joint, order, block, some.labels.codes, some.removed, judges.weight)
         n_parents, n_children = best_of_nested(losses)
         names = [estimate.counts.schema.names[j] for j in order.tolist()]
         return tuple(names[:n_parents]), tuple(names[:n_children])
@@ -205,7 +195,7 @@ class AODE(DiscreteClassifier):
         j, i = column_place(column, names, "column"), column_place(parent, names, "parent")
         if i == j:
             raise ParameterError(f"{column!r} cannot be its own parent; give two columns")
-        return family_frame(self, j, i, np.exp(self._joint().estimate.log_given(j, i)))
+        return family_frame(self, j, [i], np.exp(self._joint().estimate.log_given(j, i)))
 
     @property
     def n_parameters(self) -> int:

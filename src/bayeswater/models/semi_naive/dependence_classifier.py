@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.semi_naive.dependence_frames import dependence_network, dependence_parameters, dependence_tables
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
+from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import NetworkTables
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import CodedPiece, counted
 from bayeswater.models.settings import column_place
 from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
@@ -34,7 +33,7 @@ from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.kdb import k_dependence
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import is_number
 
 FAMILIES = "families"
 """Name of the group of sums that counts every column with its parents."""
@@ -60,24 +59,14 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
 
     # ------------------------------------------------------------------ counting
 
-    def _sums_of_table(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:
-        return self._sums_with(table, labels, weight, None)
+    def _sums_of_rows(self, rows: StateRows) -> Sums[ColumnGroups]:
+        """Count rows with the parents that they choose themselves."""
+        pairs = self._pair_sums(rows)
+        return _beside(pairs, _families_of(rows, self._parents_by(self._pairs(pairs))))
 
-    def _sums_with(
-        self, table: DiscreteTable, labels: Labels, weight: Array | None, parents: Parents | None
-    ) -> Sums[ColumnGroups]:
-        """Count rows with the given parents, or with those that the rows themselves choose."""
-        pairs = PairCounts.of(table.coded, labels, weight)
-        if parents is None:
-            parents = self._parents_by(pairs)
-        families = FamilyCounts.of(table.coded, labels, weight, parents)
-        columns = ColumnGroups(labels.variable, table.plan, {PAIRS: pairs, FAMILIES: families})
-        return Sums(ClassCounts.of(labels, weight), columns)
-
-    def _counted(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> dict[str, Statistic]:
+    def _counted(self, rows: StateRows) -> dict[str, Statistic]:
         """Statistics of further rows, with the parents that are known."""
-        columns = self._sums_with(table, labels, weight, self._families(self.statistics_).parents).columns
-        return dict(columns.groups)
+        return dict(self._sums_like(self.statistics_, rows).columns.groups)
 
     def _counting_walk(self, plan: ColumnPlan, part: str | None) -> Walk[tuple[Any, Any]]:
         """Count pairs, choose parents by them, and count every column with its parents."""
@@ -97,10 +86,10 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         found = yield Pass(SideBySide(tuple(functions)), "counting with parents", None, again)
         return _beside(pairs, found.parts[0]), _beside(of_part, found.parts[-1])
 
-    def _pair_sums(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:
+    def _pair_sums(self, rows: StateRows) -> Sums[ColumnGroups]:
         """Count rows without parents."""
-        pairs = PairCounts.of(table.coded, labels, weight)
-        return Sums(ClassCounts.of(labels, weight), ColumnGroups(labels.variable, table.plan, {PAIRS: pairs}))
+        columns = ColumnGroups(rows.labels.variable, rows.table.plan, super()._counted(rows))
+        return Sums(ClassCounts.of(rows.labels, rows.weight), columns)
 
     def _parents_by(self, pairs: PairCounts) -> Parents:
         """Parents of each column: as given, or by what the columns tell of each other."""
@@ -110,10 +99,8 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         states = PairEstimate(pairs, self._smoothing, self.missing == "state").states
         return k_dependence(states, self._most_parents, self._least_information).parents
 
-    def _sums_like(
-        self, chosen_by: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
-    ) -> Sums[ColumnGroups]:
-        return self._sums_with(table, labels, weight, self._families(chosen_by).parents)
+    def _sums_like(self, chosen_by: Sums[ColumnGroups], rows: StateRows) -> Sums[ColumnGroups]:
+        return _beside(self._pair_sums(rows), _families_of(rows, self._families(chosen_by).parents))
 
     def _learns_structure(self) -> bool:
         return self.parents is None
@@ -194,9 +181,9 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         return dependence_parameters(self._joint())
 
 
-def _families_of(table: DiscreteTable, labels: Labels, weight: Array | None, parents: Parents) -> FamilyCounts:
+def _families_of(rows: StateRows, parents: Parents) -> FamilyCounts:
     """Count every column of some rows with its parents."""
-    return FamilyCounts.of(table.coded, labels, weight, parents)
+    return FamilyCounts.of(rows.table.coded, rows.labels, rows.weight, parents)
 
 
 def _beside(pairs: Sums[ColumnGroups], families: FamilyCounts) -> Sums[ColumnGroups]:

@@ -42,6 +42,7 @@ from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
 from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows
 from bayeswater.models.semi_naive.honest_review import honest_review
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.examples import Batches, Examples
@@ -69,22 +70,12 @@ class DiscreteClassifier(ComparingClassifier):
 
     # ------------------------------------------------------------------ what each model says for itself
 
-    def _counted(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> dict[str, Statistic]:
-        """Statistics: the groups of sums over the rows of a table."""
-        return {PAIRS: PairCounts.of(table.coded, labels, weight)}
+    def _counted(self, rows: StateRows) -> dict[str, Statistic]:
+        """Statistics: the groups of sums over some rows."""
+        return {PAIRS: PairCounts.of(rows.table.coded, rows.labels, rows.weight)}
 
-    def _chosen(
-        self,
-        sums: Sums[ColumnGroups],
-        table: DiscreteTable,
-        labels: Labels,
-        weight: Array | None,
-        removed: Array | None = None,
-    ) -> Any:
-        """Structure that only a look at the rows can choose; None where it is read from the sums.
-
-        `removed` is what leaving a row out takes away, where rows stand for several equal ones.
-        """
+    def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Any:
+        """Structure that only a look at the rows can choose; None where it is read from the sums."""
         return None
 
     def _structure(self, sums: Sums[ColumnGroups]) -> Any:
@@ -108,11 +99,9 @@ class DiscreteClassifier(ComparingClassifier):
         """How many kinds of rows choose the structure, at most."""
         raise AssertionError("no rows choose the structure")
 
-    def _sums_like(
-        self, chosen_by: Sums[ColumnGroups], table: DiscreteTable, labels: Labels, weight: Array | None
-    ) -> Sums[ColumnGroups]:
+    def _sums_like(self, chosen_by: Sums[ColumnGroups], rows: StateRows) -> Sums[ColumnGroups]:
         """Count rows for the structure that the rows of other sums chose, where counts depend on it."""
-        return self._sums_of_table(table, labels, weight)
+        return self._sums_of_rows(rows)
 
     @abstractmethod
     def _read_with(self, sums: Sums[ColumnGroups], structure: Any) -> Any:
@@ -145,7 +134,7 @@ class DiscreteClassifier(ComparingClassifier):
         then = "calibrate=True reads the rows twice" if self.calibrate else ""
         if self._chooses_by_rows:
             then = "the structure is chosen by leaving rows out, so that rows are read twice"
-        found = yield from counted(self, plan, self._sums_of_table, part, then)
+        found = yield from counted(self, plan, self._sums_of_rows, part, then)
         return found.parts
 
     def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: str | None) -> Walk[Any]:
@@ -154,8 +143,7 @@ class DiscreteClassifier(ComparingClassifier):
             return None
         kinds = yield from gathered(self, sums, part, self._most_judges(sums))
         assert kinds is not None  # they have been counted
-        table, labels = kinds.table(plan, self._pairs(sums).schema), kinds.labels(sums.classes)
-        return self._chosen(sums, table, labels, kinds.weight, kinds.removed)
+        return self._chosen(sums, kinds.rows(plan, self._pairs(sums).schema, sums.classes))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes and categories.
@@ -178,17 +166,16 @@ class DiscreteClassifier(ComparingClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Self:
         self._require_reading_parameters()
         X = held(X)
-        rows, flat, weight = self._rows_that_count(X, y, sample_weight)
+        counting, flat, weight = self._rows_that_count(X, y, sample_weight)
         labels = encode_labels(flat)
         if classes is not None:
             labels = encode_labels(flat, labels.variable.union(classes))
-        table = self._planned_table(rows, labels, weight)
-        sums = self._sums_of_table(table, labels, weight)
-        structure = self._chosen(sums, table, labels, weight)
-        self._keep_chosen(sums, structure, X)
+        rows = StateRows(self._planned_table(counting, labels, weight), labels, weight)
+        sums = self._sums_of_rows(rows)
+        self._keep_chosen(sums, self._chosen(sums, rows), X)
         if not self.calibrate:
             return self
-        return self.calibrate_with(honest_review(self, rows, table, labels, weight))
+        return self.calibrate_with(honest_review(self, counting, rows))
 
     def _keep_chosen(self, sums: Sums[ColumnGroups], structure: Any, X: Any) -> None:
         """Accept the sums of a first fit, and the structure that it chose, if it did."""
@@ -211,8 +198,8 @@ class DiscreteClassifier(ComparingClassifier):
         warn_of_names_of_rows(table.coded.schema, table.plan, raw.n_rows)
         return table
 
-    def _sums_of_table(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> Sums[ColumnGroups]:
-        return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+    def _sums_of_rows(self, rows: StateRows) -> Sums[ColumnGroups]:
+        return Sums(ClassCounts.of(rows.labels, rows.weight), self._count(rows.table, rows.labels, rows.weight))
 
     # ------------------------------------------------------------------ the road
 
@@ -230,7 +217,7 @@ class DiscreteClassifier(ComparingClassifier):
         return code_columns(raw, plan, self._pairs(known).singles, settings, learning=learning)
 
     def _count(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ColumnGroups:
-        return ColumnGroups(labels.variable, table.plan, self._counted(table, labels, weight))
+        return ColumnGroups(labels.variable, table.plan, self._counted(StateRows(table, labels, weight)))
 
     def _read(self, sums: Sums[ColumnGroups]) -> Any:
         return self._read_with(sums, self._structure(sums))

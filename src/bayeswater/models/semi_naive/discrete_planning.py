@@ -13,7 +13,7 @@ import numpy as np
 from bayeswater.data.column_kinds import IDENTIFIED
 from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
 from bayeswater.data.discretising.cuts import closed_left
-from bayeswater.data.discretising.finding import Method
+from bayeswater.data.discretising.finding import Found, Method
 from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import COUNTS, RawTable
 from bayeswater.data.schema import Schema
@@ -84,14 +84,11 @@ def recut(
 ) -> ColumnPlan:
     """Choose the cuts that the labels have a say in anew, by some rows (n_rows,); `labels` and weights are theirs."""
     dated = raw.with_dates(plan)
-    changed = {
-        column.name: replace(
-            column,
-            cuts=_cut(dated.numbers(column.name)[rows], labels, weight, method_of(settings.of(column), discretize)),
-            spans=None,
-        )
-        for column in cut_by_labels(plan, settings, discretize)
-    }
+    changed = {}
+    for column in cut_by_labels(plan, settings, discretize):
+        method = method_of(settings.of(column), discretize)
+        found = _found(dated.numbers(column.name)[rows], labels, weight, method)
+        changed[column.name] = replace(column, cuts=tuple(found.cuts.tolist()), spans=None)
     return plan.with_columns(changed)
 
 
@@ -138,10 +135,9 @@ def _settled(
         n_few = _n_few_whole(values)
         if n_few is not None:
             return replace(column, family="categorical", why=f"{column.why}; {n_few} different")
-    method = method_of(said, discretize)
-    cuts = _cut(values, labels, weight, method)
-    why = f"{column.why}; {len(cuts) + 1} bins by {method.method}"
-    return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(values, cuts))
+    found = _found(values, labels, weight, method_of(said, discretize))
+    cuts = tuple(found.cuts.tolist())
+    return replace(column, family="binned", cuts=cuts, why=f"{column.why}; {found}", spans=_spans(values, cuts))
 
 
 def method_of(said: ColumnSettings, discretize: str) -> Method:
@@ -151,24 +147,32 @@ def method_of(said: ColumnSettings, discretize: str) -> Method:
     return Method(said.bins or discretize)
 
 
-def _cut(values: Array, labels: Labels, weight: Array | None, method: Method) -> tuple[float, ...]:
-    cuts = method.cuts(values, labels.codes, labels.n_classes, weight)
-    return tuple(closed_left(cuts, values).tolist())
+def _found(values: Array, labels: Labels, weight: Array | None, method: Method) -> Found:
+    return of_bins(method.found(values, labels.codes, labels.n_classes, weight), values)
+
+
+def of_bins(found: Found, values: Array) -> Found:
+    """Move cuts of some numbers to where bins that are closed on the left have them."""
+    return replace(found, cuts=closed_left(found.cuts, values))
 
 
 def _n_few_whole(values: Array) -> int | None:
     """Tell how many different values there are, if they are whole and few."""
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-    low, high = float(present.min()), float(present.max())
-    if high - low >= WIDE:
+    low, high = present.min(), present.max()
+    if float(high) - float(low) >= WIDE:
         head = np.unique(present[: 64 * FEW_VALUES])  # most columns of many values are recognised at once
         distinct = head if len(head) > FEW_VALUES else np.unique(present)
         few = len(distinct) <= FEW_VALUES and bool((distinct == np.floor(distinct)).all())
         return len(distinct) if few else None
-    place = present - values.dtype.type(low)
-    whole = place if place.dtype.kind in "iu" else place.astype(np.int64)
-    if place is not whole and ((whole != place).any() or low != np.floor(low)):
-        return None
+    place = present - low
+    if place.dtype.kind == "f":
+        whole = place.astype(np.int64)
+        if (whole != place).any() or low != np.floor(low):
+            return None
+    else:
+        # 100 is 200 above -100, which int8 holds as -56; of the widest integers so small a difference is right.
+        whole = place.view(np.int64 if place.itemsize == 8 else f"u{place.itemsize}")
     n_distinct = int((np.bincount(whole) > 0).sum())
     return n_distinct if n_distinct <= FEW_VALUES else None
 

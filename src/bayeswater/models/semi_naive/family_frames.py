@@ -1,5 +1,6 @@
 """Tables of columns and their parents: as labelled frames, and as a Bayesian network."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.number_table import bin_labels
 from bayeswater.inference.forest import Forest
+from bayeswater.models.class_name import class_name
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -38,44 +40,57 @@ def state_labels(model: "DiscreteClassifier") -> list[list[Any]]:
     ]
 
 
-def class_name(model: "DiscreteClassifier") -> str:
-    """Name of the class beside those of the columns."""
-    return "(class)" if "class" in model._pairs(model.statistics_).schema.names else "class"
+def column_names(model: "DiscreteClassifier") -> list[str]:
+    """Names of the columns that have states."""
+    return [column.name for column in model.columns_.used]
 
 
-def family_frame(model: "DiscreteClassifier", j: int, parent: int, share: Array) -> Any:
-    """Give P(x_j | y, x_parent) (v_parent or 1, v_j, n_classes) as a labelled frame; -1 is no parent."""
-    labels, names = state_labels(model), [column.name for column in model.columns_.used]
-    n_above, n_states = share.shape[:2]
-    frame: dict[str, Any] = {}
-    if parent >= 0:
-        frame[names[parent]] = [label for label in labels[parent] for _ in range(n_states)]
-    frame[names[j]] = labels[j] * n_above
+def _share_frame(model: "DiscreteClassifier", columns: Sequence[int], share: Array, title: Callable[[Any], str]) -> Any:
+    """Give shares (v_1, ..., v_m, n_classes) of the states of m columns as a labelled frame; `title` is of a class."""
+    labels, names = state_labels(model), column_names(model)
+    places = np.indices(share.shape[:-1]).reshape(len(columns), -1)
+    frame: dict[str, Any] = {
+        names[j]: [labels[j][at] for at in own.tolist()] for j, own in zip(columns, places, strict=True)
+    }
     for k, label in enumerate(model.classes_.tolist()):
-        given = str(label) if parent < 0 else f"{label}, {names[parent]}"
-        frame[f"P({names[j]} | {given})"] = share[:, :, k].ravel()
+        frame[title(label)] = share[..., k].ravel()
     return write_frame(frame, model._library)
+
+
+def joint_frame(model: "DiscreteClassifier", columns: Sequence[int], share: Array) -> Any:
+    """Give P(y, x_1, ..., x_m) (v_1, ..., v_m, n_classes) as a labelled frame."""
+    names = column_names(model)
+    together = [names[j] for j in columns]
+    return _share_frame(model, columns, share, lambda label: f"P({', '.join([str(label), *together])})")
+
+
+def family_frame(model: "DiscreteClassifier", j: int, parents: Sequence[int], share: Array) -> Any:
+    """Give P(x_j | y, its parents) (v_1, ..., v_l, v_j, n_classes) as a labelled frame."""
+    names = column_names(model)
+    above = [names[p] for p in parents]
+    return _share_frame(model, [*parents, j], share, lambda label: f"P({names[j]} | {', '.join([str(label), *above])})")
 
 
 def forest_tables(model: "DiscreteClassifier") -> dict[str, Any]:
     """Give the class prior, and the table of each column given its parent."""
     model._require_fitted()
     forest: Forest = model._joint()
-    tables = {class_name(model): model._class_table()}
-    for j, column in enumerate(model.columns_.used):
-        tables[column.name] = family_frame(model, j, forest.parents[j], np.exp(forest.log_family(j)))
+    names = column_names(model)
+    tables = {class_name(names): model._class_table()}
+    for j, (name, parent) in enumerate(zip(names, forest.parents, strict=True)):
+        share = np.exp(forest.log_family(j))  # (v_parent or 1, v_j, n_classes)
+        tables[name] = family_frame(model, j, [], share[0]) if parent < 0 else family_frame(model, j, [parent], share)
     return tables
 
 
 def joint_tables(model: "DiscreteClassifier") -> dict[str, Any]:
     """Give the class prior, and P(class, state) of each column."""
     model._require_fitted()
-    estimate = model._joint().estimate
-    tables = {class_name(model): model._class_table()}
-    for j, (column, labels) in enumerate(zip(model.columns_.used, state_labels(model), strict=True)):
+    estimate, names = model._joint().estimate, column_names(model)
+    tables = {class_name(names): model._class_table()}
+    for j, name in enumerate(names):
         share = np.exp(estimate.log_joint[estimate.start[j] : estimate.start[j + 1] - 1])
-        named = {f"P({label}, {column.name})": share[:, k] for k, label in enumerate(model.classes_.tolist())}
-        tables[column.name] = write_frame({column.name: labels} | named, model._library)
+        tables[name] = joint_frame(model, [j], share)
     return tables
 
 
@@ -83,7 +98,7 @@ def network_tables(model: "DiscreteClassifier") -> NetworkTables:
     """Give a model whose columns form a forest as a Bayesian network."""
     model._require_fitted()
     forest: Forest = model._joint()
-    names = (class_name(model), *(column.name for column in model.columns_.used))
+    names = column_names(model)
     states = (tuple(model.classes_.tolist()), *(tuple(labels) for labels in state_labels(model)))
     parents: list[tuple[int, ...]] = [()]
     tables = [np.exp(forest.log_prior)]
@@ -91,7 +106,7 @@ def network_tables(model: "DiscreteClassifier") -> NetworkTables:
         share = np.exp(forest.log_family(j)).transpose(2, 0, 1)  # (n_classes, v_parent or 1, v_j)
         parents.append((0,) if p < 0 else (0, p + 1))
         tables.append(share[:, 0] if p < 0 else share)
-    return NetworkTables(names, states, tuple(parents), tuple(tables))
+    return NetworkTables((class_name(names), *names), states, tuple(parents), tuple(tables))
 
 
 def forest_parameters(forest: Forest) -> int:

@@ -11,23 +11,22 @@ not matter, every class is spread over the parts, and a row of weight w gives ea
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.labels import Labels
 from bayeswater.data.mixing import number_words, row_words, state_words
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.weights import evenly_spaced
 from bayeswater.decision.calibration_report import Quality
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
-from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.calibrating import REVIEWED_ROWS, LeaveOneOut, joined_scores
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.typing import Array
 
 PARTS = 3
@@ -82,39 +81,19 @@ def dealt(hashes: Array, codes: Array, weight: Array | None) -> Dealt:
     return Dealt(row, part, times[row, part] * (weight / n_equal)[row], float(n_equal.sum()))
 
 
-def some_labels(labels: Labels, rows: Array) -> Labels:
-    """Labels of some rows, marked or numbered, among the same classes."""
-    codes = labels.codes[rows]
-    return replace(labels, codes=codes, count=np.bincount(codes, minlength=labels.n_classes))
-
-
 def joined(reviews: Sequence[LeaveOneOut]) -> LeaveOneOut:
     """Put the reviews of several batches together."""
     return _judged(joined_scores([one.scores for one in reviews]), sum(one.n_left_out for one in reviews))
 
 
-def review(
-    joint: Any,
-    class_count: Array,
-    table: DiscreteTable,
-    labels: Labels,
-    weight: Array | None,
-    removed: Array | None = None,
-) -> LeaveOneOut:
-    """Score rows that were counted, each against the sums without it; of very many rows, some.
-
-    `removed` is what leaving a row out takes away, where rows stand for several equal ones.
-    """
-    kept = evenly_spaced(len(labels.codes), REVIEWED_ROWS) if len(labels.codes) else np.zeros(0, dtype=bool)
-    table, labels = table.take(kept), some_labels(labels, kept)
-    weight = None if weight is None else weight[kept]
-    n_rows = len(labels.codes)
-    if not n_rows:
-        return _judged(Scores.of(np.zeros((0, len(class_count))), labels.codes, weight), 0)
-    removed = removed_weight(weight, n_rows) if removed is None else removed[kept]
-    alone = class_count[labels.codes] <= removed
-    log_proba = score_blocks(joint.without(table, labels, removed), table, log_posterior)
-    return _judged(Scores.of(log_proba, labels.codes, weight).take(~alone), int(alone.sum()))
+def review(joint: Any, class_count: Array, rows: StateRows) -> LeaveOneOut:
+    """Score rows that were counted, each against the sums without it; of very many rows, some."""
+    if not len(rows):
+        return _judged(Scores.of(np.zeros((0, len(class_count))), rows.labels.codes, rows.weight), 0)
+    rows = rows.take(evenly_spaced(len(rows), REVIEWED_ROWS))
+    alone = rows.alone(class_count)
+    log_proba = score_blocks(joint.without(rows.table, rows.labels, rows.removed), rows.table, log_posterior)
+    return _judged(Scores.of(log_proba, rows.labels.codes, rows.weight).take(~alone), int(alone.sum()))
 
 
 def _judged(scores: Scores, n_left_out: int) -> LeaveOneOut:

@@ -7,7 +7,7 @@ more, neighbours share a bucket, one of some 16,000; the values beside every cut
 the column is cut anew (`refining`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -16,8 +16,6 @@ import numpy as np
 
 from bayeswater.data.column_kinds import NO_VALUE
 from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
-from bayeswater.data.discretising.cuts import closed_left
-from bayeswater.data.discretising.finding import METHODS
 from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
@@ -30,15 +28,13 @@ from bayeswater.models.mixed.column_settings import ColumnSettings
 from bayeswater.models.mixed.counting import Late, agreed, with_late
 from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.planning import plan_columns, replan_open
-from bayeswater.models.semi_naive.discrete_planning import FEW_VALUES, left_out_text, method_of, require_states
+from bayeswater.models.semi_naive.discrete_planning import FEW_VALUES, left_out_text, method_of, of_bins, require_states
 from bayeswater.models.semi_naive.refining import Near, only_near, with_fine_buckets
+from bayeswater.models.semi_naive.wide_numbers import EXACT, Wide, wide_numbers, wide_of_both
 from bayeswater.models.streaming.walking import plus
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts
 from bayeswater.typing import Array
-
-EXACT = 2.0**53
-"""Whole numbers up to this are floats."""
 
 
 def first_plan(raw: RawTable, settings: Settings) -> ColumnPlan:
@@ -84,11 +80,12 @@ class Looked:
 
     keys: KeyCounts | None
     late: Late
+    wide: Wide = field(default_factory=dict)  # numbers that histograms do not tell apart
     fine: KeyCounts | None = None  # of values near the first cuts
 
     def __add__(self, other: "Looked") -> "Looked":
         late = {name: agreed(self.late.get(name), other.late.get(name)) for name in {**self.late, **other.late}}
-        return Looked(plus(self.keys, other.keys), late)
+        return Looked(plus(self.keys, other.keys), late, wide_of_both(self.wide, other.wide))
 
 
 def open_numbers(plan: ColumnPlan, first: RawTable) -> tuple[Column, ...]:
@@ -116,7 +113,10 @@ def looked_at(
     dated = raw.with_dates(plan)
     names = tuple(column.name for column in numbers)
     matrix = ColumnMatrix(tuple(dated.numbers(name) for name in names), names)
-    return Looked(histograms(matrix if near is None else only_near(matrix, near), labels, weight), late)
+    if near is not None:
+        return Looked(histograms(only_near(matrix, near), labels, weight), late)
+    wide = {name: wide_numbers(values) for name, values in zip(names, matrix.columns, strict=True)}
+    return Looked(histograms(matrix, labels, weight), late, wide)
 
 
 def histograms(matrix: ColumnMatrix, labels: Labels, weight: Array | None) -> KeyCounts:
@@ -148,7 +148,9 @@ def settled_plan(
             if not len(keys.cells(j).low):
                 own = (Column(source, source, IGNORED, NO_VALUE, None, own[0].dtype),)
             elif own[0].family in (AUTO, BITS):
-                numbers = HistogramColumn.of(keys, j, looked.fine if looked else None, near.get(own[0].name))
+                assert looked is not None  # the keys are its own
+                wide = looked.wide.get(own[0].name, ())
+                numbers = HistogramColumn.of(keys, j, looked.fine, near.get(own[0].name), wide)
                 settled = _settled(own[0], numbers, settings.of(own[0]), discretize)
                 own = (settled, *own[1:])
         columns += own
@@ -170,13 +172,16 @@ class HistogramColumn:
 
     histogram: ColumnHistogram
     is_exact: bool
+    wide: tuple[Any, ...] | None = ()  # numbers that it does not tell apart; None where they are many
 
     @classmethod
-    def of(cls, keys: KeyCounts, j: int, fine: KeyCounts | None, near: Array | None) -> "HistogramColumn":
+    def of(
+        cls, keys: KeyCounts, j: int, fine: KeyCounts | None, near: Array | None, wide: tuple[Any, ...] | None
+    ) -> "HistogramColumn":
         """Take one of several columns, with the values near its first cuts where these were looked at."""
         histogram = keys.of_column(j)
         if fine is None or near is None or fine.names is None or keys.names is None:
-            return cls(histogram, not keys.shift[j])
+            return cls(histogram, not keys.shift[j], wide)
         own = fine.onto(keys.classes).of_column(fine.names.index(keys.names[j]))
         return cls(with_fine_buckets(histogram, own, near), is_exact=False)
 
@@ -202,9 +207,10 @@ class HistogramColumn:
     def n_few_whole(self) -> int | None:
         """How many different values there are, if they are whole and few."""
         values = self.present
-        is_few = self.is_exact and len(values) <= FEW_VALUES
-        is_whole = bool((values == np.floor(values)).all() and (np.abs(values) < EXACT).all())
-        return len(values) if is_few and is_whole else None
+        if not self.is_exact or self.wide is None or (values != np.floor(values)).any():
+            return None
+        n_values = int((np.abs(values) < EXACT).sum()) + len(self.wide)
+        return n_values if n_values <= FEW_VALUES else None
 
 
 def _settled(column: Column, numbers: HistogramColumn, said: ColumnSettings, discretize: str) -> Column:
@@ -215,10 +221,9 @@ def _settled(column: Column, numbers: HistogramColumn, said: ColumnSettings, dis
         n_few = numbers.n_few_whole
         if n_few is not None:
             return replace(column, family="categorical", why=f"whole {what}; {n_few} different")
-    method = method_of(said, discretize)
-    cuts = tuple(closed_left(METHODS[method.method](method, numbers), values).tolist())  # type: ignore[arg-type]
-    why = f"{what}; {len(cuts) + 1} bins by {method.method}"
-    return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(numbers.histogram, cuts))
+    found = of_bins(method_of(said, discretize).found_in(numbers), values)
+    cuts = tuple(found.cuts.tolist())
+    return replace(column, family="binned", cuts=cuts, why=f"{what}; {found}", spans=_spans(numbers.histogram, cuts))
 
 
 def _spans(histogram: ColumnHistogram, cuts: tuple[float, ...]) -> tuple[tuple[float, float], ...] | None:

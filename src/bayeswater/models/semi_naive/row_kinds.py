@@ -17,7 +17,7 @@ from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.inference.judging_rows import row_hash
-from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.typing import Array
 
 
@@ -36,12 +36,11 @@ class RowKinds:
     most: int
 
     @classmethod
-    def of(cls, table: DiscreteTable, labels: Labels, weight: Array | None, most: int) -> "RowKinds":
+    def of(cls, rows: StateRows, most: int) -> "RowKinds":
         """Gather the kinds of some rows, whose codes are those of domains that hold for all."""
-        n_rows = len(labels.codes)
-        block, removed = table.block(slice(0, n_rows)), np.asarray(removed_weight(weight, n_rows), dtype=np.float64)
-        times = np.ones(n_rows) if weight is None else weight.astype(np.float64)
-        return cls(row_hash(block, labels.codes, removed), block, labels.codes, removed, times, most)._kinds()
+        block, codes = rows.table.block(slice(0, len(rows))), rows.labels.codes
+        removed, weight = rows.removed.astype(np.float64), rows.times.astype(np.float64)
+        return cls(row_hash(block, codes, removed), block, codes, removed, weight, most)._kinds()
 
     def __add__(self, other: "RowKinds") -> "RowKinds":
         names = ("hash", "block", "codes", "removed", "weight")
@@ -55,10 +54,8 @@ class RowKinds:
         weight, first = np.bincount(kind, weights=self.weight)[: self.most], first[: self.most]
         return RowKinds(hash[: self.most], self.block[first], self.codes[first], self.removed[first], weight, self.most)
 
-    def table(self, plan: ColumnPlan, schema: Schema) -> DiscreteTable:
-        """Give one row of each kind, in the domains it was coded in."""
-        return DiscreteTable(plan, CodedTable(schema, DenseMatrix(np.ascontiguousarray(self.block))))
-
-    def labels(self, classes: Variable) -> Labels:
-        """Give the class of each kind."""
-        return Labels(classes, self.codes, np.bincount(self.codes, minlength=classes.n_states))
+    def rows(self, plan: ColumnPlan, schema: Schema, classes: Variable) -> StateRows:
+        """Give one row of each kind with the weight of all, in the domains it was coded in."""
+        table = DiscreteTable(plan, CodedTable(schema, DenseMatrix(np.ascontiguousarray(self.block))))
+        labels = Labels(classes, self.codes, np.bincount(self.codes, minlength=classes.n_states))
+        return StateRows(table, labels, self.weight, self.removed)

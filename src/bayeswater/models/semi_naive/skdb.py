@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.labels import Labels
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.filled_rows import n_filled
 from bayeswater.inference.judging_rows import judging_rows
-from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.prefix_choice import best_of_prefixes, prefix_losses, weight_of_judges
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier, require_number_of_parents
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import mutual_information
@@ -109,30 +107,23 @@ class SKDB(DependenceClassifier):
     def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
         return CHOOSING_ROWS
 
-    def _chosen(
-        self,
-        sums: Sums[ColumnGroups],
-        table: DiscreteTable,
-        labels: Labels,
-        weight: Array | None,
-        removed: Array | None = None,
-    ) -> Chosen:
+    def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen:
         names = self._pairs(sums).schema.names
         order = self._order(sums)
         joint = self._dependence(sums, max(map(len, self._families(sums).parents)), tuple(order))
-        removed = removed_weight(weight, len(labels.codes)) if removed is None else removed
-        judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
-        times = np.where(judged, 1.0 if weight is None else weight, 0.0)
-        judges = judging_rows(table, labels.codes, removed, times, CHOOSING_ROWS)
-        rows, codes, removed = table.take(judges.rows), labels.codes[judges.rows], removed[judges.rows]
-        blocks, use_loop = row_blocks(len(codes), SCORING_ROWS), worth_compiling(rows.n_cells)
-        n_combinations = np.empty(len(codes))
+        times = rows.times * ~rows.alone(sums.class_count.count)
+        judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, CHOOSING_ROWS)
+        some = rows.take(judges.rows)
+        table, codes, removed = some.table, some.labels.codes, some.removed
+        blocks, use_loop = row_blocks(len(some), SCORING_ROWS), worth_compiling(table.n_cells)
+        n_combinations = np.empty(len(some))
         for own in blocks:
-            n_combinations[own] = n_filled(joint.gaps(joint.states(rows.block(own))), joint.n_states)
+            n_combinations[own] = n_filled(joint.gaps(joint.states(table.block(own))), joint.n_states)
         times = weight_of_judges(n_combinations, judges.weight)
 
         def losses_of(own: slice) -> Array:
-            return prefix_losses(joint, order, rows.block(own), codes[own], removed[own], times[own], use_loop=use_loop)
+            block = table.block(own)
+            return prefix_losses(joint, order, block, codes[own], removed[own], times[own], use_loop=use_loop)
 
         losses = np.zeros((joint.n_levels, len(order) + 1))
         for part in ordered_map(losses_of, blocks):
@@ -146,10 +137,10 @@ class SKDB(DependenceClassifier):
         if self.parents is None:
             return order
         parents = self._families(sums).parents
-        done: list[int] = []
+        done: dict[int, None] = {}
         while len(done) < len(order):
-            done.append(next(j for j in order if j not in done and set(parents[j]) <= set(done)))
-        return done
+            done[next(j for j in order if j not in done and all(p in done for p in parents[j]))] = None
+        return list(done)
 
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
         parents, names = self._families(sums).parents, self._pairs(sums).schema.names

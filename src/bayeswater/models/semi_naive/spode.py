@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.labels import Labels
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.inference.forest import Forest
-from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import CodedPiece
 from bayeswater.models.settings import column_place
 from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
@@ -84,17 +82,8 @@ class SPODE(AsNetwork, DiscreteClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    def _chosen(
-        self,
-        sums: Sums[ColumnGroups],
-        table: DiscreteTable,
-        labels: Labels,
-        weight: Array | None,
-        removed: Array | None = None,
-    ) -> str | None:
-        if self._is_given:
-            return None
-        return self._of_least_loss(sums, self._losses(table, labels, weight, sums))
+    def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> str | None:
+        return None if self._is_given else self._of_least_loss(sums, self._losses(rows, sums))
 
     @property
     def _chooses_by_rows(self) -> bool:
@@ -108,19 +97,16 @@ class SPODE(AsNetwork, DiscreteClassifier):
         found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
         return self._of_least_loss(sums, found.parts[0])
 
-    def _losses(self, table: DiscreteTable, labels: Labels, weight: Array | None, sums: Sums[ColumnGroups]) -> Array:
+    def _losses(self, rows: StateRows, sums: Sums[ColumnGroups]) -> Array:
         """Sum the leave-one-out log-losses of some rows for every super-parent: (n_columns,)."""
-        removed = removed_weight(weight, len(labels.codes))
-        judged = sums.class_count.count[labels.codes] > removed  # a row alone in its class says nothing
-        times = np.ones(len(labels.codes)) if weight is None else weight
-        row = np.arange(len(labels.codes))
+        table, labels, judged, own = rows.table, rows.labels, ~rows.alone(sums.class_count.count), np.arange(len(rows))
         losses = []
         with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
             warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
             for column in table.plan.used:
-                joint = self._read_with(sums, column.name).without(table, labels, removed)
+                joint = self._read_with(sums, column.name).without(table, labels, rows.removed)
                 log_proba = score_blocks(joint, table, log_posterior)
-                losses.append(-(log_proba[row, labels.codes] * times)[judged].sum())
+                losses.append(-(log_proba[own, labels.codes] * rows.times)[judged].sum())
         return np.array(losses)
 
     def _of_least_loss(self, sums: Sums[ColumnGroups], losses: Array) -> str:

@@ -34,6 +34,7 @@ from bayeswater.models.semi_naive.number_schema import (
 )
 from bayeswater.models.semi_naive.refining import Near, values_near_cuts
 from bayeswater.models.semi_naive.row_kinds import RowKinds
+from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.streaming.examples import Examples, Piece
 from bayeswater.models.streaming.raw_words import raw_words, share_of
 from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, together
@@ -149,8 +150,8 @@ def _reviewed(way: Way, judge: LearnedStates, part: str | None) -> Walk[LeaveOne
     if kinds is None:  # no row is of that part
         kinds = yield from gathered(model, sums, None, 2 * REVIEWED_ROWS)
     assert kinds is not None
-    table, labels = kinds.table(sums.columns.plan, model._pairs(sums).schema), kinds.labels(sums.classes)
-    return review(joint, sums.class_count.count, table, labels, kinds.weight, kinds.removed)
+    rows = kinds.rows(sums.columns.plan, model._pairs(sums).schema, sums.classes)
+    return review(joint, sums.class_count.count, rows)
 
 
 def gathered(model: Any, sums: Sums[ColumnGroups], part: str | None, most: int) -> Walk[RowKinds | None]:
@@ -194,12 +195,12 @@ class Looking:
 
 @dataclass(frozen=True)
 class CodedPiece:
-    """A function of a piece: what another one gives for its codes, labels and weights; None where no row is of a part.
+    """A function of a piece: what another one gives for its rows; None where none is of a part.
 
     Parameters
     ----------
     model, plan : how cells are read
-    of : function of a `DiscreteTable`, its labels and weights
+    of : function of `StateRows`
     part : rows that are looked at; default all
     known, classes : domains that hold for all rows, where they are known
     """
@@ -224,7 +225,7 @@ class CodedPiece:
             settings = replace(settings, unseen="error")  # all that there is was counted before
         table = code_columns(raw, self.plan, self.known, settings, learning=self.known is None)
         labels: Labels = encode_labels(flat, self.classes, counted=True)
-        return self.of(table, labels, weight)
+        return self.of(StateRows(table, labels, weight))
 
 
 def _rows(model: Any, piece: Piece, plan: ColumnPlan, part: str | None) -> tuple[Any, Any, Array | None]:
