@@ -5,7 +5,7 @@ gets the same numbers as arrays. Spark: one cached frame, on two threads, that h
 MLlib needs, so that neither is charged for making them; beside it stands MLlib with the vectors still to be made, which
 is what a user of columns waits for, and both on so few rows that nothing but the engine's own work is left. MLlib has
 no categories: they are one-hot vectors there, and counts of words by name; the same numbers are counted. NaiveBayes
-looks at every row in Python, where GaussianNB and CategoricalNB let Spark count groups. The last column says what an
+looks at every row in Python, where the drop-ins let Spark count groups. The last column says what an
 engine costs over our own threads on the same rows in memory: partitions have to be read, and sums to travel.
 """
 

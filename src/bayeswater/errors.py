@@ -62,7 +62,7 @@ class ImpossibleEvidenceWarning(BayesWarning):
 
 
 class PrecisionWarning(BayesWarning):
-    """A subtraction lost so many digits that the result is not to be trusted."""
+    """Digits were lost, by a subtraction or by rounding, so that the result is not to be trusted."""
 
 
 class SingularCovarianceWarning(BayesWarning):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater import AODE, KDB, SPODE, TAN, compare, load
+from bayeswater import A2DE, AODE, KDB, SKDB, SPODE, TAN, compare, load, save
 from bayeswater.cli import rows
 from bayeswater.cli.options import ModelName
 from bayeswater.data.sources import delimited
@@ -163,7 +163,7 @@ def test_the_report_names_the_rows_that_had_no_say_in_the_cuts(run, folder):
     assert "Leaving one out, 300 times: rows without a say in cuts" in " ".join(answer.err.split())
 
 
-@pytest.mark.parametrize("model", [SPODE, AODE, KDB])
+@pytest.mark.parametrize("model", [SPODE, TAN, AODE, A2DE, KDB, SKDB])
 def test_halves_of_a_file_are_merged_if_the_second_is_read_like_the_first(run, folder, model):
     table, name = people(), model.__name__.lower()
     first, second = (write_csv(table.slice(start, 150), folder / f"half{start}.csv") for start in (0, 150))
@@ -178,3 +178,13 @@ def test_halves_of_a_file_are_merged_if_the_second_is_read_like_the_first(run, f
     assert load(both).class_count_.sum() == 300
     answer = run("fit", second, *arguments, other, "--like", one, "--model", name)
     assert (answer.code, "leave out --model" in answer.err) == (2, True)
+
+
+def test_models_of_other_parents_say_on_the_command_line_how_to_make_them_agree(run, folder):
+    table = people().select(["job", "member", TARGET])
+    one, other = folder / "one.bayes", folder / "other.bayes"
+    for k, path in enumerate((one, other)):
+        save(KDB(k).fit(table.select(["job", "member"]), table.column(TARGET)), path)
+    answer = run("merge", one, other, "-o", folder / "both.bayes")
+    assert answer.code == 1
+    assert f"fit the second model again with --like {one}" in answer.err

@@ -125,6 +125,18 @@ def test_labels_that_are_no_texts_are_named_as_they_look(run, tmp_path):
     assert document["states"][1] == {"a": 1, "probability": network.query("a", {"b": True})[1]}
 
 
+@pytest.mark.parametrize("number", ["50", "5e1", "50.0"])
+def test_a_number_is_looked_up_in_its_bin(run, tmp_path, number):
+    path = tmp_path / "age.bif"
+    tables = {"age": [0.3, 0.4, 0.3], "old": [[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]]}
+    states = {"age": ["under 30", "30 to 60", "from 60 on"], "old": ["no", "yes"]}
+    BayesianNetwork("age -> old", tables, states=states).write(path)
+    document = json.loads(run("query", path, f"P(old | age={number})", "--json").out)
+    assert document["evidence"] == {"age": "30 to 60"}
+    assert json.loads(run("query", path, f"P(age={number})", "--json").out)["states"][0]["age"] == "30 to 60"
+    assert "'age' has no state 'fifty'" in run("query", path, "P(old | age=fifty)").err
+
+
 def test_one_question_or_rows_and_not_both(run, net, rows):
     for asked in ((), ("P(lung)", "--evidence", rows)):
         answer = run("query", net, *asked)
@@ -354,6 +366,15 @@ def test_convert_tells_what_was_normalised(run, net, tmp_path):
     net.write_text(text.replace("0.05, 0.95", "0.05, 0.9500001", 1))
     answer = run("convert", net, tmp_path / "b.net")
     assert answer.code == 0 and "normalised" in answer.err
+
+
+def test_one_of_a_kind_is_told_as_one(run, tmp_path):
+    path = tmp_path / "coin.bif"
+    BayesianNetwork("coin", {"coin": {"head": 0.5, "tail": 0.5}}).write(path)
+    assert "1 variable, 0 edges, 1 parameter\n" in run("convert", path, tmp_path / "coin.net").err
+    assert " of 1 variable, 0 edges, 1 parameter\n" in run("inspect", path).out
+    BayesianNetwork("a -> b", {"a": {"x": 0.5, "y": 0.5}, "b": [[0.5, 0.5]] * 2}, states={"b": ["n", "p"]}).write(path)
+    assert "2 variables, 1 edge, 3 parameters\n" in run("convert", path, tmp_path / "coin.net").err
 
 
 def test_convert_refuses_what_it_cannot_read_or_write(run, net, tmp_path):

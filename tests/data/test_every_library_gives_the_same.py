@@ -221,9 +221,17 @@ def test_missing_numbers_in_any_form_are_left_out(kind, form):
     np.testing.assert_allclose(answer[-1], np.log([0.5, 0.5]), rtol=1e-15)
 
 
+def _masked(cells: list[list[str | None]], kind: type | str) -> np.ma.MaskedArray:
+    """Hide cells, behind which there is a label."""
+    filled = [["hidden" if cell is None else cell for cell in row] for row in cells]
+    return np.ma.masked_array(np.array(filled, dtype=kind), [[cell is None for cell in row] for row in cells])
+
+
 MISSING_LABELS = {
     "objects with None": lambda cells: np.array(cells, dtype=object),
     "objects with NaN": lambda cells: pd.DataFrame(cells).astype(object).fillna(np.nan).to_numpy(),
+    "masked objects": lambda cells: _masked(cells, object),
+    "masked strings": lambda cells: _masked(cells, "U8"),
     "lists": lambda cells: cells,
     "pandas": lambda cells: pd.DataFrame(cells, columns=["a", "b"]),
     "pandas string": lambda cells: pd.DataFrame(cells, columns=["a", "b"]).astype("string"),

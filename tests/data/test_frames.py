@@ -1,6 +1,7 @@
 """Data frames of any library: recognised by what they can do, read as Arrow columns, given back in their library."""
 
 import sys
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,17 @@ def test_a_column_of_several_types_is_named_with_its_types(cells, kinds):
     X = pd.DataFrame({"fine": range(len(cells)), "mixed": pd.Series(cells, dtype=object)})
     with pytest.raises(DataError, match=rf"column 'mixed' mixes values of types {kinds}; give it one type"):
         read_frame(X)
+
+
+@pytest.mark.parametrize("cells", [*permutations([True, 1, 2.5])])
+@pytest.mark.parametrize("truth", [bool, np.bool_])
+def test_truths_among_numbers_are_0_and_1_whatever_comes_first(cells, truth):
+    cells = [truth(cell) if cell is True else cell for cell in cells]
+    expected = [float(cell) for cell in cells]
+    X = pd.DataFrame({"whole": [*cells[:2], None], "mixed": pd.Series(cells, dtype=object)})
+    assert read_frame(X).table["mixed"].to_pylist() == expected
+    assert read_frame(X).table["whole"].to_pylist() == [*expected[:2], None]
+    assert as_arrow(X["mixed"].to_numpy(), "mixed").to_pylist() == expected
 
 
 def test_a_frame_that_arrow_cannot_read_says_why():

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from bayeswater.data.matrix import ColumnMatrix, SparseMatrix, column_name
+from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix, SparseMatrix, column_name
 from bayeswater.data.matrix_reading import read_matrix
 
 
@@ -28,3 +28,14 @@ def test_the_rows_of_a_sparse_matrix_are_read_as_they_are():
 def test_columns_without_a_name_are_counted():
     assert column_name(None, 3) == "x3"
     assert column_name(("a", "b"), 1) == "b"
+
+
+def test_columns_are_made_of_one_array_or_of_several():
+    first, second = np.arange(3.0), np.arange(2.0)
+    in_pieces = ColumnPieces(((first, second), (second, first)), ("a", "b"))
+    assert in_pieces.shape == (5, 2)
+    assert in_pieces.n_cells == 10
+    assert in_pieces.column_pieces(1) == (second, first)
+    assert ColumnMatrix((first,)).column_pieces(0) == (first,)
+    (column,) = DenseMatrix(np.arange(6.0).reshape(3, 2)).column_pieces(1)
+    assert column.tolist() == [1, 3, 5]

@@ -57,6 +57,26 @@ def test_lists_of_rows_are_numbers_or_objects() -> None:
         read([[1, "a"], [2]])
 
 
+@pytest.mark.parametrize("row", [list, tuple, np.array, pd.Series])
+def test_rows_of_objects_may_come_as_any_sequence(row: Any) -> None:
+    assert read([row(["a", "u"]), row(["b", "v"])]).arrow("x1").to_pylist() == ["u", "v"]
+    day = datetime.datetime(2020, 1, 1)
+    assert read([row([day]), row([day])]).arrow("x0").to_pylist() == [day, day]
+
+
+def test_masked_cells_of_any_kind_are_missing() -> None:
+    hidden = [[True], [False]]
+    assert read(np.ma.masked_array([[1], [2]], hidden)).arrow("x0").to_pylist() == [None, 2.0]
+    assert read(np.ma.masked_array([["a"], ["b"]], hidden)).arrow("x0").to_pylist() == [None, "b"]
+    days = np.ma.masked_array(np.array([["2020-01-01"], ["2020-01-02"]], dtype="M8[D]"), hidden)
+    assert read(days).arrow("x0").to_pylist() == [None, datetime.date(2020, 1, 2)]
+
+
+def test_a_text_where_numbers_were_learned_is_refused_without_a_word_of_other_models() -> None:
+    with pytest.raises(DataError, match=r"column 'x0' holds string, not numbers; the column is read as numbers"):
+        read([["a"], ["b"]]).numbers("x0")
+
+
 def test_columns_that_are_numbered_are_called_by_their_place_with_all_that_is_known_of_them() -> None:
     raw = read(pd.DataFrame({5: [1.5, 2.5], 2: pd.Categorical(["a", "b"], categories=["a", "b", "c"])}))
     assert raw.names == ("x0", "x1")
@@ -185,3 +205,28 @@ def test_a_table_without_rows_is_refused() -> None:
     for empty in (FRAME[:0], np.zeros((0, 2)), FRAME[[]], np.array([], dtype=object).reshape(0, 2)):
         with pytest.raises(DataError, match="while a minimum of 1 is required by Model"):
             read(empty)
+
+
+def test_numbers_in_pieces_are_not_copied_and_those_that_cannot_be_are_in_one() -> None:
+    chunks = [np.array([1.0, 2.0]), np.array([]), np.array([3.0])]
+    raw = read(pa.table({"x": pa.chunked_array(chunks), "n": pa.chunked_array([[1, 2], [3]])}))
+    pieces = raw.number_pieces("x")
+    assert [piece.tolist() for piece in pieces] == [[1.0, 2.0], [], [3.0]]
+    assert np.shares_memory(pieces[0], raw.columns["x"].chunk(0).to_numpy())
+    assert [piece.tolist() for piece in raw.number_pieces("n")] == [[1, 2, 3]]
+    holes = read(pa.table({"x": pa.chunked_array([[1.0, None], [3.0]])}))
+    assert_array_equal(holes.number_pieces("x"), [[1.0, np.nan, 3.0]])
+    (whole,) = read(np.array([[1.0], [2.0]])).number_pieces("x0")
+    assert whole.tolist() == [1.0, 2.0]
+
+
+def test_an_infinite_number_in_a_later_piece_is_named_by_its_row() -> None:
+    raw = read(pa.table({"x": pa.chunked_array([[1.0, 2.0, np.nan], [3.0, -np.inf]])}))
+    with pytest.raises(DataError, match=r"-inf in row 4, column 'x'"):
+        raw.number_pieces("x")
+
+
+def test_numbers_whose_sum_is_infinite_are_finite_themselves() -> None:
+    largest = np.finfo(np.float64).max
+    raw = read(np.array([[largest], [largest]]))
+    assert raw.numbers("x0").tolist() == [largest, largest]

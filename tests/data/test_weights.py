@@ -74,6 +74,7 @@ def test_whole_weights_too_large_to_be_counted_exactly_become_floats(weight):
         ([1, 1, np.nan], r"sample_weight is nan in row 2"),
         ([np.inf, 1, 1], r"sample_weight is inf in row 0"),
         ([1, None, 1], r"sample_weight is nan in row 1"),
+        (np.ma.masked_array([1, 1, 1], [0, 1, 0]), r"sample_weight is nan in row 1"),
         ([0, 0, 0], "sample_weight is zero for every row; at least one"),
         (0, "sample_weight is zero for every row"),
         ([1, 2], r"sample_weight.shape == \(2,\), expected \(3,\): give one weight for each row"),

@@ -122,6 +122,27 @@ def test_a_cell_that_does_not_fit_the_declared_type_is_named() -> None:
         rows.sum(count_pairs, COLUMNS)
 
 
+def _gaps_later(part: pd.DataFrame) -> pd.DataFrame:
+    """Leave cells out of whole numbers, which pandas makes floats of, but not the first of a partition."""
+    return part.assign(size=part["size"].where(part.index % 5 != 3)) if len(part) else part
+
+
+@pytest.mark.parametrize("n_partitions", [1, 7])
+def test_gaps_in_a_column_declared_as_whole_numbers_are_missing_wherever_they_stand(n_partitions: int) -> None:
+    frame = dd.from_pandas(people(), npartitions=n_partitions)
+    rows = DaskRows(frame.map_partitions(_gaps_later, meta=frame._meta))
+    sizes = people()["size"].astype("Int64").where(people().index % 5 != 3)
+    assert rows.sum(count_pairs, COLUMNS) == counted_here(people().assign(size=sizes))
+    assert rows.head(["size"], 9).to_pylist() == [{"size": None if size is pd.NA else size} for size in sizes[:9]]
+
+
+def test_of_gaps_and_a_fraction_in_whole_numbers_the_fraction_is_named() -> None:
+    frame = dd.from_pandas(people(), npartitions=2)
+    rows = DaskRows(frame.map_partitions(lambda part: _fractions_later(_gaps_later(part)), meta=frame._meta))
+    with pytest.raises(DataError, match=r"partition 1: .*column 'size' holds \d\.5, which is no int64"):
+        rows.sum(count_pairs, COLUMNS)
+
+
 def test_a_column_that_is_not_there_is_named_with_the_nearest() -> None:
     rows = DaskRows(dd.from_pandas(people(), npartitions=2))
     with pytest.raises(SchemaError, match=r"there is no column 'clas'; did you mean 'class'"):
@@ -188,6 +209,12 @@ def test_the_sum_of_all_chunks_is_that_of_all_rows(kind: str) -> None:
     assert found == [{"x4": row[4], "x0": row[0]} for row in codes.tolist()]
     lazy = rows.map(lambda table: table, pa.schema([("x1", rows.schema.field("x1").type)]), ["x1"])
     assert lazy["x1"].compute().to_list() == codes[:, 1].tolist()
+
+
+def test_rows_are_counted_also_where_no_column_is_looked_at() -> None:
+    rows = DaskRows(_with_empty_partitions(people()))
+    assert rows.sum(lambda table: table.num_rows, []) == N_ROWS
+    assert rows.sum(lambda table: table.column_names, []) == []
 
 
 def test_chunks_whose_size_is_not_known_are_counted() -> None:

@@ -68,6 +68,30 @@ def test_an_array_of_dask_is_learned_from_as_a_local_one() -> None:
     assert model.statistics_ == local.statistics_
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_masked_cells_of_a_dask_array_beside_its_labels_are_missing(name: str) -> None:
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    rng = np.random.default_rng(9)
+    codes = np.ma.masked_array(rng.integers(0, 3, (60, 3)), rng.random((60, 3)) < 0.2)
+    y = rng.integers(0, 2, 60)
+    lazy, labels = da.from_array(codes, chunks=(20, 2), asarray=False), da.from_array(y, chunks=20)
+    local = MODELS[name]().fit(codes.astype(float).filled(np.nan), y)
+    assert MODELS[name]().fit(lazy, labels).statistics_ == local.statistics_
+    hidden = da.from_array(np.ma.masked_array(y, y == 1), chunks=20, asarray=False)
+    with pytest.raises(BayesError, match="y contains NaN"):
+        MODELS[name]().fit(lazy, hidden)
+    with pytest.raises(BayesError, match="sample_weight is nan in row"):
+        MODELS[name]().fit(lazy, labels, hidden)
+
+
+def test_a_dask_frame_beside_its_labels_is_learned_from_as_the_frame_it_computes(dask: Any) -> None:
+    X = people().drop(columns="class")
+    lazy = dask.from_pandas(people(), npartitions=3)
+    model = NaiveBayes().fit(lazy.drop(columns="class"), lazy["class"])
+    assert model.statistics_ == _here(NaiveBayes, people()).statistics_
+    assert np.array_equal(model.feature_names_in_, X.columns)
+
+
 def test_moments_of_a_dask_frame_are_the_local_ones_but_for_rounding(dask: Any) -> None:
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(

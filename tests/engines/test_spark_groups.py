@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from tests.engines.counting import people
 
-from bayeswater import CategoricalNB, GaussianNB
+from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from bayeswater.engines import spark_groups
 from bayeswater.engines.spark import SparkRows
 from bayeswater.errors import DataError
 
@@ -41,6 +42,33 @@ def test_categories_counted_by_spark_give_the_local_model_bit_for_bit(spark: Any
     local = _here(CategoricalNB(missing="ignore", min_categories=[1, 9, 1, 1, 1]), frame)
     assert model.statistics_ == local.statistics_
     assert np.array_equal(model.feature_names_in_, local.feature_names_in_)
+
+
+COUNTERS: dict[str, Any] = {
+    "MultinomialNB": MultinomialNB,
+    "ComplementNB": ComplementNB,
+    "BernoulliNB": lambda: BernoulliNB(binarize=1, missing="ignore"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*no value in 'class'")
+@pytest.mark.parametrize("name", COUNTERS)
+def test_features_counted_by_spark_give_the_local_model_bit_for_bit(spark: Any, no_row_comes: None, name: str) -> None:
+    rng = np.random.default_rng(12)
+    frame = pd.DataFrame(rng.poisson(1.5, (400, 3)), columns=["a", "b", "c"]).assign(flag=rng.random(400) < 0.3)
+    frame["class"] = rng.choice(["x", "y", None], 400, p=[0.4, 0.5975, 0.0025])
+    if name == "BernoulliNB":
+        frame["c"] = frame["c"].astype("Int64").mask(rng.random(400) < 0.1)
+    model = COUNTERS[name]().fit(_on_spark(spark, frame), target="class")
+    assert model.statistics_ == _here(COUNTERS[name](), frame).statistics_
+
+
+def test_many_columns_are_counted_row_by_row(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_groups, "MOST_COLUMNS", 2)
+    frame = people()[["colour", "size", "rare", "class"]]
+    model = CategoricalNB(missing="ignore").fit(_on_spark(spark, frame), target="class")
+    assert SparkRows(_on_spark(spark, frame)).margins(["colour", "size", "rare"], "class") is None
+    assert model.statistics_ == _here(CategoricalNB(missing="ignore"), frame).statistics_
 
 
 def _numbers(n_rows: int = 3000) -> pd.DataFrame:

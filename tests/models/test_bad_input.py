@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from bayeswater import (
+    TAN,
     BayesError,
     BernoulliNB,
     Beta,
@@ -22,8 +23,10 @@ from bayeswater import (
     ComplementNB,
     DataError,
     Dirichlet,
+    GaussianClassifier,
     GaussianNB,
     MultinomialNB,
+    NaiveBayes,
     NormalInverseGamma,
     ParameterError,
     ResourceLimitError,
@@ -149,7 +152,7 @@ TABLES = [
     *fits("np.matrix", MODELS, np.matrix(X), TypeError, r"np.matrix is not supported"),
     *fits("sparse NaN", SMOOTHED[:-1], sparse.csr_array(cell(NAN)), DataError, r"NaN: nan in row 2, column 'x1'"),
     *fits(
-        "text", MODELS[:-1], COLOURS, DataError, r"column 'colour' holds .*string.*; encode it, or use CategoricalNB"
+        "text", MODELS[:-1], COLOURS, DataError, r"column 'colour' holds .*string.*; convert it, or use CategoricalNB"
     ),
     *fits(
         "two types",
@@ -725,3 +728,15 @@ def test_a_refused_first_call_does_not_spoil_the_next(kind):
     with pytest.raises(BayesError):
         model.fit(cell(INF), Y)
     assert model.fit(X, Y).statistics_ == kind().fit(X, Y).statistics_
+
+
+@pytest.mark.parametrize("kind", [*MODELS[:-1], NaiveBayes, GaussianClassifier, TAN])
+def test_the_row_that_is_named_is_counted_among_all_also_those_of_weight_zero(kind):
+    weight = [0, 2, 0, 1, 1, 1]
+    for table in (cell(INF, row=4), pd.DataFrame(cell(INF, row=4))):
+        with pytest.raises(DataError, match="inf in row 4, column 'x1'"):
+            kind().fit(table, Y, weight)
+    with pytest.raises(DataError, match="the label of row 4 is missing"):
+        kind().fit(X, [0, 0, 0, 1, None, 1], weight)
+    with pytest.raises(DataError, match="sample_weight is -1 in row 3"):
+        kind().fit(X, Y, [0, 2, 0, -1, 1, 1])

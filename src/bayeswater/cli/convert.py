@@ -16,7 +16,7 @@ def convert(
     /,
 ) -> None:
     """Write a network in the format that the name of a file tells; what had to be changed is said."""
-    from bayeswater.cli.words import say, warnings_told_once
+    from bayeswater.cli.words import amount, say, warnings_told_once
     from bayeswater.models.stored.folders import require_network_place
 
     require_network_place(output)
@@ -24,6 +24,6 @@ def convert(
         found = read_network(network)
         found.write(output)
     say(
-        f"{network} -> {output}: {len(found.names):,} variables, {len(found.edges):,} edges, "
-        f"{found.n_parameters:,} parameters"
+        f"{network} -> {output}: {amount(len(found.names), 'variable')}, {amount(len(found.edges), 'edge')}, "
+        f"{amount(found.n_parameters, 'parameter')}"
     )

@@ -95,9 +95,10 @@ class Evaluation:
 
     def _scores(self) -> Any:
         from bayeswater.cli.tables import plain_table
+        from bayeswater.cli.words import amount
 
         score = self.score
-        table = plain_table("", "value", "", title=f"{score.n_rows:,} rows", numbers=("value",))
+        table = plain_table("", "value", "", title=amount(score.n_rows, "row"), numbers=("value",))
         table.add_row("accuracy", f"{score.accuracy:.4f}", "share of rows whose class is predicted")
         table.add_row("log-loss", f"{score.log_loss:.4f}", "mean of -log P(truth)")
         table.add_row("Brier", f"{score.brier:.4f}", "0 to 2, summed over the classes")

@@ -165,7 +165,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     if "columns" in settings:
         settings["columns"] = settings_like(model.columns_, model.columns)
     if isinstance(model, DependenceClassifier):
-        settings["parents"] = model.parents_
+        settings["parents"] = model.counted_parents_
     return type(model), settings, column_names(model)
 
 

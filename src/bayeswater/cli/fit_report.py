@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bayeswater.cli.documents import print_document
 from bayeswater.cli.tables import bar, plain_table
-from bayeswater.cli.words import say, words
+from bayeswater.cli.words import amount, say, words
 
 if TYPE_CHECKING:
     from bayeswater.cli.fit import Learned
@@ -25,7 +25,7 @@ def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
         print_document(report(learned, output))
         return
     console, rows = words(), learned.rows
-    say(f"{rows.name}: {rows.n_rows:,} rows, {len(rows.columns):,} columns", "bold")
+    say(f"{rows.name}: {amount(rows.n_rows, 'row')}, {amount(len(rows.columns), 'column')}", "bold")
     for table in (*_plan(learned.model), _classes(learned.model)):
         console.print(table, "")
     if learned.review is None:
@@ -148,7 +148,8 @@ def _calibrated_on(learned: "Learned") -> str:
 
 
 def _left_out_in_turn(n_rows: int, n_left_out: int) -> str:
-    alone = f" ({n_left_out:,} rows alone in their class set aside)" if n_left_out else ""
+    rows = f"{amount(n_left_out, 'row')} alone in {'its' if n_left_out == 1 else 'their'} class"
+    alone = f" ({rows} set aside)" if n_left_out else ""
     return f"Leaving one out, {n_rows:,} times{alone}"
 
 

@@ -34,7 +34,7 @@ def forget(
     from bayeswater.cli.model_report import report
     from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.progress import passes_shown
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.words import amount, warnings_told_once
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.cell_types import column_names
@@ -57,4 +57,4 @@ def forget(
         if examples.n_unlabelled:
             warn_of_unlabelled(examples.n_unlabelled, target)
     save(classifier, where)
-    report(classifier, str(where), f"{n_rows:,} rows forgotten", as_json=as_json)
+    report(classifier, str(where), f"{amount(n_rows, 'row')} forgotten", as_json=as_json)

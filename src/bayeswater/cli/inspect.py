@@ -52,11 +52,12 @@ def _print(model: Any, path: str, tables: dict[str, dict[str, list[Any]]], rows:
 
     from bayeswater.cli.fit_report import families
     from bayeswater.cli.tables import pieces
-    from bayeswater.cli.words import findings
+    from bayeswater.cli.words import amount, findings
 
     console, facts = findings(), _facts(model)
-    counts = f"{facts['n_rows']:,.6g} rows, {facts['n_classes']} classes, {facts['n_columns']} columns"
-    title = f"{path}: {facts['kind']} of {counts}, {facts['n_parameters']:,} parameters"
+    rows_in_all = f"{facts['n_rows']:,.6g} row{'' if facts['n_rows'] == 1 else 's'}"  # weights may be no whole numbers
+    classes, parameters = amount(facts["n_classes"], "class", "classes"), amount(facts["n_parameters"], "parameter")
+    title = f"{path}: {facts['kind']} of {rows_in_all}, {classes}, {amount(facts['n_columns'], 'column')}, {parameters}"
     console.print(Text(title, style="bold"), soft_wrap=True)
     if with_plan and _plan(model):
         console.print(families(model), "")

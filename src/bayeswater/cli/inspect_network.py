@@ -53,10 +53,10 @@ def _print_overview(network: "BayesianNetwork", path: str) -> None:
     from rich.text import Text
 
     from bayeswater.cli.tables import plain_table
-    from bayeswater.cli.words import findings
+    from bayeswater.cli.words import amount, findings
 
     console, facts = findings(), _facts(network)
-    counts = f"{facts['n_variables']:,} variables, {facts['n_edges']:,} edges, {facts['n_parameters']:,} parameters"
+    counts = ", ".join(amount(facts[f"n_{noun}s"], noun) for noun in ("variable", "edge", "parameter"))
     named = f" {network.title!r}" if network.title else ""
     console.print(Text(f"{path}: network{named} of {counts}", style="bold"), soft_wrap=True)
     table = plain_table("variable", "states", "parents", "given as", "parameters", numbers=("parameters",))

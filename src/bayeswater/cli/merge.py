@@ -1,5 +1,6 @@
 """``bayeswater merge``: the sums of several models, as one."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,5 +43,5 @@ def _sum(total: Any, model: Any, first: str, path: str) -> Any:
     try:
         return total + model
     except BayesError as error:
-        why = str(error).replace("with columns=first.columns_", f"again with --like {first}")
+        why = re.sub(r"with (columns|parents)=first\.\w+", lambda _: f"again with --like {first}", str(error))
         raise type(error)(f"cannot add {path} to {first}: {why}") from error

@@ -1,6 +1,7 @@
 """Networks for the verbs: read from a file, their variables and states named by a person, their columns in data."""
 
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,15 +53,27 @@ def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
 
 
 def state_named(variable: "Variable", word: "Word", text: str) -> Any:
-    """Find a state that a person names in a text: by its label, or by what a label that is no text looks like."""
+    """Find a state that a person names in a text: by its label, as text, or a bin by a number in it."""
+    from bayeswater.data.known_codes import known_code
     from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at
 
     of_text = {str(state): state for state in reversed(variable.states)}
-    if word.text not in of_text:
+    if word.text in of_text:
+        return of_text[word.text]
+    code = known_code(_number(word.text), variable)
+    if code is None:
         near = nearest_names(word.text, [*reversed(of_text)])
         raise error_at(text, word.place, f"{variable.name!r} has no state {word.text!r} ({near})")
-    return of_text[word.text]
+    return variable.states[code]
+
+
+def _number(text: str) -> float:
+    """Read a number; NaN where the text is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
 
 
 def open_evidence(

@@ -22,7 +22,7 @@ def score(
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.structures import graph_of, read_table, with_states_of
     from bayeswater.cli.tables import plain_table
-    from bayeswater.cli.words import findings, warnings_told_once
+    from bayeswater.cli.words import amount, findings, warnings_told_once
     from bayeswater.models.structures.learning import score_structure
 
     with warnings_told_once():
@@ -34,7 +34,7 @@ def score(
     if as_json:
         print_document({"score": total, "scored_by": score, "n_rows": table.num_rows, "nodes": nodes})
         return
-    shown = plain_table("node", score, title=f"{table.num_rows:,} rows", numbers=(score,))
+    shown = plain_table("node", score, title=amount(table.num_rows, "row"), numbers=(score,))
     for name, value in nodes.items():
         shown.add_row(name, f"{value:,.4f}")
     shown.add_row("all", f"{total:,.4f}")

@@ -45,6 +45,15 @@ class _Findings(Console):
         raise BrokenPipeError
 
 
+def amount(n: float, noun: str, plural: str | None = None) -> str:
+    """Say how many there are.
+
+    >>> amount(1, "row"), amount(2000, "row"), amount(2, "class", "classes")
+    ('1 row', '2,000 rows', '2 classes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
 def words() -> Console:
     """Give the console for all that accompanies the data."""
     return Console(stderr=True, **AS_IT_IS)

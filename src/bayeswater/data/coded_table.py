@@ -18,8 +18,9 @@ from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import narrow_codes
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name
 from bayeswater.data.matrix_checks import require_cells, require_width
-from bayeswater.data.matrix_reading import names_of, read_dense
+from bayeswater.data.matrix_reading import names_of, read_dense, rows_of_objects
 from bayeswater.data.missing import require_no_missing
+from bayeswater.data.plain_arrays import unmasked
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
@@ -124,12 +125,12 @@ def _names(rules: Rules, names: Sequence[str] | None, n_columns: int) -> Sequenc
 
 
 def _as_array(X: Any, model: str) -> Array:
+    X = unmasked(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM" and X.size:
         return np.asarray(X)
-    if isinstance(X, list | tuple):
-        array = np.array(X, dtype=object)
-        if array.ndim == 2 and array.size and any(isinstance(cell, str) for cell in array.flat):
-            return array
+    cells = rows_of_objects(X) if isinstance(X, list | tuple) else None
+    if cells is not None:
+        return cells
     matrix = read_dense(X, model)
     assert isinstance(matrix, DenseMatrix)  # a frame went another way
     return matrix.values

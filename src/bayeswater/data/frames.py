@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.labels import type_names
+from bayeswater.data.labels import numbered_truths, type_names
+from bayeswater.data.plain_arrays import computed
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
 
@@ -45,14 +46,17 @@ def is_frame(X: Any) -> bool:
 
 
 def held(X: Any) -> Any:
-    """Hold the rows of an Arrow stream, which can be read but once, in a table; leave everything else as it is.
+    """Hold the rows of an Arrow stream, which can be read but once, in a table, and compute what Dask puts off.
 
-    What is almost a table is refused, with the call that makes it one.
+    Everything else is left as it is. What is almost a table is refused, with the call that makes it one.
     """
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # a sparse matrix may be kept in a dict
         is_row = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
         rows = "[X]" if is_row else "X"
         raise DataError(f"X is a dict, and a dict is no table; give pandas.DataFrame({rows})")
+    if isinstance(X, list) and X and isinstance(X[0], dict):
+        raise DataError("X is a list of dicts, and no table; give pandas.DataFrame(X)")
+    X = computed(X)
     if _is_lazy(X):
         raise DataError("X is a polars LazyFrame, which holds no rows yet; give X.collect()")
     if not is_frame(X) or _is_pandas(X) or (library_of(X) == "polars" and hasattr(X, "columns")):
@@ -75,10 +79,14 @@ def read_frame(X: Any) -> Frame:
     if _is_pandas(X):
         library = "pandas"
         require_own_names(X.columns)
+        spelled = _with_spelled_categories(X)
         try:
-            table = pa.Table.from_pandas(_with_spelled_categories(X), preserve_index=False)
+            table = pa.Table.from_pandas(spelled, preserve_index=False)
         except (pa.ArrowInvalid, TypeError, pa.ArrowNotImplementedError, OverflowError) as error:
-            raise _mixed_column(X, error) from None
+            numbered = _with_numbered_truths(spelled)
+            if numbered is None:
+                raise _mixed_column(X, error) from None
+            return read_frame(numbered)
         declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
     else:
         library = "polars" if type(X).__module__.startswith("polars") else "pyarrow"
@@ -103,12 +111,22 @@ def _with_spelled_categories(X: Any) -> Any:
             spelled[name] = X[name].cat.rename_categories(str)
         elif isinstance(kind, unknown):
             spelled[name] = X[name].astype(object).map(str, na_action="ignore")
-    if not spelled:
-        return X
+    return _with_columns(X, spelled) if spelled else X
+
+
+def _with_columns(X: Any, columns: dict[Any, Any]) -> Any:
     X = X.copy(deep=False)
-    for name, column in spelled.items():
+    for name, column in columns.items():
         X[name] = column
     return X
+
+
+def _with_numbered_truths(X: Any) -> Any:
+    """Put numbers for True and False in columns of objects that hold numbers beside them; None where there is none."""
+    found = {name: numbered_truths(X[name].tolist()) for name, kind in X.dtypes.items() if kind == "object"}
+    pandas = sys.modules["pandas"]
+    columns = {name: pandas.array(cells) for name, cells in found.items() if cells is not None}
+    return _with_columns(X, columns) if columns else None
 
 
 def require_own_names(names: Iterable[Any]) -> None:
@@ -171,8 +189,8 @@ def library_of(X: Any) -> str | None:
     return "polars" if type(X).__module__.startswith("polars") else "pyarrow"
 
 
-def numeric_column(frame: Frame, name: str) -> Array:
-    """Give a column as numbers, NaN where it is null; refuse anything else by name."""
+def numeric_column(frame: Frame, name: str, way_out: str = "convert it, or use CategoricalNB for categories") -> Array:
+    """Give a column as numbers, NaN where it is null; refuse anything else by name, with the way out."""
     import pyarrow as pa
 
     column = frame.table.column(name)
@@ -184,12 +202,9 @@ def numeric_column(frame: Frame, name: str) -> Array:
     elif pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise DataError(
-            f"could not convert string to float: column {name!r} holds {kind}, not numbers; encode it, or use "
-            "CategoricalNB for categories"
-            if pa.types.is_string(kind) or pa.types.is_large_string(kind)
-            else f"column {name!r} holds {kind}, not numbers; convert it, or use CategoricalNB for categories"
-        )
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        as_scikit_learn = "could not convert string to float: " if is_text else ""
+        raise DataError(f"{as_scikit_learn}column {name!r} holds {kind}, not numbers; {way_out}")
     return as_numpy(column)
 
 
@@ -208,6 +223,9 @@ def as_arrow(cells: Array, name: str) -> Any:
     except OverflowError:
         raise _beyond_64_bits(name, cells.tolist()) from None
     except pa.ArrowException as error:
+        numbers = numbered_truths(cells.tolist())
+        if numbers is not None:
+            return pa.chunked_array([pa.array(numbers, from_pandas=True)])
         kinds = type_names(cells.tolist())
         raise DataError(
             f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "

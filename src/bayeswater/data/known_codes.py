@@ -4,7 +4,8 @@ Of codes nothing is looked at but the buffers of Arrow, so that they cost no mor
 with anything else in it is left to the encoder that names what it finds (`coded_table`).
 """
 
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from bayeswater.data.discretising.cuts import apply_cuts
 from bayeswater.data.interval_names import cuts_named
 from bayeswater.data.labels import is_missing
 from bayeswater.data.variable import Variable
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +39,22 @@ def known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> 
             return False
         start += len(chunk)
     return True
+
+
+def known_code(label: Any, variable: Variable) -> int | None:
+    """Give the code of one cell: of a state, or of the bin that a number falls into; None for what is no state.
+
+    >>> known_code(50, Variable("age", ("under 30", "30 to 60", "from 60 on")))
+    1
+    """
+    try:
+        code = variable.code_of.get(label)
+    except TypeError:  # what is not hashable is no label
+        return None
+    if code is not None or isinstance(label, bool) or not is_number(label):
+        return code
+    cuts = None if variable.is_coded else cuts_named(variable.states)
+    return None if cuts is None else bisect_right(cuts, label)  # bins are closed on the left
 
 
 def holds_numbers(kind: "pa.DataType") -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.plain_arrays import computed, unmasked
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.threads import row_blocks
@@ -29,6 +30,11 @@ class Labels:
     def n_classes(self) -> int:
         """Number of classes."""
         return self.variable.n_states
+
+    def take(self, rows: Array) -> "Labels":
+        """Give the labels of some rows, marked or numbered, among the same classes."""
+        codes = self.codes[rows]
+        return Labels(self.variable, codes, np.bincount(codes, minlength=self.n_classes))
 
 
 def narrow_codes(codes: Array, n_states: int) -> Array:
@@ -121,7 +127,8 @@ def checked_labels(y: Any) -> CheckedLabels:
     """Check shape and kind of y; integers, the common case, are passed through at once."""
     if isinstance(y, CheckedLabels):
         return y
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub" and not isinstance(y, np.ma.MaskedArray):
+    y = unmasked(computed(y))
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub":
         return CheckedLabels(y)
     names = _arrow_names(y)
     if names is not None:
@@ -226,14 +233,12 @@ def _is_polars_series(y: Any) -> bool:
 
 
 def _as_array(y: Any) -> Any:
-    """Turn a column of pandas, polars or pyarrow, a masked array or a list of names into an array."""
+    """Turn a column of pandas, polars or pyarrow, or a list of names, into an array."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None and isinstance(y, pyarrow.Array):
         return y.to_numpy(zero_copy_only=False)
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
-    if isinstance(y, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(y), np.array(None), y.data)
     if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
         return np.array(y, dtype=None if all(isinstance(label, str) for label in y) else object)
     return y
@@ -299,3 +304,16 @@ def _without_gaps(places: Array, count: Array) -> tuple[Array, Array, Array]:
     code_at = narrow_codes(np.zeros(len(count), dtype=np.int64), len(present))
     code_at[present] = np.arange(len(present))
     return present, code_at[places], count[present]
+
+
+def numbered_truths(cells: list[Any]) -> list[Any] | None:
+    """Put 1 and 0 for True and False among numbers, as arrays of numbers do; None where cells are no mixture of these.
+
+    >>> numbered_truths([True, None, 2.5]), numbered_truths([True, "a"]), numbered_truths([True, False])
+    ([1, None, 2.5], None, None)
+    """
+    kinds = {type(cell) for cell in cells if not is_missing(cell)}
+    truths = {kind for kind in kinds if issubclass(kind, TRUTHS)}
+    if not truths or truths == kinds or not all(issubclass(kind, NUMBERS + TRUTHS) for kind in kinds):
+        return None
+    return [int(cell) if isinstance(cell, TRUTHS) else cell for cell in cells]

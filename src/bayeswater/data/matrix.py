@@ -49,6 +49,10 @@ class DenseMatrix:
         """View of one column."""
         return self.values[:, j]
 
+    def column_pieces(self, j: int) -> tuple[Array, ...]:
+        """The arrays that one column is made of."""
+        return (self.column(j),)
+
 
 STRIP_ROWS = 1024
 """Rows of columns that are put side by side at once: what is written stays in the cache until its lines are full."""
@@ -92,6 +96,32 @@ class ColumnMatrix:
 
     def column(self, j: int) -> Array:
         """One of the columns."""
+        return self.columns[j]
+
+    def column_pieces(self, j: int) -> tuple[Array, ...]:
+        """The arrays that one column is made of."""
+        return (self.columns[j],)
+
+
+@dataclass(frozen=True)
+class ColumnPieces:
+    """Columns of a frame, each in several arrays, one behind the other."""
+
+    columns: tuple[tuple[Array, ...], ...]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return sum(map(len, self.columns[0])), len(self.columns)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells that are stored."""
+        return self.shape[0] * self.shape[1]
+
+    def column_pieces(self, j: int) -> tuple[Array, ...]:
+        """The arrays that one column is made of."""
         return self.columns[j]
 
 

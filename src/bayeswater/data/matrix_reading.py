@@ -5,6 +5,7 @@ become NaN, and what is no number is refused with its place.
 """
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayeswater.data.frames import is_frame, is_sparse_frame, library_of, numeri
 from bayeswater.data.labels import is_missing
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable, Matrix, SparseMatrix, column_name
 from bayeswater.data.matrix_checks import require_cells
+from bayeswater.data.plain_arrays import unmasked
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
 
@@ -38,8 +40,7 @@ def read_dense(X: Any, model: str) -> DenseTable:
 
 def read_matrix(X: Any, model: str) -> Matrix:
     """Read a table of numbers; missing cells become NaN, everything that is no number is refused."""
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
+    X = unmasked(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in NATIVE and not isinstance(X, np.matrix):
         require_cells(X.shape, model)
         return DenseMatrix(_native(X))
@@ -143,6 +144,30 @@ def ragged(rows: Sequence[Any]) -> DataError | None:
         f"X is ragged: row {odd} has {widths[odd]} cell(s), and row 0 has {widths[0]}; give every row one cell for "
         "each column"
     )
+
+
+def rows_of_objects(X: Sequence[Any]) -> Array | None:
+    """Give rows in lists as an array of objects, if one of their cells is a text or a date; None for numbers.
+
+    >>> rows_of_objects([[1, "a"], [None, "b"]]).shape, rows_of_objects([[1, None], [2.5, True]]) is None
+    ((2, 2), True)
+    """
+    rows = [row.tolist() if hasattr(row, "tolist") else row for row in X]
+    if not all(isinstance(row, list | tuple) for row in rows):
+        return None  # one column, or no table
+    kinds = {type(cell) for row in rows for cell in row}
+    others = {kind for kind in kinds if not issubclass(kind, Number | np.bool_)}
+    if any(issubclass(kind, list | tuple | np.ndarray) for kind in others):
+        return None  # of more than two dimensions
+    if not any(type(cell) in others and not is_missing(cell) for row in rows for cell in row):
+        return None
+    uneven = ragged(rows)
+    if uneven is not None:
+        raise uneven
+    cells = np.empty((len(rows), len(rows[0])), dtype=object)
+    for i, row in enumerate(rows):
+        cells[i] = row
+    return cells
 
 
 def _is_number_text(cell: str | bytes) -> bool:

@@ -15,8 +15,9 @@ from bayeswater.data.dates import date_columns, in_zone_of, seconds_of
 from bayeswater.data.frames import Frame, as_arrow, as_numpy, is_frame, numeric_column, read_frame, sparse_columns
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.data.matrix_checks import require_cells
-from bayeswater.data.matrix_reading import names_of, ragged, read_matrix
+from bayeswater.data.matrix_reading import names_of, read_matrix, rows_of_objects
 from bayeswater.data.original_types import arrow_type, pandas_types
+from bayeswater.data.plain_arrays import unmasked
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
 
@@ -65,9 +66,23 @@ class RawTable:
             column = self.cells(name)
             if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
                 return seconds_of(column)
-            column = numeric_column(Frame(pa.table({name: column}), "pyarrow", frozenset()), name)
+            one = Frame(pa.table({name: column}), "pyarrow", frozenset())
+            column = numeric_column(one, name, "the column is read as numbers: convert its cells, or empty them")
         _require_finite(column, name)
         return column
+
+    def number_pieces(self, name: str) -> tuple[Array, ...]:
+        """Give a column as `numbers` does, in the arrays that it is made of: they need not be copied into one."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        is_in_pieces = isinstance(column, pa.ChunkedArray) and column.num_chunks > 1
+        if not is_in_pieces or column.null_count or not pa.types.is_float64(column.type):
+            return (self.numbers(name),)
+        pieces = tuple(np.asarray(chunk.to_numpy()) for chunk in column.chunks)
+        for first, piece in zip(np.cumsum([0, *map(len, pieces)]).tolist(), pieces, strict=False):
+            _require_finite(piece, name, first)
+        return pieces
 
     def labels(self, names: Iterable[str], flags: Collection[str] = (), *, learning: bool = False) -> Frame:
         """Give columns as a frame in which every cell is a label, numbers too; flags are False and True.
@@ -171,14 +186,19 @@ class RawTable:
         return self.dtypes.get(name) or str(column.dtype if isinstance(column, np.ndarray) else column.type)
 
 
-def _require_finite(numbers: Array, name: str) -> None:
-    """Refuse a column of numbers of which one is infinite."""
-    infinite = np.isinf(numbers) if numbers.dtype.kind == "f" else np.zeros(0, dtype=bool)
+def _require_finite(numbers: Array, name: str, first: int = 0) -> None:
+    """Refuse a column of numbers, or the piece of it that begins with a row, of which one is infinite."""
+    if numbers.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(numbers.sum()):  # read once, and nothing written: then no number is infinite
+            return
+    infinite = np.isinf(numbers)
     if infinite.any():
         row = int(infinite.argmax())
         raise DataError(
-            f"Input X contains infinity: {numbers[row]} in row {row}, column {name!r}; replace it by a finite number, "
-            "or by a missing cell"
+            f"Input X contains infinity: {numbers[row]} in row {first + row}, column {name!r}; replace it by a finite "
+            "number, or by a missing cell"
         )
 
 
@@ -202,8 +222,9 @@ def read_raw(X: Any, model: str) -> RawTable:
         declared = frozenset(called[name] for name in frame.declared)
         dtypes = pandas_types(X, columns) if frame.library == "pandas" else {}
         return RawTable(columns, frame.table.num_rows, declared, names is not None, frame.stored, dtypes)
-    if isinstance(X, np.ndarray | list | tuple) and not isinstance(X, np.ma.MaskedArray):
-        cells = np.asarray(X) if isinstance(X, np.ndarray) else _of_rows(X)
+    X = unmasked(X)
+    if isinstance(X, np.ndarray | list | tuple):
+        cells = np.asarray(X) if isinstance(X, np.ndarray) else rows_of_objects(X)
         if cells is not None and cells.ndim == 2 and cells.dtype.kind in "OUSmM":
             require_cells(cells.shape, model)
             columns = {column_name(None, j): as_arrow(cells[:, j], column_name(None, j)) for j in range(cells.shape[1])}
@@ -214,16 +235,3 @@ def read_raw(X: Any, model: str) -> RawTable:
     values = matrix.block(slice(0, matrix.shape[0]))
     columns = {column_name(None, j): values[:, j] for j in range(values.shape[1])}
     return RawTable(columns, len(values), dtypes=dict.fromkeys(columns, str(getattr(X, "dtype", values.dtype))))
-
-
-def _of_rows(X: Any) -> Array | None:
-    """Rows in lists as an array of objects, if one of their cells is text; else None: they are numbers."""
-    if not any(isinstance(cell, str) for row in X if isinstance(row, list | tuple) for cell in row):
-        return None
-    uneven = ragged(X)
-    if uneven is not None:
-        raise uneven
-    cells = np.empty((len(X), len(X[0])), dtype=object)
-    for i, row in enumerate(X):
-        cells[i] = row
-    return cells

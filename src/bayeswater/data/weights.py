@@ -9,6 +9,7 @@ import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of
 from bayeswater.data.labels import CheckedLabels
+from bayeswater.data.plain_arrays import computed, unmasked
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
 
@@ -26,7 +27,7 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight)
+    weight = np.asarray(unmasked(computed(sample_weight)))
     if weight.dtype.kind == "c":
         raise DataError("sample_weight must hold real numbers, not complex ones")
     if weight.dtype.kind not in "biuf":

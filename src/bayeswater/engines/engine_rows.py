@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bayeswater.data.sources.rows import Rows, S
@@ -30,7 +31,10 @@ class EngineRows(Rows):
     def sum(self, of: "Callable[[pa.Table], S]", columns: Sequence[str]) -> S:
         """Add up what the function gives for every partition, where the partitions are."""
         self.require_columns(columns)
-        parcel = self._parcel(of, list(columns))
+        if columns:
+            parcel = self._parcel(of, list(columns))
+        else:  # without a column there are no rows
+            parcel = self._parcel(partial(_without_columns, of=of), self.schema.names[:1])
         report(parcel, self.name)
         self.bytes_moved = parcel.n_bytes
         total: S = parcel.opened(self.name)
@@ -45,3 +49,7 @@ class EngineRows(Rows):
     @abstractmethod
     def _parcel(self, of: "Callable[[pa.Table], S]", columns: list[str]) -> Parcel:
         """Pack the sum of every partition, add the parcels in a tree, and give the last one."""
+
+
+def _without_columns(table: "pa.Table", of: "Callable[[pa.Table], S]") -> S:
+    return of(table.select([]))

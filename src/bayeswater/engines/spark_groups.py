@@ -22,19 +22,21 @@ MOST_ENTRIES = 2**20
 """Pairs of cells and labels that are brought to the driver."""
 
 MOST_COLUMNS = 48
-"""Columns of which spreads are summed at once: two fields each, of a hundred for which Spark compiles a query."""
+"""Columns that are grouped at once. Spreads have two fields each, of a hundred for which Spark compiles a query, and
+margins make a row for every column: forty of them cost what sending the row to Python does."""
 
 
 def margins(frame: Any, types: "pa.Schema") -> list[Margin] | None:
     """Count the pairs of the cells of each column and the labels, the last column, in a frame of columns c0, c1, ...
 
-    None where a type has no margins: those of numbers with fractions have as many entries as there are rows.
+    None where there are too many columns, and where a type has no margins: those of numbers with fractions have as
+    many entries as there are rows.
     """
     import pyarrow as pa
 
     *kinds, label = types.types
     slots = [_slot(kind) for kind in kinds]
-    if None in slots or not _is_label(label):
+    if len(kinds) > MOST_COLUMNS or None in slots or not _is_label(label):
         return None
     used = sorted({slot for slot in slots if slot is not None})
     pairs = ", ".join(

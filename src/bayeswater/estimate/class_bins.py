@@ -18,7 +18,7 @@ def class_cuts(histogram: ColumnHistogram, fallback: int | None = FALLBACK_BINS)
 
     Where none tells the classes apart there are `fallback` bins of about equal weight; without it, none.
     """
-    cuts = cuts_by_class(value_cells(histogram), fallback)
+    cuts = cuts_by_class(value_cells(histogram), fallback).cuts
     return tuple(closed_left(cuts, histogram.last).tolist())
 
 

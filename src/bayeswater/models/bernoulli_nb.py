@@ -57,6 +57,8 @@ class BernoulliNB(AskingClassifier):
     array([[0.871, 0.129]])
     """
 
+    _grouped_as = "margins"
+
     def __init__(
         self,
         *,

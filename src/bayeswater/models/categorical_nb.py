@@ -20,6 +20,7 @@ from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.drawing import draw_states
 from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
+from bayeswater.models.class_name import class_name
 from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.settings import (
     checked_alpha,
@@ -212,7 +213,7 @@ class CategoricalNB(AsNetwork, AskingClassifier):
         The prior is called "class", or "(class)" beside a column of that name.
         """
         self._require_fitted()
-        result = {"(class)" if "class" in self._column_names() else "class": self._class_table()}
+        result = {class_name(self._column_names()): self._class_table()}
         for name, states, log_probability in zip(
             self._column_names(), self.categories_, self.feature_log_prob_, strict=True
         ):

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayeswater.data.frames import held, library_of, write_frame
 from bayeswater.data.labels import CheckedLabels, Labels, checked_labels, encode_labels
 from bayeswater.data.matrix import column_name
+from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
 from bayeswater.errors import DataError, StatisticsError
@@ -118,7 +119,13 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         if target is not None:
             return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
         require_no_checkpoint(checkpoint)
-        return self._fit_at_once(held(X), y, sample_weight)
+        if sample_weight is None:
+            return self._fit_at_once(held(X), y, None)
+        flat = self._checked_labels(y)
+        weight = checked_weight(sample_weight, len(flat))
+        X, flat, positive = without_zero_rows(held(X), flat, weight)
+        with places_told(np.ones(len(flat), dtype=bool) if weight is None else weight > 0):
+            return self._fit_at_once(X, flat, positive)
 
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn from rows that are in memory."""

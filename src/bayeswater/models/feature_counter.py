@@ -22,6 +22,7 @@ class FeatureCounter:
     alpha: Any
     force_alpha: bool
     statistics_: Sums[FeatureSums]
+    _grouped_as: str | None = "margins"
 
     @abstractmethod
     def _log_probability(self, feature_sum: Array) -> Array:

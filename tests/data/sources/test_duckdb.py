@@ -1,11 +1,16 @@
 """Relations of DuckDB: the same rows as in memory, only the columns that are asked for, run anew each time."""
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from bayeswater.data.sources import source
+from bayeswater import CategoricalNB
+from bayeswater.data.sources import duckdb_groups, source
+from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import DataError
+from bayeswater.models.streaming import labelled
 
 duckdb = pytest.importorskip("duckdb", reason="relations of DuckDB are read where duckdb is installed")
 
@@ -63,3 +68,50 @@ def test_an_enum_declares_its_categories():
 def test_no_rows_are_refused():
     with pytest.raises(DataError, match="the DuckDB relation has no rows"):
         local_rows(relation("SELECT 1 AS x WHERE false")).sum(len, ["x"])
+
+
+# ---------------------------------------------------------------------- groups that DuckDB counts
+
+
+def people(n_rows: int = 3000) -> pa.Table:
+    rng = np.random.default_rng(5)
+    colour = np.where(rng.random(n_rows) < 0.1, None, rng.choice(["red", "blue"], n_rows).astype(object))
+    label = np.where(rng.random(n_rows) < 0.02, None, rng.choice(["no", "yes"], n_rows).astype(object))
+    flag, size = rng.random(n_rows) < 0.3, rng.integers(0, 4, n_rows)
+    return pa.table({'a "b"': colour, "flag": flag, "size": size, "class": label})
+
+
+@pytest.fixture
+def few_rows_at_first(monkeypatch):
+    monkeypatch.setattr(labelled, "SAMPLED", 100)
+
+
+@pytest.mark.usefixtures("few_rows_at_first")
+@pytest.mark.filterwarnings("ignore:.*no value in 'class'")
+def test_categories_counted_by_duckdb_give_the_model_of_the_rows_bit_for_bit(monkeypatch):
+    table = people().drop_columns("size")
+    expected = CategoricalNB(missing="ignore").fit(table, target="class")
+    read = CategoricalNB(missing="ignore").fit([table], target="class")
+    monkeypatch.setattr(LocalRows, "sum", lambda *_, **__: pytest.fail("rows were counted one by one"))
+    model = CategoricalNB(missing="ignore").fit(duckdb.connect().from_arrow(table), target="class")
+    assert model.statistics_ == expected.statistics_ == read.statistics_
+
+
+@pytest.mark.usefixtures("few_rows_at_first")
+@pytest.mark.parametrize("limit", ["MOST_COLUMNS", "MOST_ENTRIES"])
+def test_many_columns_and_many_pairs_are_counted_row_by_row(monkeypatch, limit):
+    monkeypatch.setattr(duckdb_groups, limit, 1)
+    table = people().drop_columns("size").filter(pc.is_valid(people()["class"]))
+    found = duckdb.connect().from_arrow(table)
+    assert local_rows(found).margins(['a "b"', "flag"], "class") is None
+    expected = CategoricalNB(missing="ignore").fit(table, target="class")
+    assert CategoricalNB(missing="ignore").fit(found, target="class").statistics_ == expected.statistics_
+
+
+def test_numbers_declared_types_and_queries_that_fail_have_no_groups():
+    found = duckdb.connect().from_arrow(people())
+    assert local_rows(found).margins(["size"], "class") is None
+    assert local_rows(found).margins(["flag"], "size") is None
+    assert local_rows(found, types={"flag": "string"}).margins(["flag"], "class") is None
+    failing = relation("SELECT error('computed')::VARCHAR AS s, 'a' AS y FROM range(10)")
+    assert local_rows(failing).margins(["s"], "y") is None

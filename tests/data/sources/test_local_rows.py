@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,6 +120,14 @@ def test_the_division_into_files_and_the_format_do_not_show(tmp_path, shape, cut
     assert found.rows == tuple(tuple(row.values()) for row in TABLE.to_pylist())
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_are_counted_also_where_no_column_is_looked_at(tmp_path, shape):
+    rows = local_rows(files(tmp_path, shape, [20]))
+    assert rows.sum(lambda table: Total(table.num_rows, (tuple(table.column_names),)), []).x == TABLE.num_rows
+    answers = rows.map(lambda table: pa.table({"n": range(table.num_rows)}), pa.schema([("n", pa.int64())]), [])
+    assert sum(answer.num_rows for answer in answers) == TABLE.num_rows
+
+
 @given(st.lists(st.integers(0, TABLE.num_rows), max_size=8).map(sorted))
 def test_the_division_into_batches_does_not_show(cuts):
     tables = [TABLE.slice(a, b - a) for a, b in zip([0, *cuts], [*cuts, TABLE.num_rows], strict=True)]
@@ -220,6 +229,27 @@ def test_whatever_head_was_looked_at_a_sum_has_all_rows(tmp_path, shape, columns
     for start in told[::9]:
         rows.head(TABLE.column_names, 30)
         assert rows.sum(Total.of, TABLE.column_names, start=start) == whole()
+
+
+@pytest.fixture
+def _eager_threads():
+    """Let threads take turns after every few steps."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_eager_threads")
+def test_threads_that_look_at_the_head_and_sum_at_once_have_all_rows_each(tmp_path):
+    rows = local_rows(write(TABLE, tmp_path / "rows.parquet"))
+
+    def read(_: int) -> int:
+        rows.head(["n"], 10)
+        return rows.sum(lambda table: table.num_rows, ["n"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(read, range(200))) == {TABLE.num_rows}
 
 
 def test_types_declared_after_the_head_are_those_of_the_sum(tmp_path):

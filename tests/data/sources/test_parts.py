@@ -10,8 +10,9 @@ import pytest
 
 from bayeswater.data.sources.column_types import wider_type
 from bayeswater.data.sources.recognising import local_rows
+from bayeswater.data.sources.rows import HEAD_ROWS
 from bayeswater.data.sources.source import TypesWidened
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import DataError, PrecisionWarning, SchemaError
 
 DICTIONARY = pa.dictionary(pa.int8(), pa.string())
 
@@ -51,10 +52,20 @@ def test_two_types_have_one_that_holds_the_cells_of_both_or_none(a, b, wider):
 
 
 def test_whole_numbers_and_numbers_with_points_are_numbers(tmp_path):
-    big = 2**53 + 1  # no float: rounded as "9007199254740993.0" in a text is
-    rows = local_rows(files(tmp_path, pa.table({"x": [1, big]}), pa.table({"x": [0.5]})))
+    rows = local_rows(files(tmp_path, pa.table({"x": [1, 2**60]}), pa.table({"x": [0.5]})))
     assert rows.schema.types == [pa.float64()]
-    assert cells(rows, "x") == [1.0, float(big), 0.5]
+    assert cells(rows, "x") == [1.0, 2.0**60, 0.5]  # a power of two is a float, and no warning is given
+
+
+def test_whole_numbers_that_rounding_makes_one_are_warned_of_with_file_and_column(tmp_path):
+    big = 2**53 + 1  # no float: rounded as "9007199254740993.0" in a text is
+    gap = pa.table({"x": [float("nan")], "y": [1]})  # pandas writes a gap in whole numbers so
+    pattern = files(tmp_path, gap, pa.table({"x": [big - 1, big], "y": [1, 2]}))
+    message = r"1\.parquet: column 'x' holds whole numbers beyond 2\*\*53.*types=\{'x': 'integer'\}"
+    with pytest.warns(PrecisionWarning, match=message):
+        assert cells(local_rows(pattern), "x")[1:] == [2.0**53, 2.0**53]
+    assert cells(local_rows(pattern, columns=["y"]), "y") == [1, 1, 2]
+    assert cells(local_rows(pattern, types={"x": "integer"}), "x") == [None, big - 1, big]
 
 
 def test_a_category_and_a_text_are_texts(tmp_path):
@@ -130,12 +141,19 @@ def test_a_table_that_lacks_a_column_is_refused_by_number_and_row():
 
 
 def test_a_type_that_changes_on_the_way_is_refused_with_both():
-    message = r"column 'x' holds double in table 1 \(from row 2 on\), and int64 before it; .*types=\{'x': 'number'\}"
-    tables = [pa.table({"x": [1]}), pa.table({"x": [0.5]})]
+    tables = [pa.table({"x": range(HEAD_ROWS)}), pa.table({"x": [0.5]})]
+    message = r"column 'x' holds double in table 1 \(from row 65,537 on\), and int64 before .*types=\{'x': 'number'\}"
     with pytest.raises(SchemaError, match=message):
         local_rows(iter(tables)).sum(len, ["x"])
-    assert cells(local_rows(iter(tables), types={"x": "number"}), "x") == [1.0, 0.5]
-    assert cells(local_rows(iter(tables[::-1])), "x") == [0.5, 1.0]
+    assert local_rows(iter(tables), types={"x": "number"}).sum(len, ["x"]) == HEAD_ROWS + 1
+    assert local_rows(iter(tables[::-1])).sum(len, ["x"]) == HEAD_ROWS + 1
+
+
+def test_tables_that_come_but_once_are_looked_ahead_at_where_no_first_rows_were_asked_for():
+    tables = [pa.table({"x": [1]}), pa.table({"x": [0.5]})]
+    assert local_rows(iter(tables)).sum(lambda table: table["x"].to_pylist(), ["x"]) == [1.0, 0.5]
+    (answer,) = local_rows(iter(tables)).map(lambda table: table, pa.schema([("x", pa.float64())]), ["x"])
+    assert answer["x"].to_pylist() == [1.0, 0.5]
 
 
 LATER = {

@@ -94,6 +94,13 @@ def test_where_nobody_knows_how_much_will_come_it_is_refused_as_soon_as_it_is_to
         read(SOURCES[kind](tmp_path))
 
 
+@pytest.mark.parametrize("rows", [Pieces([TABLE]), local_rows(iter([TABLE.slice(0, BATCH)]))], ids=["engine", "batch"])
+def test_a_single_piece_that_is_too_large_is_refused(rows, monkeypatch):
+    monkeypatch.setattr(limits, "HELD_BYTES", TABLE.slice(0, BATCH).nbytes - 1)
+    with pytest.raises(ResourceLimitError, match=r"the rows of the \w+, which a forest needs in memory at once, would"):
+        read(rows)
+
+
 def test_who_asked_is_told_how_far_reading_has_come(tmp_path):
     rows, told = local_rows(parquet(tmp_path)), []
     rows.progress = lambda progress: told.append(progress.n_rows)

@@ -1,5 +1,6 @@
 """`fit(source, target=...)`: which columns are read how often, and what is refused."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,9 @@ from bayeswater import (
     ResourceLimitError,
     SchemaError,
 )
+from bayeswater.kernels import column_look, number_columns
 from bayeswater.models.streaming import labelled
+from bayeswater.statistics import key_counts
 
 N = 300
 RNG = np.random.default_rng(0)
@@ -375,3 +378,19 @@ def test_a_pandas_frame_of_few_rows_is_fitted_as_ever():
     model = AODE().fit(frame, target="income")
     assert model.statistics_ == AODE().fit(frame.drop(columns="income"), frame["income"]).statistics_
     assert isinstance(model.sample(2)[0], pd.DataFrame)
+
+
+def test_how_long_columns_are_divided_into_files_shows_in_no_bit(tmp_path, monkeypatch):
+    monkeypatch.setattr(number_columns, "LONG", 0)  # these columns are not long yet
+    monkeypatch.setattr(key_counts, "MOST_BUCKETS", 512)
+    monkeypatch.setattr(column_look, "NEAR", 4)
+    rng = np.random.default_rng(3)
+    table = pa.table({"size": rng.normal(size=6000), "tail": rng.standard_cauchy(6000), "c": rng.choice([*"ab"], 6000)})
+    models = []
+    for name, cuts in (("one", [0, 6000]), ("two", [0, 1777, 6000]), ("many", [*range(0, 6000, 601), 6000])):
+        (tmp_path / name).mkdir()
+        for i, (start, stop) in enumerate(pairwise(cuts)):
+            pa.parquet.write_table(table.slice(start, stop - start), tmp_path / name / f"{i:02}.parquet")
+        models.append(NaiveBayes().fit(str(tmp_path / name / "*.parquet"), target="c"))
+    assert models[0].statistics_ == models[1].statistics_ == models[2].statistics_
+    assert models[0].statistics_ == NaiveBayes().fit(table.select(["size", "tail"]), table["c"]).statistics_

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from bayeswater.errors import DataError, ParameterError, nearest_names
+from bayeswater.errors import DataError, ParameterError, PrecisionWarning, nearest_names, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,6 +74,8 @@ def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: s
         column, kind = table.column(place), types.get(name)
         if kind is None or column.type == kind:
             continue
+        if pa.types.is_integer(kind) and pa.types.is_floating(column.type):
+            column = with_gaps(column)  # a gap has made whole numbers floats
         try:
             column = column.cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -163,14 +165,48 @@ def whole_numbers(cells: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedA
     ([1, None], None)
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     is_float = pa.types.is_floating(cells.type)
     if not (pa.types.is_integer(kind) and (is_float or pa.types.is_integer(cells.type))):
         return None
     if is_float:
-        cells = pc.if_else(pc.is_nan(cells), pa.scalar(None, cells.type), cells)
+        cells = with_gaps(cells)
     return cells.cast(kind) if fits(cells, kind) else None
+
+
+def with_fractions(cells: "pa.ChunkedArray", field: "pa.Field", where: str) -> "pa.ChunkedArray":
+    """Give whole numbers in a type with fractions, rounded as those are that are written with a point.
+
+    A warning names the column and the file where different numbers may have become one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return cells.cast(field.type)
+    except pa.ArrowInvalid:  # one of them is large, and may be a power of two all the same
+        rounded = cells.cast(field.type, safe=False)
+    if not pc.all(pc.equal(rounded.cast(cells.type, safe=False), cells)).as_py():
+        warn_user(
+            f"{where}: column {field.name!r} holds whole numbers beyond 2**53, which are rounded, so that different "
+            f"ones may become one: the column is read as {field.type}, since other rows have fractions or gaps; to "
+            f"keep them apart, {said_by_types(field.name, 'integer')}",
+            PrecisionWarning,
+        )
+    return rounded
+
+
+def with_gaps(numbers: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Give numbers with fractions, null where they are NaN.
+
+    >>> import pyarrow as pa
+    >>> with_gaps(pa.chunked_array([[1.0, float("nan")]])).to_pylist()
+    [1.0, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.is_nan(numbers), pa.scalar(None, numbers.type), numbers)
 
 
 def first_misfit(cells: "pa.ChunkedArray", kind: "pa.DataType") -> int:

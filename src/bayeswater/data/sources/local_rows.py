@@ -11,11 +11,13 @@ from contextlib import closing
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bayeswater.data.sources.beside import worked_beside
 from bayeswater.data.sources.columnar import ColumnarSource
 from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
+from bayeswater.data.sources.groups import Margin
 from bayeswater.data.sources.parts import (
     Part,
     agreed_schema,
@@ -71,6 +73,7 @@ class LocalRows(Rows):
     ) -> None:
         self.parts, self.name, self.progress = list(parts), name, progress
         self._columns = columns
+        self._lock = Lock()  # of what follows: threads may read the same rows at once
         self._kept: list[PartPiece] = []  # the first rows, as `head` has read them, and the rest of them
         self._rest: Generator[PartPiece, None, None] | None = None
         self._kept_columns: list[str] = []
@@ -147,7 +150,7 @@ class LocalRows(Rows):
             found = _first(rest, n_rows)
             if all(isinstance(part, ColumnarSource) for part in self.parts):
                 # They have large pieces, and hold no threads and no cursor while they wait for the next reading.
-                self._kept, self._rest, self._kept_columns = found, rest, list(columns)
+                self._let_go(found, rest, columns)
             else:
                 rest.close()
         else:
@@ -212,6 +215,11 @@ class LocalRows(Rows):
                 yield table if table.schema.equals(schema) else table.select(schema.names).cast(schema)
                 del table
 
+    def margins(self, columns: Sequence[str], target: str) -> list[Margin] | None:
+        """Let a query count how often cells meet the labels, where it is all there is to read and can."""
+        only = self.parts[0] if len(self.parts) == 1 else None
+        return only.margins(columns, target) if isinstance(only, Stream) else None
+
     # ------------------------------------------------------------------ how they are read
 
     def _worked_on(
@@ -219,12 +227,13 @@ class LocalRows(Rows):
     ) -> "_Results[T]":
         self.require_columns(columns)
         n_rows = start.n_rows
+        read = columns or self.schema.names[:1]  # without a column there are no rows
 
         def work(batch: Batch) -> T:
             with rows_named(batch.stretches):
-                return of(batch.table)
+                return of(batch.table if columns else batch.table.select([]))
 
-        with closing(self._begun(columns, start)) as pieces:
+        with closing(self._begun(read, start)) as pieces:
             batches = cut_batches(pieces, batch_rows(max(len(columns), n_answers)), start)
             with closing(worked_beside(work, batches)) as results:
                 for batch, result in results:
@@ -241,13 +250,19 @@ class LocalRows(Rows):
 
     def _begun(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
         """Begin to read the columns, or go on behind the first rows where `head` has read them."""
-        if not self.can_be_reread:
-            self._require_unread()
-            self._is_used_up = True
-        elif start != START or self._kept_columns != list(columns):
-            self._let_go()
-        kept, rest = self._kept, self._rest or self._read(columns, start)
-        self._kept, self._rest = [], None
+        with self._lock:
+            if not self.can_be_reread:
+                self._require_unread()
+                self._is_used_up = True
+            kept, rest, is_same = self._kept, self._rest, start == START and self._kept_columns == list(columns)
+            self._kept, self._rest = [], None
+        if rest is not None and self.can_be_reread and not is_same:
+            rest.close()
+            kept, rest = [], None
+        if rest is None:
+            if not self.can_be_reread:
+                self._look_ahead(min(HEAD_ROWS, batch_rows(len(self.schema))))
+            rest = self._read(columns, start)
         kept.reverse()  # taken from the end, so that none is held longer than it is needed
         with closing(rest):
             for part, name, piece in chain(iter(lambda: kept.pop() if kept else None, None), rest):
@@ -256,13 +271,26 @@ class LocalRows(Rows):
 
     def __getstate__(self) -> dict[str, object]:
         """Leave the first rows and their open files behind, where they can be read again."""
-        return self.__dict__ | ({"_kept": [], "_rest": None} if self.can_be_reread else {})
+        state = self.__dict__ | ({"_kept": [], "_rest": None} if self.can_be_reread else {})
+        del state["_lock"]
+        return state
 
-    def _let_go(self) -> None:
-        """Forget the first rows that were kept, and close their files."""
-        if self._rest is not None:
-            self._rest.close()
-        self._kept, self._rest = [], None
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Have a lock of its own."""
+        self.__dict__.update(state, _lock=Lock())
+
+    def _let_go(
+        self,
+        kept: Sequence[PartPiece] = (),
+        rest: Generator[PartPiece, None, None] | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
+        """Forget the first rows that were kept, for others or for none, and close their files."""
+        with self._lock:
+            before = self._rest
+            self._kept, self._rest, self._kept_columns = list(kept), rest, list(columns)
+        if before is not None:
+            before.close()
 
     def _read(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
         """Read the parts one after the other, in the types that all agree on."""

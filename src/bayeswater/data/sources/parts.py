@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from bayeswater.data.frames import STORED
-from bayeswater.data.sources.column_types import cast_columns, said_by_types, wider_type
+from bayeswater.data.sources.column_types import cast_columns, said_by_types, wider_type, with_fractions
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.errors import SchemaError, nearest_names
 
@@ -138,8 +138,7 @@ def conformed(table: "pa.Table", schema: "pa.Schema", where: str, first_row: int
         if field.type == wanted.type or field.metadata == STORED:
             continue
         if pa.types.is_integer(field.type) and pa.types.is_floating(wanted.type):
-            # large integers are rounded, as they are where the number is written with a point
-            table = table.set_column(place, wanted, table.column(place).cast(wanted.type, safe=False))
+            table = table.set_column(place, wanted, with_fractions(table.column(place), wanted, where))
         else:
             changed[field.name] = wanted.type
     return cast_columns(table, changed, where, first_row)

@@ -6,11 +6,13 @@ hands us a query has imported it.
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import read_frame
 from bayeswater.data.sources.columnar import BUFFER_BYTES, ParquetSource
+from bayeswater.data.sources.duckdb_groups import margins, quoted
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.source import BATCH_ROWS
 from bayeswater.data.sources.streams import Stream, marked_table
@@ -100,13 +102,13 @@ def _is_relation(source: Any) -> bool:
 
 def _relation(relation: Any, types: Types) -> Stream:
     def begin(names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        chosen = relation.project(quoted)
+        chosen = relation.project(", ".join(map(quoted, names)))
         read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_record_batch
         yield from read(BATCH_ROWS)
 
     schema = relation.limit(0).to_arrow_table().schema
-    return Stream("the DuckDB relation", begin, schema=schema, identity=None, types=types)
+    counted = None if types else partial(margins, relation)
+    return Stream("the DuckDB relation", begin, schema=schema, identity=None, types=types, margins=counted)
 
 
 # ---------------------------------------------------------------------- polars

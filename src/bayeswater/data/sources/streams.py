@@ -18,6 +18,7 @@ from bayeswater.data.sources.column_types import (
     wider_type,
     without_views,
 )
+from bayeswater.data.sources.groups import Margin
 from bayeswater.data.sources.parts import chosen_fields, conformed
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.data.sources.source import TypesWidened
@@ -42,6 +43,7 @@ class Stream:
     n_rows : where it is known
     identity : what is different where the rows may be, if anything; None where their order may be too
     types : Arrow types of columns by name, in the place of those the tables have
+    margins : counts how often cells of some columns meet labels, where it can without giving rows
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Stream:
         n_rows: int | None = None,
         identity: tuple[object, ...] | None = (),
         types: "Mapping[str, pa.DataType] | None" = None,
+        margins: "Callable[[Sequence[pa.Field], pa.Field], list[Margin] | None] | None" = None,
     ) -> None:
         self.name, self.can_be_reread, self.n_rows = name, can_be_reread, n_rows
+        self._margins = margins
         self._begin, self._given_schema, self._identity = begin, schema, identity
         self._types = dict(types or {})
         self._wider: dict[str, pa.DataType] = {}  # what later tables hold
@@ -131,6 +135,12 @@ class Stream:
     def declare(self, types: "Mapping[str, pa.DataType]") -> None:
         """Fix the types of columns; those that were given before stay as they are."""
         self._types = {**types, **self._types}
+
+    def margins(self, columns: Sequence[str], target: str) -> list[Margin] | None:
+        """Count how often cells of each column meet the labels, where that takes no rows."""
+        if self._margins is None or self._types:
+            return None
+        return self._margins([self.schema.field(name) for name in columns], self.schema.field(target))
 
     def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
         """Give the rows from a place on, or from all; those before it are read, and passed over."""

@@ -60,7 +60,8 @@ class Room:
     way_out: str
 
     def __call__(self, table: "pa.Table") -> "Held":
-        """Hold a table."""
+        """Hold a table; one that is too large by itself is refused where it lies, before it travels."""
+        self.require(table.nbytes, "the rows")
         return Held((table,), table.nbytes, self)
 
     def require(self, n_bytes: float, which: str) -> None:
