@@ -49,7 +49,7 @@ SINGLE_QUERIES = 20
 SEVEN_DIGITS = 2e-7
 N_PATTERNS = 5
 AT_MOST_COLD, AT_MOST_CACHED = 4.0, 0.3
-MANY_TREES = "insurance, trees of 750 patterns"
+NUMBA = "numba itself"
 PYAGRUM_ROWS, PGMPY_ROWS = 25, 1
 
 PROTOTYPE = {  # pyAgrum's time by its own: any pattern, one pattern
@@ -178,8 +178,7 @@ def network_queries(folder: Path = FOLDER, names: Any = ("asia", *PROTOTYPE)) ->
 def network_compile_times(folder: Path = FOLDER) -> Iterator[dict[str, Any]]:
     """Seconds that first calls take over later ones in one process, with an empty cache of compiled code and a full.
 
-    The calls are those of users. What numba takes to start is told apart and counted; the loops that make trees for
-    patterns are told apart and not counted: they are compiled where hundreds of patterns have many rows each.
+    The calls are those of users, and need all loops of inference; what numba takes to start is told apart.
     """
     if not all((folder / f"{name}.bif").exists() for name in ("alarm", "andes", "insurance")):
         return
@@ -191,9 +190,9 @@ def network_compile_times(folder: Path = FOLDER) -> Iterator[dict[str, Any]]:
     lines = {call: [seconds for run in runs for seconds in run[call]] for call in runs[0]}
     for call, seconds in lines.items():
         yield {"first call": call} | dict(zip(columns, seconds, strict=True))
-    together = [sum(column) for column in zip(*(lines[call] for call in lines if call != MANY_TREES), strict=True)]
+    together = [sum(column) for column in zip(*(lines[call] for call in lines if call != NUMBA), strict=True)]
     yield {
-        "first call": "all but the trees",
+        "first call": "all calls",
         **dict(zip(columns, together, strict=True)),
         "cold at most": AT_MOST_COLD,
         "from cache at most": AT_MOST_CACHED,
@@ -215,11 +214,11 @@ def first_calls(folder: Path) -> dict[str, tuple[float, float]]:
         "alarm, Gibbs sampling": partial(
             cases["alarm"].network.query, "LVFAILURE", {"BP": "LOW"}, method="gibbs", standard_error=0.01
         ),
-        MANY_TREES: all_posteriors("insurance", _rows_of_patterns(cases["insurance"], 750, 100)),
+        "insurance, 750 patterns": all_posteriors("insurance", _rows_of_patterns(cases["insurance"], 750, 100)),
     }
     begin = process_time(), perf_counter()
     compiled(lambda x: x)(1)
-    found = {"numba itself": (process_time() - begin[0], perf_counter() - begin[1])}
+    found = {NUMBA: (process_time() - begin[0], perf_counter() - begin[1])}
     with threads(1):
         for name, call in calls.items():
             times = []

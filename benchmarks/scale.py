@@ -76,7 +76,7 @@ def pair_fits(sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 def _compared(model: str, path: Path, n_rows: int, format: str, turns: int) -> dict[str, Any]:
     fits, decodes = [], []
-    for _ in range(turns if n_rows < 50_000_000 else 1):
+    for _ in range(turns if n_rows < 50_000_000 else min(turns, 3)):
         decodes.append(in_fresh_process("benchmarks.scale", "decode", format, str(path)))
         fits.append(in_fresh_process("benchmarks.scale", "fit", model, str(path)))
     seconds = {name: median(found["seconds"] for found in runs) for name, runs in (("fit", fits), ("decode", decodes))}

@@ -237,8 +237,7 @@ OF_NETWORKS = (
     Planned(
         "Network inference, compile time",
         "What first calls take over later ones in one process, in seconds of the processor and of the clock, with an "
-        "empty cache of compiled code and with a full one. What numba takes to start is counted; the loops that make "
-        "trees, compiled where hundreds of patterns have many rows each, are told apart.",
+        "empty cache of compiled code and with a full one. What numba takes to start is told apart.",
         lambda extent: network_compile_times(),
         _path(NETWORKS),
     ),

@@ -81,7 +81,7 @@ def test_a_tree_holds_every_family_and_each_variable_in_one_connected_part(use_l
     rng = np.random.default_rng(3)
     for factors in networks():
         roles = some_roles(rng, factors)
-        tree = build_tree(elimination_of(factors, roles, MIN_FILL, use_loop), factors.card_array, use_loop=use_loop)
+        tree = build_tree([elimination_of(factors, roles, MIN_FILL, use_loop)], factors.card_array)
         scopes = [set(tree.scope(c)) for c in range(len(tree.parent))]
         for c, parent in enumerate(tree.parent):
             assert parent < c

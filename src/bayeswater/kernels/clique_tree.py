@@ -6,16 +6,21 @@ placed, that holds its separator (the variables it shares with all that was plac
 is taken, since every message costs a multiplication in each cell of the clique that receives it. Each part of the
 forest is then rooted at its largest clique, which is passed through only once.
 
+Sets of variables and of cliques are the bits of whole numbers: what holds a separator is found by a few steps on all
+cliques at once, which needs no compiled loop.
+
 A clique lists the variables of its separator first. So the cells of one state of the separator stand together, and
 the sum over them is a message cell without an index.
 """
 
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.elimination_order import Elimination
+from bayeswater.kernels.elimination_order import Elimination, bits_of
 from bayeswater.typing import Array
 
 
@@ -42,136 +47,130 @@ class CliqueTree(NamedTuple):
         return self.variable[self.start[clique] : self.start[clique + 1]].tolist()
 
 
-def build_tree(elimination: Elimination, cards: Array, *, use_loop: bool) -> CliqueTree:
-    """Build the tree of an elimination of variables with `cards` states."""
-    n, n_steps = len(cards), len(elimination.order)
-    arrays = np.full((3, n), -1, dtype=np.int64)
-    work, member = np.full((11, n_steps + 1), -1, dtype=np.int64), np.zeros((n_steps, n), dtype=np.uint8)
-    variable, weight = np.empty(n_steps + len(elimination.neighbour), dtype=np.int64), np.ones((3, n_steps))
-    parent, start, n_shared = np.empty(n_steps, dtype=np.int64), np.zeros(n_steps + 1, dtype=np.int64), work[10]
-    loop = _build_tree_loop if use_loop else _build_tree_loop.loop
-    k = loop(*elimination, cards, parent, start, variable, work, member, weight, arrays)
+def build_tree(eliminations: Iterable[Elimination], cards: Array) -> CliqueTree:
+    """Build the tree of the elimination, of variables with `cards` states, whose cliques have the fewest cells."""
+    size = cards.astype(np.float64).tolist()
+    cliques = min((_Cliques.of(elimination, size) for elimination in eliminations), key=lambda one: sum(one.weight))
+    above = cliques.hung()
+    _root_at_largest(above, cliques.weight)
+    return _laid_out(above, cliques, size)
+
+
+class _Cliques(NamedTuple):
+    """The cliques that no other holds, from that of the last step to that of the first."""
+
+    order: list[int]  # (n_steps,) variables
+    turn: Array  # (n_variables,) their steps, -1 for none
+    of_step: list[int]  # (n_steps,) clique that holds the variable and its neighbours
+    scopes: list[list[int]]
+    weight: list[float]  # cells
+    separators: list[list[int]]
+    following: list[int]  # clique of the step after the last one that each holds, -1 for none
+
+    @classmethod
+    def of(cls, elimination: Elimination, size: Sequence[float]) -> "_Cliques":
+        """Take the cliques from an elimination of variables with so many states each."""
+        order, neighbour = elimination.order.tolist(), elimination.neighbour.tolist()
+        around = [neighbour[i:j] for i, j in pairwise(elimination.start.tolist()[: len(order) + 1])]
+        turn = np.full(len(size), -1, dtype=np.int64)
+        turn[order] = np.arange(len(order))
+        holder, last, following = _held(around, turn.tolist())
+        steps = sorted(last, key=last.__getitem__, reverse=True)
+        number = {i: c for c, i in enumerate(steps)}
+        scopes = [[order[i], *around[i]] for i in steps]
+        after = [following[last[i]] for i in steps]
+        return cls(
+            order,
+            turn,
+            [number[i] for i in holder],
+            scopes,
+            [prod([size[v] for v in scope]) for scope in scopes],
+            [around[last[i]] for i in steps],
+            [number[holder[i]] if i >= 0 else -1 for i in after],
+        )
+
+    def hung(self) -> list[int]:
+        """Give the clique that each one hangs on, -1 for none: the smallest before it that has its separator."""
+        above, holding = list(self.following), [0] * len(self.turn)  # cliques so far with each variable
+        for c, scope in enumerate(self.scopes):
+            if above[c] >= 0:
+                candidates = -1
+                for v in self.separators[c]:
+                    candidates &= holding[v]
+                above[c] = min([above[c], *bits_of(candidates)], key=self.weight.__getitem__)
+            for v in scope:
+                holding[v] |= 1 << c
+        return above
+
+
+def _held(around: Sequence[Sequence[int]], turn: Sequence[int]) -> tuple[list[int], dict[int, int], list[int]]:
+    """Find the step whose clique holds that of each step, the last step that each such clique holds, and what follows.
+
+    What follows a step is the first turn of its neighbours, -1 if it has none.
+    """
+    n_steps = len(around)
+    following = [min([turn[v] for v in others], default=-1) for others in around]
+    holder = list(range(n_steps))
+    last = dict(enumerate(holder))
+    for i, first in enumerate(following):
+        if first >= 0 and holder[first] == first and len(around[i]) == 1 + len(around[first]):
+            holder[first] = holder[i]
+            last[holder[i]] = first
+            del last[first]
+    return holder, last, following
+
+
+def _root_at_largest(above: list[int], weight: Sequence[float]) -> None:
+    """Turn the edges of each part on the way from its root to its largest clique."""
+    part: list[int] = []
+    largest: dict[int, int] = {}
+    for c, upper in enumerate(above):
+        part.append(c if upper < 0 else part[upper])
+        if upper < 0 or weight[c] > weight[largest[part[c]]]:
+            largest[part[c]] = c
+    for at in largest.values():
+        below = -1
+        while at >= 0:
+            above[at], below, at = below, at, above[at]
+
+
+def _laid_out(above: Sequence[int], cliques: _Cliques, size: Sequence[float]) -> CliqueTree:
+    """Number the cliques with parents before children, depth first."""
+    scopes, weight = cliques.scopes, cliques.weight
+    children: list[list[int]] = [[] for _ in above]
+    waiting: list[int] = []
+    for c, upper in enumerate(above):
+        (waiting if upper < 0 else children[upper]).append(c)
+    waiting.reverse()
+    number = [-1] * len(above)
+    sequence: list[int] = []
+    while waiting:
+        c = waiting.pop()
+        number[c] = len(sequence)
+        sequence.append(c)
+        waiting += children[c]
+    parent = [number[above[c]] if above[c] >= 0 else -1 for c in sequence]
+    variables: list[int] = []
+    start, n_shared, n_own = [0], [], []
+    host, home = np.full((2, len(size)), -1, dtype=np.int64)
+    for c in sorted(sequence, key=lambda c: (weight[c], number[c]), reverse=True):
+        host[scopes[c]] = number[c]  # the last to say so is the smallest, the first of equals
+    for c in sequence:
+        placed = set(scopes[above[c]] if above[c] >= 0 else ())
+        shared = [v for v in scopes[c] if v in placed]
+        variables += shared + [v for v in scopes[c] if v not in placed]
+        start.append(len(variables))
+        n_shared.append(len(shared))
+        n_own.append(prod([size[v] for v in shared]))
+    home[cliques.order] = [number[c] for c in cliques.of_step]
     return CliqueTree(
-        parent[:k], start[: k + 1], variable[: start[k]], n_shared[:k], weight[1, :k], weight[2, :k], *arrays
+        np.array(parent, dtype=np.int64),
+        np.array(start, dtype=np.int64),
+        np.array(variables, dtype=np.int64),
+        np.array(n_shared, dtype=np.int64),
+        np.array([weight[c] for c in sequence], dtype=np.float64),
+        np.array(n_own, dtype=np.float64),
+        host,
+        home,
+        cliques.turn,
     )
-
-
-@compiled
-def _build_tree_loop(order, step_start, neighbour, cards, parent, start, variable, work, member, weights, arrays):  # type: ignore[no-untyped-def]
-    n_steps = order.shape[0]
-    host, home, turn = arrays[0], arrays[1], arrays[2]
-    following, holder, top, holds, place = work[0], work[1], work[2], work[3], work[4]
-    upper, child, sibling, stack, number, n_shared = work[5], work[6], work[7], work[8], work[9], work[10]
-    weight, n_states, n_own = weights[0], weights[1], weights[2]
-    for i in range(n_steps):
-        turn[order[i]] = i
-        holder[i] = i
-        top[i] = i
-    # The next step of a step is the first one of its neighbours. A step inside another is held by it; the top of a
-    # clique is the last step of the chain that it holds.
-    for i in range(n_steps):
-        first = n_steps
-        for k in range(step_start[i], step_start[i + 1]):
-            if turn[neighbour[k]] < first:
-                first = turn[neighbour[k]]
-        if first < n_steps:
-            following[i] = first
-            if (
-                holder[first] == first
-                and step_start[i + 1] - step_start[i] == 1 + step_start[first + 1] - step_start[first]
-            ):
-                holder[first] = holder[i]
-                top[holder[i]] = first
-    for i in range(n_steps):
-        if holder[i] == i:
-            holds[top[i]] = i
-    # Cliques from the last to the first, each hung on the smallest that holds its separator.
-    n_cliques = 0
-    for back in range(n_steps):
-        t = n_steps - 1 - back
-        i = holds[t]
-        if i >= 0:
-            c = n_cliques
-            n_cliques += 1
-            place[i] = c
-            member[c, order[i]] = 1
-            weight[c] = cards[order[i]]
-            for k in range(step_start[i], step_start[i + 1]):
-                member[c, neighbour[k]] = 1
-                weight[c] *= cards[neighbour[k]]
-            if following[t] >= 0:
-                best = place[holder[following[t]]]
-                for other in range(c):
-                    if weight[other] < weight[best]:
-                        k = step_start[t]
-                        while k < step_start[t + 1] and member[other, neighbour[k]]:
-                            k += 1
-                        if k == step_start[t + 1]:
-                            best = other
-                upper[c] = best
-    # Root each part at its largest clique: turn the edges on the way to it. `number` is the part, `stack` its largest.
-    for c in range(n_cliques):
-        number[c] = c
-        if upper[c] >= 0:
-            number[c] = number[upper[c]]
-        if upper[c] < 0 or weight[c] > weight[stack[number[c]]]:
-            stack[number[c]] = c
-    for c in range(n_cliques):
-        if number[c] == c:
-            below = -1
-            at = stack[c]
-            while at >= 0:
-                above = upper[at]
-                upper[at] = below
-                below = at
-                at = above
-    # Number them with parents before children, depth first.
-    depth = 0
-    for back in range(n_cliques):
-        c = n_cliques - 1 - back
-        if upper[c] < 0:
-            stack[depth] = c
-            depth += 1
-        else:
-            sibling[c] = child[upper[c]]
-            child[upper[c]] = c
-    for i in range(n_steps):
-        if holder[i] == i:
-            holds[place[i]] = i  # from here on: the step of each clique
-    at = 0
-    end = 0
-    while depth > 0:
-        depth -= 1
-        c = stack[depth]
-        above = upper[c]
-        number[c] = at
-        parent[at] = -1
-        if above >= 0:
-            parent[at] = number[above]
-        n_own[at] = 1.0
-        n_states[at] = weight[c]
-        i = holds[c]
-        for shared in range(1, -1, -1):
-            for k in range(step_start[i] - 1, step_start[i + 1]):
-                v = order[i]
-                if k >= step_start[i]:
-                    v = neighbour[k]
-                if (above >= 0 and member[above, v]) == (shared == 1):
-                    variable[end] = v
-                    end += 1
-                    if shared == 1:
-                        n_own[at] *= cards[v]
-                if host[v] < 0 or weight[c] < n_states[host[v]]:
-                    host[v] = at
-            if shared == 1:
-                n_shared[at] = end - start[at]
-        start[at + 1] = end
-        at += 1
-        below = child[c]
-        while below >= 0:
-            stack[depth] = below
-            depth += 1
-            below = sibling[below]
-    for i in range(n_steps):
-        home[order[i]] = number[place[holder[i]]]
-    return n_cliques

@@ -15,7 +15,10 @@ CALLS_OF_A_VARIABLE = 40
 """Calls for each variable where a tree, its products and its maps are made without compiled code."""
 
 CALLS_OF_A_TREE = 150
-"""Calls to make them with compiled code, and one more for each variable."""
+"""Calls to make them with compiled code."""
+
+CALLS_OF_A_CLIQUE = 5
+"""Calls for each variable besides, in hanging the cliques together."""
 
 STEPS_OF_A_MAP = 4
 """Of each cell in doing so."""
@@ -34,7 +37,7 @@ def of_looking(n_variables: int) -> float:
 
 def of_making(n_variables: int, n_cells: float, use_loop: bool) -> float:
     """Cells that making a tree is worth, its products and its maps."""
-    calls = CALLS_OF_A_TREE + n_variables if use_loop else CALLS_OF_A_VARIABLE * n_variables
+    calls = CALLS_OF_A_TREE + CALLS_OF_A_CLIQUE * n_variables if use_loop else CALLS_OF_A_VARIABLE * n_variables
     return CALL * calls + STEPS_OF_A_MAP * n_cells
 
 

@@ -95,10 +95,8 @@ class Plan:
 
 def make_plan(factors: Factors, roles: Roles, *, use_loop: bool) -> Plan:
     """Make the plan of fewest cells that the greedy rules find."""
-    cards = factors.card_array
     eliminations = (_eliminate(factors, roles, rule, use_loop=use_loop) for rule in (MIN_FILL, MIN_WEIGHT))
-    trees = (build_tree(elimination, cards, use_loop=use_loop) for elimination in eliminations)
-    return Plan(factors, roles, min(trees, key=lambda tree: tree.n_cells), use_loop)
+    return Plan(factors, roles, build_tree(eliminations, factors.card_array), use_loop)
 
 
 def make_steps(factors: Factors, roles: Roles) -> Steps:
