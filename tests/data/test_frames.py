@@ -122,6 +122,19 @@ def test_truths_among_numbers_are_0_and_1_whatever_comes_first(cells, truth):
     assert as_arrow(X["mixed"].to_numpy(), "mixed").to_pylist() == expected
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([True, 2**53 + 1, 2.5], r"'n' mixes values of types \['float', 'int'\].*9007199254740993"),
+        ([True, 2**63], r"'n' holds 9223372036854775808, a whole number too large"),
+        ([np.datetime64("2020-01-01")], r"'n' holds values of types \['datetime64'\]; give it one type"),
+    ],
+)
+def test_cells_that_arrow_cannot_read_are_named_with_their_column(cells, said):
+    with pytest.raises(DataError, match=said):
+        as_arrow(np.array(cells, dtype=object), "n")
+
+
 def test_a_frame_that_arrow_cannot_read_says_why():
     with pytest.raises(DataError, match=r"the frame cannot be read: .*; convert that column"):
         read_frame(pd.DataFrame({"a": pd.Series([object()], dtype=object)}))

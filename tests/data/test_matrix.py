@@ -30,6 +30,11 @@ def test_columns_without_a_name_are_counted():
     assert column_name(("a", "b"), 1) == "b"
 
 
+def test_what_is_hidden_in_masked_rows_of_a_list_is_missing():
+    rows = [*np.ma.masked_array([[1, 2], [3, 4]], [[False, True], [False, False]])]
+    np.testing.assert_array_equal(read_matrix(rows, "Model").values, [[1, np.nan], [3, 4]])
+
+
 def test_columns_are_made_of_one_array_or_of_several():
     first, second = np.arange(3.0), np.arange(2.0)
     in_pieces = ColumnPieces(((first, second), (second, first)), ("a", "b"))

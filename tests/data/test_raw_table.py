@@ -68,6 +68,8 @@ def test_masked_cells_of_any_kind_are_missing() -> None:
     hidden = [[True], [False]]
     assert read(np.ma.masked_array([[1], [2]], hidden)).arrow("x0").to_pylist() == [None, 2.0]
     assert read(np.ma.masked_array([["a"], ["b"]], hidden)).arrow("x0").to_pylist() == [None, "b"]
+    assert_array_equal(read([*np.ma.masked_array([[1], [2]], hidden)]).numbers("x0"), [np.nan, 2.0])
+    assert read([*np.ma.masked_array([["a"], ["b"]], hidden)]).arrow("x0").to_pylist() == [None, "b"]
     days = np.ma.masked_array(np.array([["2020-01-01"], ["2020-01-02"]], dtype="M8[D]"), hidden)
     assert read(days).arrow("x0").to_pylist() == [None, datetime.date(2020, 1, 2)]
 

@@ -71,6 +71,18 @@ def test_many_columns_are_counted_row_by_row(spark: Any, monkeypatch: pytest.Mon
     assert model.statistics_ == _here(CategoricalNB(missing="ignore"), frame).statistics_
 
 
+def test_labels_that_a_collation_takes_for_one_stay_apart(spark: Any) -> None:
+    pytest.importorskip("pyspark", "4.0", reason="columns have no collation before Spark 4")
+    rows = [("a", "p", 1.0), ("a", "P", 2.0), ("A", "q", 3.0), ("b", "q", 5.0)]
+    frame = spark.createDataFrame(rows, ["s", "y", "x"]).coalesce(1)
+    frame = frame.selectExpr("s COLLATE UTF8_LCASE AS s", "y COLLATE UTF8_LCASE AS y", "x")
+    (margin,) = SparkRows(frame).margins(["s"], "y")
+    pairs = zip(margin.cells.to_pylist(), margin.labels.to_pylist(), margin.n_rows.tolist(), strict=True)
+    assert sorted(pairs) == [("A", "q", 1), ("a", "P", 1), ("a", "p", 1), ("b", "q", 1)]
+    (spread,) = SparkRows(frame).spreads(["x"], "y", about_first=False)
+    assert dict(zip(spread.labels.to_pylist(), spread.n_rows.tolist(), strict=True)) == {"p": 1, "P": 1, "q": 2}
+
+
 def _numbers(n_rows: int = 3000) -> pd.DataFrame:
     rng = np.random.default_rng(11)
     columns = {

@@ -740,3 +740,17 @@ def test_the_row_that_is_named_is_counted_among_all_also_those_of_weight_zero(ki
         kind().fit(X, [0, 0, 0, 1, None, 1], weight)
     with pytest.raises(DataError, match="sample_weight is -1 in row 3"):
         kind().fit(X, Y, [0, 2, 0, -1, 1, 1])
+
+
+@pytest.mark.parametrize("kind", [*MODELS[:-1], NaiveBayes, GaussianClassifier, TAN])
+def test_the_row_that_is_named_is_counted_among_all_also_of_further_rows_and_of_those_to_forget(kind):
+    model, bad, weight = kind().fit(X, Y), cell(INF, row=4), [0, 2, 0, 1, 1, 1]
+    for further in (model.partial_fit, model.forget):
+        with pytest.raises(DataError, match="inf in row 4, column 'x1'"):
+            further(bad, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("kind", [*MODELS[:-1], NaiveBayes, GaussianClassifier, TAN])
+def test_the_row_that_is_named_is_counted_among_all_also_of_the_first_rows(kind):
+    with pytest.raises(DataError, match="inf in row 4, column 'x1'"):
+        kind().partial_fit(cell(INF, row=4), Y, classes=np.unique(Y), sample_weight=[0, 2, 0, 1, 1, 1])

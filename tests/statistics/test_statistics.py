@@ -285,6 +285,22 @@ def test_a_heavy_weight_counts_toward_the_largest_integer():
     assert sums_of(MultinomialNB, cells, [0], 2**30).columns.feature_sum.dtype == np.float64
 
 
+@pytest.mark.parametrize("compile_from", [1, np.inf], ids=["loop", "reference"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_weighted_sums_beyond_the_largest_integer_do_not_wrap(form, compile_from, monkeypatch):
+    monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", compile_from)
+    found = sums_of(MultinomialNB, form(np.array([[2**61, 1], [2**61, 1]])), [0, 1], [5, 1])
+    assert found.columns.feature_sum.tolist() == [[5 * 2.0**61, 5], [2.0**61, 1]]
+
+
+def test_weights_make_sums_of_the_type_that_as_many_rows_make():
+    cells, weight = np.full((9, 1), 2**50), np.array([1000, *[1] * 8])
+    weighted = sums_of(MultinomialNB, cells, weight, weight)
+    repeated = sums_of(MultinomialNB, cells.repeat(weight, axis=0), weight.repeat(weight))
+    assert weighted == repeated
+    assert weighted.columns.feature_sum.dtype == repeated.columns.feature_sum.dtype == np.int64
+
+
 def test_merging_beyond_the_largest_integer_is_refused_and_never_wraps():
     model = MultinomialNB().fit([[2**61]], [0])
     model = model + model

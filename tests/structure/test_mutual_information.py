@@ -105,3 +105,14 @@ def test_what_every_row_weighs_does_not_show(measure, power):
     X, y = table(0)
     weight = np.ldexp(np.ones(len(y)), power)  # products of such counts are beyond the range of floats
     np.testing.assert_array_equal(measure(counts_of(X, y, weight)), measure(counts_of(X, y, None)))
+
+
+@pytest.mark.parametrize("power", [-900, -600, 600, 900])
+@pytest.mark.parametrize("measure", [mutual_information, conditional_mutual_information])
+def test_rows_that_weigh_nothing_beside_the_others_do_not_show(measure, power):
+    X, y = table(0)
+    light = np.array([["d", "d", "d", "d"], ["d", "e", "a", None]], dtype=object)
+    heavy = np.ldexp(1.0, max(power, 0))
+    weight = np.append(np.full(len(y), heavy), np.full(2, np.ldexp(heavy, -abs(power))))
+    found = measure(counts_of(np.vstack([X, light]), np.append(y, ["no", "odd"]), weight))
+    np.testing.assert_allclose(found, measure(counts_of(X, y, None)), rtol=0, atol=ROUNDING)

@@ -222,10 +222,10 @@ def as_arrow(cells: Array, name: str) -> Any:
         return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
     except OverflowError:
         raise _beyond_64_bits(name, cells.tolist()) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, TypeError) as error:
         numbers = numbered_truths(cells.tolist())
         if numbers is not None:
-            return pa.chunked_array([pa.array(numbers, from_pandas=True)])
+            return as_arrow(np.array(numbers, dtype=object), name)
         kinds = type_names(cells.tolist())
         raise DataError(
             f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "

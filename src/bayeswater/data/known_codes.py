@@ -65,11 +65,16 @@ def holds_numbers(kind: "pa.DataType") -> bool:
 
 
 def _of_numbers(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> bool:
-    """Write the bins of numbers; say whether the states are bins, which have the names of their limits."""
+    """Write the bins of numbers; say whether the states are bins, which have the names of their limits, of all cells.
+
+    What is infinite is no number of a bin, and left to the encoder, which refuses it.
+    """
     cuts = None if variable.is_coded else cuts_named(variable.states)
     if cuts is None:
         return False
     values = column.cast("float64", safe=False).to_numpy()  # NaN where it is missing
+    if np.isinf(values).any():
+        return False
     np.copyto(codes, apply_cuts(values, np.array(cuts), closed="left"), casting="unsafe")
     return True
 

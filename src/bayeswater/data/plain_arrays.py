@@ -14,13 +14,15 @@ def computed(values: Any) -> Any:
 
 
 def unmasked(values: Any) -> Any:
-    """Put NaN, NaT or None for the cells that a masked array hides; leave everything else as it is.
+    """Put NaN, NaT or None for the cells that a masked array, or a list of such rows, hides; leave all else as it is.
 
     >>> unmasked(np.ma.masked_array([1, 2], [True, False]))
     array([nan,  2.])
     >>> unmasked(np.ma.masked_array(["a", "b"], [True, False]))
     array([None, 'b'], dtype=object)
     """
+    if isinstance(values, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in values):
+        return [unmasked(row) for row in values]
     if not isinstance(values, np.ma.MaskedArray):
         return values
     hidden = np.ma.getmaskarray(values)

@@ -101,7 +101,7 @@ def choose(scores: Scores, folds: Folds) -> Choice:
 def choose_few_parameters(
     scores: Scores, ways: Mapping[str, tuple[Fit, int]]
 ) -> tuple[str, CalibrationMap, dict[str, float]]:
-    """Name and fit the map of few parameters to use, and give the log-loss of each.
+    """Name and fit the map of few parameters to use, and give the log-loss of each; of none without rows.
 
     They are too few to fit noise once there are some dozens of rows, so the rows they are fitted on can judge them, at
     half the logarithm of the rows for each parameter (BIC). Unlike folds, that treats a row of weight w as w rows.
@@ -115,7 +115,8 @@ def choose_few_parameters(
     for name, (fit, n_parameters) in ways.items():
         fitted[name] = fit(used.log_proba, used.codes, used.weight)
         loss = -float(Scores(fitted[name].apply(used.log_proba), used.codes, used.weight).own @ used.weight)
-        tried[name] = loss / total if total else float("nan")
+        if total:
+            tried[name] = loss / total
         if n_parameters:
             price[name] = loss + 0.5 * n_parameters * np.log(max(total, 1.0))
     best = min(price, key=lambda name: price[name]) if len(used) else "unchanged"

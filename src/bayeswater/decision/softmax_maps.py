@@ -32,7 +32,7 @@ LEAST_LOG_ODDS = 1 / 20
 
 @dataclass(frozen=True)
 class Unchanged:
-    """No correction: what is chosen where none is shown to be needed."""
+    """No correction: what is left where there are no rows to learn one from."""
 
     @classmethod
     def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:

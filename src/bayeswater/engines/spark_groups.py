@@ -44,7 +44,7 @@ def margins(frame: Any, types: "pa.Schema") -> list[Margin] | None:
         for place, own in enumerate(slots)
     )
     names = [f"cell_{slot}" for slot in used]
-    long = frame.selectExpr(f"c{len(kinds)} AS label", f"stack({len(kinds)}, {pairs}) AS (place, {', '.join(names)})")
+    long = frame.selectExpr(_label_of(types), f"stack({len(kinds)}, {pairs}) AS (place, {', '.join(names)})")
     found: dict[int, list[Any]] = defaultdict(list)
     rows = long.groupBy("label", "place", *names).count().limit(MOST_ENTRIES + 1).collect()
     if len(rows) > MOST_ENTRIES:  # row by row, where a column of too many categories is named before memory is full
@@ -85,7 +85,7 @@ def spreads(frame: Any, types: "pa.Schema", pivot: Sequence[Any]) -> list[Spread
     ]
     from pyspark.sql import functions
 
-    apart = frame.selectExpr("spark_partition_id() AS piece", f"c{n_columns} AS label", *away)
+    apart = frame.selectExpr("spark_partition_id() AS piece", _label_of(types), *away)
     rows = apart.groupBy("piece", "label").agg(*map(functions.expr, asked)).collect()
     pieces: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
@@ -102,6 +102,14 @@ def spreads(frame: Any, types: "pa.Schema", pivot: Sequence[Any]) -> list[Spread
         labels = pa.array([row["label"] for row in some], label, from_pandas=True)
         found.append(Spread(labels, n, begin + shift, scatter, np.where(n[:, None] > 1, square, 0.0)))
     return found
+
+
+def _label_of(types: "pa.Schema") -> str:
+    """Ask for the last column as the label; text as plain strings, since a collation may take two for one."""
+    import pyarrow as pa
+
+    label = f"c{len(types) - 1}"
+    return f"{f'CAST({label} AS STRING)' if pa.types.is_string(types.types[-1]) else label} AS label"
 
 
 def _slot(kind: "pa.DataType") -> str | None:

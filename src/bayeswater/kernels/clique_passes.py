@@ -14,7 +14,9 @@ its part of the forest, by which it is divided in the end.
 Products of many factors may become too small for a float. `floor` tells how small those of a clique can be, from the
 least entries of the tables. Where that is too little, messages are divided by their largest entry (`scale`) and the
 least positive one is kept. A row of which any product might fall below `TINY` is marked and not answered; the same
-passes in logarithms answer it. So no state is ever lost on the way, and a sum of zero means impossible evidence.
+passes in logarithms answer it. So no state is lost where messages are collected, and a sum of zero means impossible
+evidence. What is handed down is the probability of a state times what the root collected, which is over `TINY`: a
+state that is less probable than 1e-57, given the evidence, may come out as zero.
 
 Only the passes are compiled, and they have few arrays, since each takes time to compile. Where each row reads its
 slices of tables is worked out in NumPy beforehand, and so are the numbers of families that are all observed; logarithms

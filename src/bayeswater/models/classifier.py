@@ -7,6 +7,8 @@ of the rows.
 
 import operator
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -121,11 +123,8 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         require_no_checkpoint(checkpoint)
         if sample_weight is None:
             return self._fit_at_once(held(X), y, None)
-        flat = self._checked_labels(y)
-        weight = checked_weight(sample_weight, len(flat))
-        X, flat, positive = without_zero_rows(held(X), flat, weight)
-        with places_told(np.ones(len(flat), dtype=bool) if weight is None else weight > 0):
-            return self._fit_at_once(X, flat, positive)
+        with self._rows_told(X, y, sample_weight) as rows:
+            return self._fit_at_once(*rows)
 
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn from rows that are in memory."""
@@ -225,12 +224,21 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         X = held(X)
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(X)
-        X, flat, weight = self._rows_that_count(X, y, sample_weight)
-        table = self._encode(X, known, learning=True)
-        if table.shape[0] != len(flat):
-            raise inconsistent_lengths(table.shape[0], len(flat))
-        labels = encode_labels(flat, classes, counted=counted)
-        return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+        with self._rows_told(X, y, sample_weight) as (X, flat, weight):
+            table = self._encode(X, known, learning=True)
+            if table.shape[0] != len(flat):
+                raise inconsistent_lengths(table.shape[0], len(flat))
+            labels = encode_labels(flat, classes, counted=counted)
+            return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+
+    @contextmanager
+    def _rows_told(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, CheckedLabels, Array | None]]:
+        """Take the rows of weight zero out; errors about the others tell the place that a row has among all."""
+        flat = self._checked_labels(y)
+        weight = checked_weight(sample_weight, len(flat))
+        rows = without_zero_rows(held(X), flat, weight)
+        with places_told(np.ones(len(flat), dtype=bool) if weight is None else weight > 0):
+            yield rows
 
     def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, CheckedLabels, Array | None]:
         """Check labels and weights, and take the rows of weight zero out."""

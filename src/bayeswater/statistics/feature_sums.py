@@ -43,6 +43,8 @@ def sum_features(matrix: Matrix, labels: Labels, weight: Array | None, threshold
         "use fewer features",
     )
     kind = _kind_of_sum(matrix, weight, threshold)
+    if weight is not None:
+        weight = weight.astype(kind, copy=False)  # the product of two whole numbers may pass 2**63, too
     if isinstance(matrix, SparseMatrix):
         return _sum_sparse(matrix, labels, weight, threshold, kind)
     use_loop = worth_compiling(n_rows * n_features)
@@ -118,7 +120,7 @@ def _kind_of_sum(matrix: Matrix, weight: Array | None, threshold: float | None) 
     largest = float(np.iinfo(matrix.dtype).max)
     if matrix.dtype.itemsize == 8:  # the type says little: look at the values
         largest = max(float(cells.max(initial=0)) for cells in matrix.pieces)
-    heaviest = 1.0 if weight is None else float(weight.max())
+    n_copies = matrix.shape[0] if weight is None else float(weight.sum())  # a row of weight w is w of them
     # An unsigned integer of 64 bits times a signed one is a float.
     limit = 2**53 if matrix.dtype == np.uint64 and weight is not None else 2**62
-    return np.int64 if largest * heaviest * matrix.shape[0] < limit else np.float64
+    return np.int64 if largest * n_copies < limit else np.float64

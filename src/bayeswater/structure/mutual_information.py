@@ -45,7 +45,7 @@ def conditional_mutual_information(counts: PairCounts) -> Array:
         column = np.repeat(np.arange(i), np.diff(start, append=len(of_other)))
         # The product comes first: whole numbers are exact in it, and independent columns have exactly no information.
         expected = _shared(of_own[:, column] * of_other, of_class[column])
-        information = np.add.reduceat(rel_entr(cells, expected).sum(axis=(0, 2)), start)
+        information = np.add.reduceat(_terms(cells, expected).sum(axis=(0, 2)), start)
         result[i, :i] = result[:i, i] = np.maximum(_shared(information, of_class.sum(axis=1)), 0)
     return result
 
@@ -80,7 +80,12 @@ def _information(table: Array) -> float:
     if total == 0:
         return 0.0
     expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / total
-    return max(0.0, float(rel_entr(cells, expected).sum() / total))
+    return max(0.0, float(_terms(cells, expected).sum() / total))
+
+
+def _terms(cells: Array, expected: Array) -> Array:
+    """Give n log(n / e) of each cell; where e is below all floats, its rows weigh nothing beside the others."""
+    return np.where(expected > 0, rel_entr(cells, expected), 0.0)
 
 
 def _of_usual_size(cells: Array) -> Array:

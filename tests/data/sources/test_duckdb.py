@@ -115,3 +115,23 @@ def test_numbers_declared_types_and_queries_that_fail_have_no_groups():
     assert local_rows(found, types={"flag": "string"}).margins(["flag"], "class") is None
     failing = relation("SELECT error('computed')::VARCHAR AS s, 'a' AS y FROM range(10)")
     assert local_rows(failing).margins(["s"], "y") is None
+
+
+@pytest.mark.usefixtures("few_rows_at_first")
+def test_texts_that_a_collation_takes_for_one_stay_apart():
+    database = duckdb.connect()
+    database.execute("CREATE TABLE rows(s VARCHAR COLLATE NOCASE, y VARCHAR COLLATE NOCASE)")
+    database.execute("INSERT INTO rows SELECT 'aAbB'[1 + range % 4], 'pPq'[1 + range % 3] FROM range(240)")
+    found = database.sql("FROM rows")
+    assert local_rows(found).margins(["s"], "y") is not None
+    expected = CategoricalNB().fit(found.to_arrow_table(), target="y")
+    assert expected.classes_.tolist() == ["P", "p", "q"]
+    assert CategoricalNB().fit(found, target="y").statistics_ == expected.statistics_
+
+
+@pytest.mark.usefixtures("few_rows_at_first")
+def test_who_asked_is_told_of_rows_that_duckdb_has_counted():
+    told = []
+    table = people().select(["flag", "class"]).filter(pc.is_valid(people()["class"]))
+    CategoricalNB().fit(duckdb.connect().from_arrow(table), target="class", progress=told.append)
+    assert [progress.n_rows for progress in told] == [table.num_rows]

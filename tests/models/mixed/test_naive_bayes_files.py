@@ -28,7 +28,7 @@ from tests.models.mixed_rows import (
 )
 from tests.models.same_model import reloaded, require_same_model
 
-from bayeswater import Beta, Dirichlet, ModelFileError, NaiveBayes, NormalInverseGamma, ParameterError, load, save
+from bayeswater import TAN, Beta, Dirichlet, ModelFileError, NaiveBayes, NormalInverseGamma, ParameterError, load, save
 from bayeswater.data.text import TextAnalyser
 from bayeswater.decision.calibration_maps import ShiftedTemperature, Temperature, Unchanged
 from bayeswater.decision.calibration_report import Quality
@@ -358,6 +358,17 @@ def test_infinite_temperatures_and_losses_come_back(tmp_path):
     found = reloaded(model, tmp_path / "model.bayes")
     require_same_model(found, model, mixed_frame("pyarrow"))
     assert (found.calibration_.map.temperature, found.calibration_.before.log_loss) == (np.inf, np.inf)
+
+
+@pytest.mark.parametrize("labels", [["a"] * 4, ["a", "b", "c", "d"]], ids=["one class", "no class of two rows"])
+@pytest.mark.parametrize("kind", [NaiveBayes, TAN])
+def test_a_calibration_that_had_no_rows_to_learn_from_comes_back(kind, labels, tmp_path):
+    rows = pd.DataFrame({"x": ["p", "q", "q", "p"], "y": [0.5, 1.5, 2.5, 3.5]})
+    model = kind(calibrate=True).fit(rows, labels)
+    assert (model.calibration_.method, model.calibration_.candidates) == ("unchanged", {})
+    found = reloaded(model, tmp_path / "model.bayes")
+    require_same_model(found, model, rows)
+    assert str(found.calibration_) == str(model.calibration_)
 
 
 def test_a_loaded_calibration_is_fresh_until_rows_are_learned(tmp_path):

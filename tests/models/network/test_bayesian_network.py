@@ -326,6 +326,12 @@ def test_a_distribution_is_a_mapping_from_labels():
     assert repr(Distribution((Variable("n", range(40)),), np.full(40, 1 / 40))).endswith("... and 10 more")
 
 
+@pytest.mark.parametrize("states", [["a"], np.array([1, 2]), "a"], ids=repr)
+def test_states_of_a_graph_without_tables_are_told_by_name_as_well(states):
+    with pytest.raises(ParameterError, match="give a dict from the names of the nodes to states"):
+        BayesianNetwork("a -> b", states=states)
+
+
 def test_the_network_is_exported():
     assert bayeswater.BayesianNetwork is BayesianNetwork
     assert set(ASIA_TABLES) == set(asia().names)

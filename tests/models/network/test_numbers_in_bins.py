@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswater import BayesianNetwork, ParameterError
+from bayeswater import BayesianNetwork, DataError, ParameterError
 
 BINS = ["under 30", "30 to 60", "from 60 on"]
 NETWORK = BayesianNetwork(
@@ -43,3 +43,10 @@ def test_numbers_that_are_states_are_no_bins():
     assert network.log_evidence({"k": 2.0}) == network.log_evidence({"k": 2})
     with pytest.raises(ParameterError, match=r"1\.5 is no state of 'k'"):
         network.query("k", {"k": 1.5})
+
+
+@pytest.mark.parametrize("unseen", ["error", "ignore"])
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_an_infinite_cell_of_a_column_is_refused_as_one_alone_is(infinite, unseen):
+    with pytest.raises(DataError, match="contains infinity: column 'age'"):
+        NETWORK.posteriors(pd.DataFrame({"age": [25.0, infinite, None]}), "old", unseen=unseen)

@@ -680,6 +680,15 @@ def test_hashes_are_categories_or_bins_alike_whether_rows_come_at_once_or_in_pie
     assert pieces.statistics_ == whole.statistics_
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64])
+def test_small_numbers_of_any_type_are_categories_in_pieces_as_well(dtype):
+    frame, labels = pd.DataFrame({"x": np.arange(60, dtype=dtype) % 5, "y": ["p", "q"] * 30}), ["a", "b", "c"] * 20
+    pieces = AODE().fit_batches([(frame[i : i + 30], labels[i : i + 30]) for i in (0, 30)])
+    assert pieces.columns_["x"].family == "categorical"
+    assert pieces.statistics_ == AODE().fit(frame, labels).statistics_
+
+
 @every_model
 def test_pieces_are_calibrated_by_the_part_of_their_rows_that_chose_nothing(model):
     frame, labels = mixed_table()

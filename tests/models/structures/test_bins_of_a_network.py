@@ -36,3 +36,10 @@ def test_names_of_bins_stay_states_and_graphs_without_tables_have_no_bins():
     states = FOUND.states_of(DATA)
     assert score_structure(FOUND.network, states) == FOUND.score
     assert score_structure(BayesianNetwork(FOUND.graph), DATA) == FOUND.score
+
+
+def test_what_was_learned_is_scored_in_its_own_bins_though_their_names_are_rounded():
+    data = DATA.assign(age=1e9 + RNG.normal(size=len(DATA)))
+    found = learn_structure(data)
+    assert score_structure(found, data) == found.score
+    assert score_structure(found.network, data) != found.score  # which has the names alone

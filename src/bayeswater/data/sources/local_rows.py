@@ -218,7 +218,10 @@ class LocalRows(Rows):
     def margins(self, columns: Sequence[str], target: str) -> list[Margin] | None:
         """Let a query count how often cells meet the labels, where it is all there is to read and can."""
         only = self.parts[0] if len(self.parts) == 1 else None
-        return only.margins(columns, target) if isinstance(only, Stream) else None
+        found = only.margins(columns, target) if isinstance(only, Stream) else None
+        if found and self.progress is not None:
+            self.progress(self._progress(int(found[0].n_rows.sum()), 0))
+        return found
 
     # ------------------------------------------------------------------ how they are read
 

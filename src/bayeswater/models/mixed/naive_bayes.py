@@ -168,7 +168,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         """
         declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "statistics_"):
-            return self._learned_from([(held(X), y, sample_weight)], declared)
+            with self._rows_told(X, y, sample_weight) as rows:
+                return self._learned_from([rows], declared)
         X, sums = held(X), self.statistics_
         if self.columns_.open:
             self._require_names(X)

@@ -17,7 +17,7 @@ from bayeswater.models.network.asking import Asking
 from bayeswater.models.network.conditional_table import ConditionalTable
 from bayeswater.models.network.files import MODEL_SUFFIX, Remarks, read_network_file, write_network_file
 from bayeswater.models.network.fitting import fitted_network
-from bayeswater.models.network.given_tables import read_conditional, read_variables
+from bayeswater.models.network.given_tables import read_conditional, read_variables, require_by_name
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
 from bayeswater.models.network.pictures import Pictures
 from bayeswater.models.network.probabilities import Probabilities
@@ -69,7 +69,8 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
     def __init__(
         self, graph: Any, tables: Mapping[str, Any] | None = None, *, states: Mapping[str, Any] | None = None
     ) -> None:
-        dag, states = read_graph(graph), states or {}
+        dag, states = read_graph(graph), {} if states is None else states
+        require_by_name(states, "states")
         network = None
         if tables is not None:
             variables = read_variables(dag, tables, states)

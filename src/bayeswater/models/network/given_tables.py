@@ -24,13 +24,16 @@ from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
 
+def require_by_name(given: Any, what: str) -> None:
+    """Refuse what is no dict."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{what} is a {type(given).__name__}; give a dict from the names of the nodes to {what}")
+
+
 def read_variables(dag: Dag, tables: Mapping[str, Any], states: Mapping[str, Any]) -> tuple[Variable, ...]:
     """Find the states of every node of the graph."""
     for what, given in (("tables", tables), ("states", states)):
-        if not isinstance(given, Mapping):
-            raise ParameterError(
-                f"{what} is a {type(given).__name__}; give a dict from the names of the nodes to {what}"
-            )
+        require_by_name(given, what)
         for name in given:
             if name not in dag.position:
                 raise ParameterError(f"{what} names {name!r}, which is no node; {nearest_names(str(name), dag.names)}")

@@ -158,7 +158,8 @@ class DiscreteClassifier(ComparingClassifier):
         """
         declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "statistics_"):
-            return self._fit(X, y, sample_weight, declared)
+            with self._rows_told(X, y, sample_weight) as rows:
+                return self._fit(*rows, declared)
         X = held(X)
         sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
         return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.variable import Variable
+from bayeswater.data.interval_names import cuts_named
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.learning.structural_em import judge_of
 from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -157,7 +157,7 @@ def score_structure(
     >>> round(score_structure("a -> b", frame, "loglik"), 4)
     -4.1589
     """
-    table = StateTable.of(data, discretize, columns, sample_weight, bins_of=_variables(graph))
+    table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph))
     require_rows(table)
     require_complete(table)
     dag = ordered(read_graph(graph), table.names, "graph")
@@ -177,11 +177,15 @@ def description_length(graph: Any, data: Any, score: Any = "bic", **settings: An
     return -float(score_structure(graph, data, score, **settings))
 
 
-def _variables(graph: Any) -> tuple[Variable, ...]:
-    """Variables with their states, of a graph that knows them."""
+def _bins(graph: Any) -> dict[str, tuple[float, ...]]:
+    """Cuts of the numbers, by name, of a graph that knows them: those it was learned with, or that its states name."""
     if isinstance(graph, LearnedStructure):
-        return graph.table.variables
-    return graph.variables if isinstance(graph, BayesianNetwork) and graph.has_tables else ()
+        found = {column.name: column.cuts for column in graph.table.plan.used}
+    elif isinstance(graph, BayesianNetwork) and graph.has_tables:
+        found = {variable.name: cuts_named(variable.states) for variable in graph.variables}
+    else:
+        found = {}
+    return {name: cuts for name, cuts in found.items() if cuts is not None}
 
 
 def ordered(dag: Dag, names: Sequence[str], what: str) -> Dag:

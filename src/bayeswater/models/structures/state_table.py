@@ -1,6 +1,6 @@
 """`StateTable`: the rows of a frame as states of variables, numbers put into bins."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.frames import Alongside, held, is_frame, library_of, require_own_names
-from bayeswater.data.interval_names import cuts_named
 from bayeswater.data.known_codes import holds_numbers
 from bayeswater.data.labels import checked_labels, encode_labels
 from bayeswater.data.number_table import bin_labels
@@ -51,7 +50,7 @@ class StateTable:
         columns: Mapping[Any, Any] | None = None,
         sample_weight: Any = None,
         *,
-        bins_of: Iterable[Variable] = (),
+        bins: Mapping[str, Sequence[float]] | None = None,
     ) -> "StateTable":
         """Read a frame, or a source into memory.
 
@@ -61,14 +60,14 @@ class StateTable:
         discretize : how numbers are put into bins; see `Discretizer`
         columns : what is known of columns, as in `NaiveBayes`
         sample_weight : (n_rows,)
-        bins_of : variables of a network; where their states are bins, numbers go into these, unless `columns` says how
+        bins : cuts of columns that numbers go into, unless `columns` says how
         """
         data = _named(data)
         n_rows = read_columns(data, "learn_structure").n_rows
         no_class = checked_labels(np.zeros(n_rows, dtype=np.int64))
         data, kept, weight = without_zero_rows(data, no_class, checked_weight(sample_weight, n_rows))
         raw = read_columns(data, "learn_structure")
-        settings = Settings("learn_structure", given=_bins_named(raw, bins_of) | column_settings(columns))
+        settings = Settings("learn_structure", given=_cut_so(raw, bins or {}) | column_settings(columns))
         plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
         _require_cuts_without_classes(plan, settings, discretize)
         table = code_columns(raw, plan, None, settings, learning=True)
@@ -126,13 +125,12 @@ def _require_cuts_without_classes(plan: ColumnPlan, settings: Settings, discreti
         )
 
 
-def _bins_named(raw: RawTable, variables: Iterable[Variable]) -> dict[str, ColumnSettings]:
-    """Cut columns of numbers as the names of the bins of a network tell."""
-    known = {v.name: cuts_named(v.states) for v in variables if v.name in raw.columns}
+def _cut_so(raw: RawTable, bins: Mapping[str, Sequence[float]]) -> dict[str, ColumnSettings]:
+    """Cut columns of numbers as is known of them."""
     return {
-        name: ColumnSettings(family="binned", cuts=cuts)
-        for name, cuts in known.items()
-        if cuts is not None and holds_numbers(raw.arrow(name, 0).type)
+        name: ColumnSettings(family="binned", cuts=tuple(cuts))
+        for name, cuts in bins.items()
+        if name in raw.columns and holds_numbers(raw.arrow(name, 0).type)
     }
 
 
