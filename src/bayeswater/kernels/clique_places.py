@@ -49,6 +49,7 @@ class Places(NamedTuple):
     first_job: Array  # (N_KINDS n_cliques + 1,)
     job: Array  # family, variable, or clique below
     leaf: Array  # (n_leaves + 1, 3): first message cell, first cell of gather, first part
+    bearer: Array  # (n_leaves,) family, or n_variables + variable
     part: Array  # (n_parts, 2): variable and stride
     lonely: int  # message cells from here on belong to no clique
     n_messages: int
@@ -94,14 +95,11 @@ def place(tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> P
     )
     order = np.argsort(message, kind="stable")
     leaf_message, first_part = np.unique(message[order], return_index=True)
-    n_cells = np.zeros(lonely + len(numbers) + 1, dtype=np.int64)
-    n_cells[begin[seen, 0]] = cards[seen]
-    n_cells[leaf_of[is_leaf]] = width[is_leaf]
-    n_cells[leaf_of[numbers]] = 1
+    bearer = np.concatenate([n + seen, of_family[is_part]])[order][first_part]
     leaf = np.zeros((len(leaf_message) + 1, 3), dtype=np.int64)
     leaf[:-1, 0], leaf[:-1, 2] = leaf_message, first_part
     leaf[-1] = lonely + len(numbers), 0, len(part)
-    leaf[1:, 1] = np.cumsum(n_cells[leaf_message])
+    leaf[1:, 1] = np.cumsum(np.concatenate([width, cards])[bearer])
 
     # Jobs by clique and kind.
     variables, placed = np.flatnonzero(has_leaf), np.flatnonzero(is_placed)
@@ -116,7 +114,7 @@ def place(tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> P
     job = np.concatenate([variables, placed, children])[np.argsort(key, kind="stable")]
     variable_leaf = np.where(has_leaf, begin[:, 0], -1)
     n_messages = lonely + len(numbers)
-    return Places(variable_leaf, hosted, leaf_of, first_job, job, leaf, part[order], lonely, n_messages)
+    return Places(variable_leaf, hosted, leaf_of, first_job, job, leaf, bearer, part[order], lonely, n_messages)
 
 
 def _smallest_hosts(tree: CliqueTree, families: Families, member_is_fixed: Array, leaves: Array, home: Array) -> Array:

@@ -18,11 +18,11 @@ An item is one message seen from one clique: a map from the cells of the clique 
 stand in three runs: up only (family leaves, evidence), up and down (children, leaves that do both), down only.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from bayeswater.kernels.cell_walks import Walks
 from bayeswater.kernels.clique_places import (
     BOTH,
     CHILD,
@@ -36,7 +36,6 @@ from bayeswater.kernels.clique_places import (
     place,
 )
 from bayeswater.kernels.clique_tree import CliqueTree
-from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.typing import Array
 
 DENSE_SHARE = 0.9
@@ -64,243 +63,118 @@ class CliqueTables(NamedTuple):
 
 def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles, *, use_loop: bool) -> CliqueTables:
     """Place the families in the cliques, multiply the constant ones and write the maps."""
-    n_cliques, cells = len(tree.parent), tree.n_states.astype(np.int64)
-    own = np.zeros(n_cliques + 1, dtype=np.int64)
-    np.cumsum(tree.n_own.astype(np.int64), out=own[1:])
     places = place(tree, cards, families, roles)
-    n_items = np.diff(places.first_job).reshape(n_cliques, N_KINDS)[:, FAMILY_LEAF:].sum(axis=1)
-    tables = CliqueTables(
+    n_cells, n_own = tree.n_states.astype(np.int64), tree.n_own.astype(np.int64)
+    first_cell, own = _starts(n_cells), _starts(n_own)
+    arrays = _Arrays.of(tree, cards, families, roles)
+    n_jobs = np.diff(places.first_job).reshape(-1, N_KINDS)
+    clique, kind = np.divmod(np.repeat(np.arange(n_jobs.size), n_jobs.ravel()), N_KINDS)
+    array, scope = arrays.of_kind[kind] + places.job, _runs(tree.start)[clique]
+    constant, item = np.flatnonzero(kind == CONSTANT), np.flatnonzero(kind != CONSTANT)
+
+    base, longest = np.ones(int(first_cell[-1])), int(n_cells.max(initial=1))
+    walks = arrays.walks(array[constant], scope[constant], families.table_start[places.job[constant]], longest)
+    walks.multiply(families.table, base, first_cell[clique[constant]], use_loop=use_loop)
+
+    is_kept, n_kept = _kept(base, first_cell)
+    of_state = np.repeat(np.arange(len(n_own)), n_own)
+    first_of_state = first_cell[of_state] + (np.arange(own[-1]) - own[of_state]) * (n_cells // n_own)[of_state]
+    block = _starts(is_kept)[np.append(first_of_state, first_cell[-1])]
+    kept = np.flatnonzero(is_kept)
+    kept -= np.repeat(first_cell[:-1], n_kept)
+
+    message = np.concatenate([own[:-1], places.leaf_of, places.leaf_of, places.variable_leaf])
+    walks = arrays.walks(array[item], scope[item], message[array[item]], longest)
+    maps = walks.maps(kept, _runs(_starts(n_kept))[clique[item]], use_loop=use_loop)
+    first_item = _starts(n_jobs[:, FAMILY_LEAF:].ravel())
+    of_run = np.array([FAMILY_LEAF, BOTH, MARGINAL, N_KINDS]) - FAMILY_LEAF
+    run = first_item[(N_KINDS - FAMILY_LEAF) * np.arange(len(n_own))[:, None] + of_run]
+
+    return CliqueTables(
         tree.parent,
         own,
-        np.zeros(int(own[-1]) + 1, dtype=np.int64),
-        np.ones(int(cells.sum())),
-        np.zeros((n_cliques, 4), dtype=np.int64),
-        np.empty(int(n_items.sum()), dtype=np.int64),
-        np.empty(int(n_items @ cells), dtype=np.uint32),
+        block,
+        base[is_kept],
+        run,
+        _starts(n_kept[clique[item]])[:-1],
+        maps,
         places.variable_leaf,
         places.leaf,
         places.part,
-        np.empty(int(places.leaf[-1, 1]), dtype=np.int64),
+        _gather(arrays, families, places, use_loop=use_loop),
         places.lonely,
         places.n_messages,
         places.hosted,
     )
-    if not use_loop:
-        return _fill(tables, tree, cards, families, roles, places)
-    sizes = np.zeros(2, dtype=np.int64)
-    _fill_loop(
-        tree.start, tree.variable, tree.n_shared, cells, cards, *families, roles.fixed, places.leaf_of, places.job,
-        places.first_job, *tables[:7], *tables[8:11], places.variable_leaf, np.zeros(len(cards), dtype=np.int64),
-        np.empty((2, int(cells.max(initial=1))), dtype=np.int64), sizes,
-    )  # fmt: skip
-    return tables._replace(base=tables.base[: sizes[0]], maps=tables.maps[: sizes[1]])
 
 
-def cells_of(scope: Sequence[int], cards: Array, stride: Mapping[int, int], origin: int = 0) -> Array:
-    """Where every cell of a scope, the last variable running fastest, is in an array with these strides.
-
-    >>> cells_of([0, 1], np.array([2, 3]), {1: 1}).tolist()
-    [0, 1, 2, 0, 1, 2]
-    """
-    index = np.full(1, origin, dtype=np.int64)
-    for v in scope:
-        index = (index[:, None] + stride.get(v, 0) * np.arange(cards[v])).ravel()
-    return index
+def _kept(base: Array, first_cell: Array) -> tuple[Array, Array]:
+    """Say which cells are over zero, or in a clique where nearly all are, and how many of each clique."""
+    is_kept, n_cells = base > 0, np.diff(first_cell)
+    n_kept = np.add.reduceat(is_kept, first_cell[:-1], dtype=np.int64)
+    is_dense = n_kept > DENSE_SHARE * n_cells
+    return is_kept | np.repeat(is_dense, n_cells), np.where(is_dense, n_cells, n_kept)
 
 
-def packed_strides(scope: Sequence[int], cards: Array) -> dict[int, int]:
-    """Strides of an array of just this scope, the last variable running fastest."""
-    stride, size = {}, 1
-    for v in reversed(scope):
-        stride[v] = size
-        size *= int(cards[v])
-    return stride
+class _Arrays(NamedTuple):
+    """What cells are looked up in, as runs of members: separators, families, slices of families, single variables."""
+
+    run: Array  # (n_arrays, 2)
+    members: Array  # (n_members, 2): variable and stride
+    of_kind: Array  # (N_KINDS,) first array for jobs of each kind
+    cards: Array  # (n_variables,) 1 where a variable is fixed
+
+    @classmethod
+    def of(cls, tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> "_Arrays":
+        """Lay out the arrays of a tree."""
+        n_cliques, n = len(tree.parent), len(cards)
+        free = np.where(roles.fixed, 1, cards)
+        separator = np.stack([tree.start[:-1], tree.start[:-1] + tree.n_shared], axis=1)
+        family = len(tree.variable) + _runs(families.start)
+        slices = len(families.variable) + family
+        each = np.arange(n)
+        single = slices[-1, 1] + np.stack([each, each + 1], axis=1)
+        variable = np.concatenate([tree.variable, families.variable, families.variable, each])
+        packed = _packed_strides(np.concatenate([separator, slices]), free[variable])
+        packed[family[0, 0] : family[-1, 1]] = families.stride
+        of_kind = np.full(N_KINDS, n_cliques + 2 * n)
+        of_kind[[CHILD, CONSTANT, FAMILY_LEAF]] = 0, n_cliques, n_cliques + n
+        run = np.concatenate([separator, family, slices, single])
+        return cls(run, np.stack([variable, packed], axis=1), of_kind, free)
+
+    def walks(self, array: Array, scope: Array, origin: Array | int, longest: int) -> Walks:
+        """Take walks through scopes, which are runs of members."""
+        return Walks.of(self.members, self.cards, longest, scope, self.run[array], origin)
 
 
-def _fill(
-    tables: CliqueTables,
-    tree: CliqueTree,
-    cards: Array,
-    families: Families,
-    roles: Roles,
-    places: Places,
-) -> CliqueTables:
-    # The reference of the loop below: the same numbers in the same places.
-    leaf_of, job, first_job = places.leaf_of, places.job, places.first_job
-    n_leaves = len(tables.leaf) - 1
-    for message, at, part in tables.leaf[:n_leaves].tolist():
-        v = int(tables.part[part, 0])
-        if tables.variable_leaf[v] == message:
-            tables.gather[at : at + cards[v]] = families.indicator[v] + np.arange(cards[v])
-    for f in np.flatnonzero(leaf_of >= 0).tolist():
-        k = int(np.searchsorted(tables.leaf[:n_leaves, 0], leaf_of[f]))
-        free, stride = _free_strides(families, roles, f)
-        tables.gather[tables.leaf[k, 1] : tables.leaf[k + 1, 1]] = cells_of(
-            free, cards, stride, int(families.table_start[f])
-        )
-    bases, maps = [np.zeros(0)], [np.zeros(0, dtype=np.uint32)]
-    n_base, n_maps, n_items = 0, 0, 0
-    for c in range(len(tree.parent)):
-        scope = tree.scope(c)
-        jobs = [job[first_job[k] : first_job[k + 1]].tolist() for k in range(N_KINDS * c, N_KINDS * (c + 1))]
-        base = np.ones(int(tree.n_states[c]))
-        for f in jobs[CONSTANT]:
-            origin = int(families.table_start[f])
-            base *= families.table[cells_of(scope, cards, _free_strides(families, roles, f)[1], origin)]
-        n_own = int(tables.own[c + 1] - tables.own[c])
-        limits = np.arange(n_own) * (len(base) // n_own)
-        kept = np.flatnonzero(base > 0)
-        if len(kept) > DENSE_SHARE * len(base):
-            kept = np.arange(len(base))
-        tables.block[tables.own[c] : tables.own[c + 1]] = n_base + np.searchsorted(kept, limits)
-        bases.append(base[kept])
-        n_base += len(kept)
-        for kind in range(FAMILY_LEAF, N_KINDS):
-            if kind in (FAMILY_LEAF, BOTH, MARGINAL):
-                tables.run[c, (FAMILY_LEAF, BOTH, MARGINAL).index(kind)] = n_items
-            for what in jobs[kind]:
-                if kind == FAMILY_LEAF:
-                    origin, stride = leaf_of[what], packed_strides(_free_strides(families, roles, what)[0], cards)
-                elif kind == CHILD:
-                    origin, stride = tables.own[what], packed_strides(tree.scope(what)[: tree.n_shared[what]], cards)
-                else:
-                    origin, stride = tables.variable_leaf[what], {what: 1}
-                maps.append(cells_of(scope, cards, stride, int(origin))[kept].astype(np.uint32))
-                tables.item_map[n_items] = n_maps
-                n_maps += len(kept)
-                n_items += 1
-        tables.run[c, 3] = n_items
-    tables.block[tables.own[-1]] = n_base
-    return tables._replace(base=np.concatenate(bases), maps=np.concatenate(maps))
+def _gather(arrays: _Arrays, families: Families, places: Places, *, use_loop: bool) -> Array:
+    """Where the cells of the leaves lie in the tables, at state 0 of what rows bring along."""
+    first = np.concatenate([families.table_start, families.indicator])[places.bearer]
+    width = np.diff(places.leaf[:, 1])
+    n = len(families.table_start)
+    is_family = places.bearer < n
+    array = np.where(is_family, arrays.of_kind[CONSTANT] + places.bearer, arrays.of_kind[MARGINAL] + places.bearer - n)
+    walks = arrays.walks(array, arrays.run[array], 0, int(width.max(initial=1)))
+    everything = np.stack([np.zeros_like(width), width], axis=1)
+    return walks.maps(np.arange(walks.longest), everything, use_loop=use_loop) + np.repeat(first, width)
 
 
-def _free_strides(families: Families, roles: Roles, f: int) -> tuple[list[int], dict[int, int]]:
-    # Variables of a family that are not fixed, and their strides in its table.
-    line = slice(families.start[f], families.start[f + 1])
-    pairs = zip(families.variable[line].tolist(), families.stride[line].tolist(), strict=True)
-    stride = {v: step for v, step in pairs if not roles.fixed[v]}
-    return list(stride), stride
+def _starts(sizes: Array) -> Array:
+    """Where each of some runs, end to end, begins, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
 
 
-@compiled_plainly
-def _fill_loop(  # type: ignore[no-untyped-def]
-    start, variable, n_shared, cells, cards,
-    family_start, family_variable, family_stride, table_start, indicator, table, fixed, leaf_of, job,
-    first_job, parent, own, block, base, run, item_map, maps, leaf, part, gather, variable_leaf, stride, scratch, sizes,
-):  # fmt: skip
-    index, kept = scratch[0], scratch[1]
-    n_base = 0
-    n_maps = 0
-    n_items = 0
-    n_gather = 0
-    for k in range(leaf.shape[0] - 1):
-        # The cells of a leaf in its table: of the free variables of a family, or of the states of one variable.
-        message = leaf[k, 0]
-        first_part = leaf[k, 2]
-        v = part[first_part, 0]
-        if variable_leaf[v] == message:
-            for i in range(cards[v]):
-                gather[leaf[k, 1] + i] = indicator[v] + i
-    for f in range(leaf_of.shape[0]):
-        if leaf_of[f] >= 0:
-            low = 0
-            high = leaf.shape[0] - 1
-            while high - low > 1:  # leaves stand in the order of their messages
-                middle = (low + high) // 2
-                if leaf[middle, 0] <= leaf_of[f]:
-                    low = middle
-                else:
-                    high = middle
-            n_gather = leaf[low, 1]
-            gather[n_gather] = table_start[f]
-            width = 1
-            for back in range(family_start[f + 1] - family_start[f]):
-                k = family_start[f + 1] - 1 - back
-                v = family_variable[k]
-                if not fixed[v]:
-                    for i in range(width, width * cards[v]):
-                        gather[n_gather + i] = gather[n_gather + i - width] + family_stride[k]
-                    width *= cards[v]
-    for c in range(parent.shape[0]):
-        n_cells = cells[c]
-        n_kept = n_cells
-        for kind in range(N_KINDS):
-            if kind == FAMILY_LEAF:
-                # The base is complete: see which cells are over zero, and where each state of the separator begins.
-                n_kept = 0
-                for i in range(n_cells):
-                    kept[n_kept] = i
-                    if base[n_base + i] > 0:
-                        n_kept += 1
-                if n_kept > DENSE_SHARE * n_cells:
-                    n_kept = n_cells
-                n_own = own[c + 1] - own[c]
-                each = n_cells // n_own
-                at = 0
-                for state in range(n_own):
-                    block[own[c] + state] = n_base + state * each
-                    if n_kept < n_cells:
-                        while at < n_kept and kept[at] < state * each:
-                            at += 1
-                        block[own[c] + state] = n_base + at
-                if n_kept < n_cells:
-                    for i in range(n_kept):
-                        base[n_base + i] = base[n_base + kept[i]]
-                    for i in range(n_kept, n_cells):
-                        base[n_base + i] = 1.0
-                run[c, 0] = n_items
-            elif kind == BOTH:
-                run[c, 1] = n_items
-            elif kind == MARGINAL:
-                run[c, 2] = n_items
-            for j in range(first_job[N_KINDS * c + kind], first_job[N_KINDS * c + kind + 1]):
-                # Strides of the table or message over the variables of the clique.
-                what = job[j]
-                size = 1
-                if kind == CONSTANT:
-                    index[0] = table_start[what]
-                    for k in range(family_start[what], family_start[what + 1]):
-                        if not fixed[family_variable[k]]:
-                            stride[family_variable[k]] = family_stride[k]
-                elif kind == FAMILY_LEAF:
-                    index[0] = leaf_of[what]
-                    for back in range(family_start[what + 1] - family_start[what]):
-                        k = family_start[what + 1] - 1 - back
-                        if not fixed[family_variable[k]]:
-                            stride[family_variable[k]] = size
-                            size *= cards[family_variable[k]]
-                elif kind == CHILD:
-                    index[0] = own[what]
-                    for back in range(n_shared[what]):
-                        k = start[what] + n_shared[what] - 1 - back
-                        stride[variable[k]] = size
-                        size *= cards[variable[k]]
-                else:
-                    index[0] = variable_leaf[what]
-                    stride[what] = 1
-                # Cells of the clique, the last variable running fastest: what is done once more, moved on by a stride.
-                done = 1
-                for back in range(start[c + 1] - start[c]):
-                    v = variable[start[c + 1] - 1 - back]
-                    for i in range(done, done * cards[v]):
-                        index[i] = index[i - done] + stride[v]
-                    done *= cards[v]
-                    stride[v] = 0
-                if kind == CONSTANT:
-                    for i in range(n_cells):
-                        base[n_base + i] *= table[index[i]]
-                else:
-                    item_map[n_items] = n_maps
-                    n_items += 1
-                    if n_kept < n_cells:
-                        for i in range(n_kept):
-                            maps[n_maps + i] = index[kept[i]]
-                    else:
-                        for i in range(n_cells):
-                            maps[n_maps + i] = index[i]
-                    n_maps += n_kept
-        run[c, 3] = n_items
-        n_base += n_kept
-    block[own[parent.shape[0]]] = n_base
-    sizes[0] = n_base
-    sizes[1] = n_maps
+def _runs(starts: Array) -> Array:
+    """Begin and end of each run, (n, 2)."""
+    return np.stack([starts[:-1], starts[1:]], axis=1)
+
+
+def _packed_strides(runs: Array, cards: Array) -> Array:
+    """Strides of arrays of just the members of each run, the last one running fastest; 1 outside of all runs."""
+    stride, card = [1] * len(cards), cards.tolist()
+    for begin, end in runs.tolist():
+        for k in range(end - 2, begin - 1, -1):
+            stride[k] = stride[k + 1] * card[k + 1]
+    return np.array(stride, dtype=np.int64)

@@ -12,8 +12,8 @@ import numpy as np
 
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.plan import Plan
+from bayeswater.kernels.cell_walks import cells_of, packed_strides
 from bayeswater.kernels.clique_passes import Evidence
-from bayeswater.kernels.clique_tables import cells_of, packed_strides
 from bayeswater.typing import Array
 
 
