@@ -176,7 +176,7 @@ def _pass_loop(  # type: ignore[no-untyped-def]
     ratio = one + 1
     for part in range(most.shape[1]):
         begin = part * width
-        n_here = min(width, n_rows - begin)
+        n_here = width if begin + width < n_rows else n_rows - begin
         for m in range(one + 1):
             for r in range(n_here):
                 down[m, r] = 0.0

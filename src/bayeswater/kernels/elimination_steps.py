@@ -23,6 +23,18 @@ from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.kernels.elimination_order import Elimination
 from bayeswater.typing import Array
 
+SCOPE, PARENT, CELL, MESSAGE = range(4)
+"""What the loop knows of a step: where its scope, its cells and its message begin, and its parent."""
+
+BUCKET, MEMBERS, TABLE = range(3)
+"""What it knows of a family: the step that takes it, and where its variables and its table begin."""
+
+CARD, TURN, ANSWER, STRIDE = range(4)
+"""What it knows of a variable, and the stride of the job at hand."""
+
+FLOOR, LOW, TOP = range(3)
+"""How small the products of each step can be, and are in the row at hand, and the largest entry of its message."""
+
 
 class Room:
     """Memory that serves one pattern after the other: to get it anew takes as long as much of the work in it."""
@@ -92,47 +104,51 @@ def eliminate_in_rows(
     room: Room | None = None,
 ) -> None:
     """Answer rows that observe the same variables; `floor` (n_steps,) is the least product of families of each step."""
-    n_steps, last = len(steps.parent), steps.scope[steps.scope_start[1:] - 1]
-    cells = steps.n_states.astype(np.int64)
-    cell_start, own_start = np.zeros((2, n_steps + 1), dtype=np.int64)
-    np.cumsum(cells, out=cell_start[1:])
-    np.cumsum(cells // cards[last], out=own_start[1:])
+    n_steps, n, last = len(steps.parent), len(cards), steps.scope[steps.scope_start[1:] - 1]
+    n_cells = steps.n_states.astype(np.int64)
+    step, variable = np.zeros((n_steps + 1, 4), dtype=np.int64), np.zeros((n, 4), dtype=np.int64)
+    step[:, SCOPE], step[:-1, PARENT] = steps.scope_start, steps.parent
+    np.cumsum(n_cells, out=step[1:, CELL])
+    np.cumsum(n_cells // cards[last], out=step[1:, MESSAGE])
+    variable[:, CARD], variable[:, TURN], variable[:, ANSWER] = cards, steps.turn, answers.start
+    account = np.stack([floor, floor, floor])
     room = room or Room()
-    index = np.empty(cells.max(initial=1), dtype=np.int64)
-    stride, sums = np.zeros(len(cards), dtype=np.int64), np.zeros(cards.max(initial=1))
+    index, sums = np.empty(n_cells.max(initial=1), dtype=np.int64), np.zeros(cards.max(initial=1))
     soft = np.flatnonzero((evidence.soft >= 0) & (steps.turn >= 0))
     for some in rows[:, None] if len(soft) else (rows,):
-        bucket, start, variable, jump, table_start, _, table = steps.bucket, *families
+        bucket, start, member, jump, table_start, _, table = steps.bucket, *families
         if len(soft):  # each is one more family, of the row at hand
             likelihood = evidence.likelihood[:, some[0]]
             bucket = np.concatenate([bucket, steps.turn[soft]])
             start = np.concatenate([start, start[-1] + 1 + np.arange(len(soft))])
-            variable, jump = np.concatenate([variable, soft]), np.concatenate([jump, np.ones_like(soft)])
+            member, jump = np.concatenate([member, soft]), np.concatenate([jump, np.ones_like(soft)])
             table_start = np.concatenate([table_start, len(table) + evidence.soft[soft]])
             table = np.concatenate([table, likelihood])
-        n_values = len(table) + 2 * int(own_start[-1])
-        work = room.take(n_values + int(cell_start[-1]))
+        family = np.zeros((len(start), 3), dtype=np.int64)
+        family[:-1, BUCKET], family[:, MEMBERS], family[:-1, TABLE] = bucket, start, table_start
+        step[:, MESSAGE] += len(table) - step[0, MESSAGE]
+        n_messages = int(step[-1, MESSAGE] - step[0, MESSAGE])
+        n_values = len(table) + 2 * n_messages
+        work = room.take(n_values + int(step[-1, CELL]))
         values, phi = work[:n_values], work[n_values:]
         values[: len(table)] = table
         with np.errstate(divide="ignore", invalid="ignore"):  # where the loop runs as plain Python
             _eliminate_rows_loop(
-                *steps[:3], cell_start, own_start + len(table), bucket, steps.turn, start, variable, jump, table_start,
-                values, cards, evidence.codes, some, floor, floor.copy(), np.empty(n_steps), phi, index, stride, sums,
-                *answers,
+                step, steps.scope, family, member, jump, variable, values, phi, account, evidence.codes, some, index,
+                sums, *answers[1:],
             )  # fmt: skip
 
 
 @compiled_plainly
 def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
-    scope_start, scope, parent, cell_start, own_start, bucket, turn, family_start, family_variable, family_stride,
-    table_start, values, cards, codes, rows, floor, low, top, phi, index, stride, sums,
-    out_start, out, log_evidence, state,
+    step, scope, family, member, jump, variable, values, phi, account, codes, rows, index, sums,
+    out, log_evidence, state,
 ):  # fmt: skip
     # `values` holds the tables of all families, then the messages up of all steps, and then those down. Between jobs
-    # `stride` is zero for all variables of steps, and so is `sums`.
-    n = bucket.shape[0]
-    n_steps = parent.shape[0]
-    to_down = own_start[n_steps] - own_start[0]
+    # strides are zero for all variables of steps, and so are `sums`.
+    n = family.shape[0] - 1
+    n_steps = step.shape[0] - 1
+    to_down = step[n_steps, MESSAGE] - step[0, MESSAGE]
     for r in range(rows.shape[0]):
         row = rows[r]
         log_z = 0.0
@@ -142,38 +158,39 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
         # A job reads or writes one table along the cells of one step: families, then messages up, then down.
         for job in range(n + 2 * n_steps):
             is_up = job < n + n_steps
-            step = job - n if is_up else n + 2 * n_steps - 1 - job
+            here = job - n if is_up else n + 2 * n_steps - 1 - job
             first = 0
             last = 0
             cell = 0
             v = 0
+            card = 0
             if job < n:
-                i = bucket[job]
+                i = family[job, BUCKET]
                 if i < -1:
                     continue
-                at = table_start[job]
-                for k in range(family_start[job], family_start[job + 1]):
-                    u = family_variable[k]
-                    jump = family_stride[k]
-                    stride[u] = jump
-                    if turn[u] < 0:
-                        at += jump * np.int64(codes[u, row])
+                at = family[job, TABLE]
+                for k in range(family[job, MEMBERS], family[job + 1, MEMBERS]):
+                    u = member[k]
+                    variable[u, STRIDE] = jump[k]
+                    if variable[u, TURN] < 0:
+                        at += jump[k] * np.int64(codes[u, row])
                 if i < 0:
                     log_z += np.log(values[at])
             else:
-                i = parent[step]
-                first = own_start[step]
-                last = own_start[step + 1]
-                cell = cell_start[step]
-                k = scope_start[step + 1] - 1
+                i = step[here, PARENT]
+                first = step[here, MESSAGE]
+                last = step[here + 1, MESSAGE]
+                cell = step[here, CELL]
+                k = step[here + 1, SCOPE] - 1
                 v = scope[k]
+                card = variable[v, CARD]
                 at = first
                 if is_up:
                     most = 0.0
                     least = np.inf
                     for o in range(first, last):
                         total = 0.0
-                        for _ in range(cards[v]):
+                        for _ in range(card):
                             total += phi[cell]
                             cell += 1
                         values[o] = total
@@ -182,13 +199,13 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
                             most = total
                         if total > 0 and total < least:
                             least = total
-                    if low[step] < TINY:
+                    if account[LOW, here] < TINY:
                         verdict = 2
-                    low[step] = floor[step]  # for the next row
+                    account[LOW, here] = account[FLOOR, here]  # for the next row
                     log_z += np.log(most)
-                    top[step] = most
+                    account[TOP, here] = most
                     if i >= 0 and most > 0:
-                        low[i] *= least / most
+                        account[LOW, i] *= least / most
                         for o in range(first, last):
                             values[o] /= most
                 elif verdict > 0 or log_z == -np.inf:
@@ -196,24 +213,24 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
                 else:
                     at += to_down
                 size = 1
-                while k > scope_start[step]:
+                while k > step[here, SCOPE]:
                     k -= 1
                     u = scope[k]
-                    stride[u] = size
-                    size *= cards[u]
+                    variable[u, STRIDE] = size
+                    size *= variable[u, CARD]
             if i >= 0:
                 # Cells of the step, the last variable running fastest: what is done once more, moved on by a stride.
                 index[0] = at
                 done = 1
-                for k in range(scope_start[i + 1] - 1, scope_start[i] - 1, -1):
+                for k in range(step[i + 1, SCOPE] - 1, step[i, SCOPE] - 1, -1):
                     u = scope[k]
-                    jump = stride[u]
-                    stride[u] = 0
-                    size = done * cards[u]
+                    moved = variable[u, STRIDE]
+                    variable[u, STRIDE] = 0
+                    size = done * variable[u, CARD]
                     for j in range(done, size):
-                        index[j] = index[j - done] + jump
+                        index[j] = index[j - done] + moved
                     done = size
-                begin = cell_start[i]
+                begin = step[i, CELL]
                 for j in range(done):
                     if is_up:
                         phi[begin + j] *= values[index[j]]
@@ -221,13 +238,12 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
                         values[index[j]] += phi[begin + j]
             if not is_up:
                 # The step is now the joint distribution of its variables; the last one's marginal is written down.
-                card = cards[v]
                 total = 0.0
                 for o in range(first, last):
                     ratio = 1.0
                     if i >= 0:
                         ratio = values[to_down + o] / values[o] if values[o] > 0 else 0.0
-                    ratio /= top[step]
+                    ratio /= account[TOP, here]
                     for s in range(card):
                         value = phi[cell] * ratio
                         phi[cell] = value
@@ -236,8 +252,8 @@ def _eliminate_rows_loop(  # type: ignore[no-untyped-def]
                 for s in range(card):
                     total += sums[s]
                 for s in range(card):
-                    if out_start[v] >= 0:
-                        out[out_start[v] + row * card + s] = sums[s] / total
+                    if variable[v, ANSWER] >= 0:
+                        out[variable[v, ANSWER] + row * card + s] = sums[s] / total
                     sums[s] = 0.0
         log_evidence[row] = log_z
         if verdict == 0 and log_z == -np.inf:

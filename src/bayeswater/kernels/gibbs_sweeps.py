@@ -50,10 +50,10 @@ class SiteTables(NamedTuple):
     neighbour: Array  # (n, 2) variables and their strides in `cumulated`; those of a site end with -1
     own: Array  # variables of the sites
     decode: Array  # (n_states, n_own) of each site of several variables, flat: their states
+    cumulated: Array
     part: Array  # (n_parts, 3); those of a site end with -1
     part_cell: Array  # (n_states,) of each part: what a state of the site adds to the index
     outside: Array  # (n, 2) variables of a part that are not of the site, and strides; those of a part end with -1
-    cumulated: Array
     log_table: Array
 
 
@@ -62,8 +62,7 @@ class Reading(NamedTuple):
 
     site: int
     cell: Array  # (n_states of the site,)
-    other: Array  # targets outside of the site
-    stride: Array
+    other: Array  # (n, 2) targets outside of the site, and their strides among the cells
 
 
 def sweep(
@@ -77,11 +76,13 @@ def sweep(
         _sweep_reference(sites, reading, states, streams, totals, n_sweeps)
         return
     n_chains = states.shape[1]
-    most_parts = int(np.diff(sites.site[:, PARTS]).max())
+    with_parts = len(sites.log_table) > 0
+    most_parts, most_states = int(np.diff(sites.site[:, PARTS]).max()), int(sites.site[:, N_STATES].max())
+    room = (np.empty(most_parts, np.int64), np.empty((n_chains, most_states))) if with_parts else NO_ROOM
     with np.errstate(over="ignore"):  # of interest where the loop is not compiled: random numbers are to overflow
-        _LOOPS[n_chains < FEW_CHAINS, len(sites.log_table) > 0](
-            *sites, *reading, states, streams, totals, n_sweeps, np.empty(n_chains), *np.empty((2, n_chains), np.int32),
-            np.empty(most_parts, np.int64), np.empty((n_chains, int(sites.site[:, N_STATES].max()))),
+        _LOOPS[n_chains < FEW_CHAINS, with_parts](
+            *sites[:5], *(sites[5:] if with_parts else NO_PARTS), *reading, states, streams, totals, n_sweeps,
+            np.empty(n_chains), *np.empty((2, n_chains), np.int32), *room,
         )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _sweep_reference(
                     sums /= sums[-1]
                 if sums is not None and s == reading.site:
                     sums = np.concatenate([np.zeros((1, len(chains))), sums[:-1], np.ones((1, len(chains)))])
-                    cell = (reading.stride[:, None] * states[reading.other]).sum(axis=0)
+                    cell = (reading.other[:, 1:] * states[reading.other[:, 0]]).sum(axis=0)
                     for state in range(n):
                         total[reading.cell[state] + cell, chains] += sums[state + 1] - sums[state]
                 own = sites.own[site[OWN] : sites.site[s + 1, OWN]]
@@ -142,6 +143,10 @@ def _sums_of_parts(sites: SiteTables, s: int, states: Array) -> Array:
     return sums
 
 
+NO_PARTS, NO_ROOM = (None,) * 4, (None,) * 2
+"""What is given for arrays that a loop has no use for: each array takes time to compile."""
+
+
 def _loop(few: bool, with_parts: bool) -> Kernel:
     """Make the loop for few chains or many, with or without sites that look nothing up.
 
@@ -150,8 +155,8 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
 
     @compiled_plainly
     def sweep_loop(  # type: ignore[no-untyped-def]
-        site, neighbour, own, decode, part, part_cell, outside, cumulated, log_table,
-        read_site, read_cell, read_other, read_stride, states, streams, totals, n_sweeps,
+        site, neighbour, own, decode, cumulated, part, part_cell, outside, log_table,
+        read_site, read_cell, read_other, states, streams, totals, n_sweeps,
         uniform, row, drawn, place, sums,
     ):  # fmt: skip
         # Short loops end at a -1, not at a count: they stay plain loops, where vectors would cost more than they bring.
@@ -181,14 +186,14 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                                 j += 1
                             half = width >> 1
                             if half == 1:
-                                k = int(cumulated[np.uint64(at)] <= u)
+                                k = np.int64(cumulated[np.uint64(at)] <= u)
                             elif half == 2:
-                                k = 2 * int(cumulated[np.uint64(at + 1)] <= u)
-                                k += int(cumulated[np.uint64(at + k)] <= u)
+                                k = 2 * np.int64(cumulated[np.uint64(at + 1)] <= u)
+                                k += np.int64(cumulated[np.uint64(at + k)] <= u)
                             else:
                                 k = 0
                                 while half > 0:
-                                    k += half * int(cumulated[np.uint64(at + k + half - 1)] <= u)
+                                    k += half * np.int64(cumulated[np.uint64(at + k + half - 1)] <= u)
                                     half >>= 1
                             if plain:
                                 states[v, c] = k
@@ -218,7 +223,8 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                             while half > 0:
                                 for c in range(n_chains):
                                     k = drawn[c]
-                                    drawn[c] = k + half * int(cumulated[np.uint32(row[c] + k + half - 1)] <= uniform[c])
+                                    sum_at = cumulated[np.uint32(row[c] + k + half - 1)]
+                                    drawn[c] = k + half * np.int64(sum_at <= uniform[c])
                                 half >>= 1
                         elif with_parts:
                             for c in range(n_chains):
@@ -241,7 +247,7 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                                         total += log_table[place[p - site[s, PARTS]] + part_cell[part[p, CELLS] + k]]
                                         p += 1
                                     sums[c, k] = total
-                                    top = max(top, total)
+                                    top = total if total > top else top
                                 total = 0.0
                                 for k in range(n):
                                     total += np.exp(sums[c, k] - top)
@@ -254,15 +260,15 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                         for c in range(n_chains):
                             at = 0
                             for j in range(read_other.shape[0]):
-                                at += read_stride[j] * states[read_other[j], c]
+                                at += read_other[j, 1] * states[read_other[j, 0], c]
                             lower = 0.0
                             for k in range(n):
                                 if k == n - 1:
                                     upper = 1.0
-                                elif not with_parts or width > 0:
-                                    upper = cumulated[row[c] + k]
-                                else:
+                                elif with_parts and width == 0:
                                     upper = sums[c, k] / sums[c, n - 1]
+                                else:
+                                    upper = cumulated[row[c] + k]
                                 totals[window, read_cell[k] + at, c] += upper - lower
                                 lower = upper
                     if single:

@@ -32,7 +32,7 @@ class _Lines:
         return self.length[name] - len(lines)
 
     def finished(self) -> SiteTables:
-        """Put the lines together; the last two arrays are of floats, all others of whole numbers."""
+        """Put the lines together; tables are of floats, all others of whole numbers."""
         empty = {"neighbour": (0, 2), "outside": (0, 2), "part": (0, 3), "site": (0, 7)}
         arrays = {name: [np.zeros(empty.get(name, 0)), *lines] for name, lines in self.of.items()}
         floats = ("cumulated", "log_table")
@@ -108,12 +108,7 @@ def reading_of(question: Question, sites: Sequence[Site]) -> Reading:
     for column, v in enumerate(site.variables):
         cell += strides.get(v, 0) * site.states[:, column]
     others = [v for v in targets if v not in site.variables]
-    return Reading(
-        where,
-        cell,
-        np.array([line[v] for v in others], dtype=np.int64),
-        np.array([strides[v] for v in others], dtype=np.int64),
-    )
+    return Reading(where, cell, np.array([(line[v], strides[v]) for v in others], dtype=np.int64).reshape(-1, 2))
 
 
 def _padded_width(n_states: int) -> int:
