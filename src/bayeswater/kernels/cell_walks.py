@@ -23,6 +23,26 @@ ORIGIN, SCOPE, SCOPE_END, ARRAY, ARRAY_END, PRODUCT, KEPT, KEPT_END = range(8)
 """Columns of `Walks.lines`. A walk that writes a map has no `PRODUCT`."""
 
 
+class Runs(NamedTuple):
+    """Places from `begin` to `end` of some array, for each of many."""
+
+    begin: Array
+    end: Array
+
+    @classmethod
+    def between(cls, starts: Array) -> "Runs":
+        """Take what lies between one start and the next."""
+        return cls(starts[:-1], starts[1:])
+
+    def of(self, which: Array) -> "Runs":
+        """Take some of them."""
+        return Runs(self.begin[which], self.end[which])
+
+    def moved(self, by: int) -> "Runs":
+        """Move all of them on."""
+        return Runs(self.begin + by, self.end + by)
+
+
 class Walks(NamedTuple):
     """Where each walk begins, and the runs of members that are the variables of its scope and those of its array."""
 
@@ -32,10 +52,12 @@ class Walks(NamedTuple):
     longest: int  # cells of the largest scope
 
     @classmethod
-    def of(cls, members: Array, cards: Array, longest: int, scope: Array, array: Array, origin: Array | int) -> "Walks":
-        """Take walks through scopes, in arrays, that are these runs (n_walks, 2) of the members."""
-        lines = np.full((len(scope), 8), -1, dtype=np.int64)
-        lines[:, ORIGIN], lines[:, SCOPE : SCOPE_END + 1], lines[:, ARRAY : ARRAY_END + 1] = origin, scope, array
+    def of(cls, members: Array, cards: Array, longest: int, scope: Runs, array: Runs, origin: Array | int) -> "Walks":
+        """Take walks through scopes, in arrays, that are these runs of the members."""
+        lines = np.full((len(scope.begin), 8), -1, dtype=np.int64)
+        columns = (ORIGIN, SCOPE, SCOPE_END, ARRAY, ARRAY_END)
+        for column, values in zip(columns, (origin, *scope, *array), strict=True):
+            lines[:, column] = values
         return cls(lines, members, cards, longest)
 
     def multiply(self, table: Array, product: Array, first: Array, *, use_loop: bool) -> None:
@@ -44,10 +66,10 @@ class Walks(NamedTuple):
         nothing = np.zeros(0, dtype=np.int64)
         self._go(table, product, nothing, nothing.astype(np.uint32), use_loop)
 
-    def maps(self, kept: Array, run: Array, *, use_loop: bool) -> Array:
-        """Places, as uint32, of the cells in a run (n_walks, 2) of `kept`, for one walk after the other."""
-        self.lines[:, KEPT : KEPT_END + 1] = run
-        maps, nothing = np.empty(int((run[:, 1] - run[:, 0]).sum()), dtype=np.uint32), np.zeros(0)
+    def maps(self, kept: Array, run: Runs, *, use_loop: bool) -> Array:
+        """Places, as uint32, of the cells in a run of `kept`, for one walk after the other."""
+        self.lines[:, KEPT], self.lines[:, KEPT_END] = run
+        maps, nothing = np.empty(int((run.end - run.begin).sum()), dtype=np.uint32), np.zeros(0)
         self._go(nothing, nothing, kept, maps, use_loop)
         return maps
 

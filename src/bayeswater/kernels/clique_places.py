@@ -118,13 +118,23 @@ def place(tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> P
 
 
 def _smallest_hosts(tree: CliqueTree, families: Families, member_is_fixed: Array, leaves: Array, home: Array) -> Array:
-    """Smallest clique with all free members of each of some families; `home` where none is smaller."""
-    n, n_cliques = len(families.start) - 1, len(tree.parent)
-    has = np.zeros((n_cliques, n), dtype=np.float32)
-    has[np.repeat(np.arange(n_cliques), np.diff(tree.start)), tree.variable] = 1
-    needs = np.zeros((n, n), dtype=np.float32)
-    of_family = np.repeat(np.arange(n), np.diff(families.start))
-    needs[of_family[~member_is_fixed], families.variable[~member_is_fixed]] = 1
-    needs = needs[leaves]
-    cells = np.where(has @ needs.T == needs.sum(axis=1), tree.n_states[:, None], np.inf)  # (n_cliques, n_leaves)
-    return np.where(cells.min(axis=0) < tree.n_states[home], cells.argmin(axis=0), home)
+    """Smallest clique with all free members of each of some families; `home` where none is smaller.
+
+    The cliques with a variable are the bits of a whole number, smaller ones first: the lowest bit tells the smallest.
+    """
+    by_size = np.argsort(tree.n_states, kind="stable")
+    holding = [0] * len(tree.turn)
+    first, scopes = tree.start.tolist(), tree.variable.tolist()
+    for k, c in enumerate(by_size.tolist()):
+        for v in scopes[first[c] : first[c + 1]]:
+            holding[v] |= 1 << k
+    start, variable, is_fixed = families.start.tolist(), families.variable.tolist(), member_is_fixed.tolist()
+    smallest = []
+    for f in leaves.tolist():
+        candidates = -1
+        for k in range(start[f], start[f + 1]):
+            if not is_fixed[k]:
+                candidates &= holding[variable[k]]
+        smallest.append((candidates & -candidates).bit_length() - 1)
+    found = by_size[smallest]
+    return np.where(tree.n_states[found] < tree.n_states[home], found, home)

@@ -18,11 +18,12 @@ An item is one message seen from one clique: a map from the cells of the clique 
 stand in three runs: up only (family leaves, evidence), up and down (children, leaves that do both), down only.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.cell_walks import Walks
+from bayeswater.kernels.cell_walks import STRIDE, VARIABLE, Runs, Walks
 from bayeswater.kernels.clique_places import (
     BOTH,
     CHILD,
@@ -69,11 +70,11 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
     arrays = _Arrays.of(tree, cards, families, roles)
     n_jobs = np.diff(places.first_job).reshape(-1, N_KINDS)
     clique, kind = np.divmod(np.repeat(np.arange(n_jobs.size), n_jobs.ravel()), N_KINDS)
-    array, scope = arrays.of_kind[kind] + places.job, _runs(tree.start)[clique]
+    array, scope = arrays.of_kind[kind] + places.job, Runs.between(tree.start).of(clique)
     constant, item = np.flatnonzero(kind == CONSTANT), np.flatnonzero(kind != CONSTANT)
 
     base, longest = np.ones(int(first_cell[-1])), int(n_cells.max(initial=1))
-    walks = arrays.walks(array[constant], scope[constant], families.table_start[places.job[constant]], longest)
+    walks = arrays.walks(array[constant], scope.of(constant), families.table_start[places.job[constant]], longest)
     walks.multiply(families.table, base, first_cell[clique[constant]], use_loop=use_loop)
 
     is_kept, n_kept = _kept(base, first_cell)
@@ -84,8 +85,8 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
     kept -= np.repeat(first_cell[:-1], n_kept)
 
     message = np.concatenate([own[:-1], places.leaf_of, places.leaf_of, places.variable_leaf])
-    walks = arrays.walks(array[item], scope[item], message[array[item]], longest)
-    maps = walks.maps(kept, _runs(_starts(n_kept))[clique[item]], use_loop=use_loop)
+    walks = arrays.walks(array[item], scope.of(item), message[array[item]], longest)
+    maps = walks.maps(kept, Runs.between(_starts(n_kept)).of(clique[item]), use_loop=use_loop)
     first_item = _starts(n_jobs[:, FAMILY_LEAF:].ravel())
     of_run = np.array([FAMILY_LEAF, BOTH, MARGINAL, N_KINDS]) - FAMILY_LEAF
     run = first_item[(N_KINDS - FAMILY_LEAF) * np.arange(len(n_own))[:, None] + of_run]
@@ -119,7 +120,7 @@ def _kept(base: Array, first_cell: Array) -> tuple[Array, Array]:
 class _Arrays(NamedTuple):
     """What cells are looked up in, as runs of members: separators, families, slices of families, single variables."""
 
-    run: Array  # (n_arrays, 2)
+    run: Runs
     members: Array  # (n_members, 2): variable and stride
     of_kind: Array  # (N_KINDS,) first array for jobs of each kind
     cards: Array  # (n_variables,) 1 where a variable is fixed
@@ -129,22 +130,23 @@ class _Arrays(NamedTuple):
         """Lay out the arrays of a tree."""
         n_cliques, n = len(tree.parent), len(cards)
         free = np.where(roles.fixed, 1, cards)
-        separator = np.stack([tree.start[:-1], tree.start[:-1] + tree.n_shared], axis=1)
-        family = len(tree.variable) + _runs(families.start)
-        slices = len(families.variable) + family
-        each = np.arange(n)
-        single = slices[-1, 1] + np.stack([each, each + 1], axis=1)
-        variable = np.concatenate([tree.variable, families.variable, families.variable, each])
-        packed = _packed_strides(np.concatenate([separator, slices]), free[variable])
-        packed[family[0, 0] : family[-1, 1]] = families.stride
+        separator = Runs(tree.start[:-1], tree.start[:-1] + tree.n_shared)
+        family = Runs.between(families.start).moved(len(tree.variable))
+        slices = family.moved(len(families.variable))
+        single = Runs.between(np.arange(n + 1)).moved(int(slices.end[-1]))
+        variable = np.concatenate([tree.variable, families.variable, families.variable, np.arange(n)])
+        members = np.empty((len(variable), 2), dtype=np.int64)
+        members[:, VARIABLE] = variable
+        members[:, STRIDE] = _packed_strides((separator, slices), free[variable])
+        members[family.begin[0] : family.end[-1], STRIDE] = families.stride
         of_kind = np.full(N_KINDS, n_cliques + 2 * n)
         of_kind[[CHILD, CONSTANT, FAMILY_LEAF]] = 0, n_cliques, n_cliques + n
-        run = np.concatenate([separator, family, slices, single])
-        return cls(run, np.stack([variable, packed], axis=1), of_kind, free)
+        run = Runs(*(np.concatenate(ends) for ends in zip(separator, family, slices, single, strict=True)))
+        return cls(run, members, of_kind, free)
 
-    def walks(self, array: Array, scope: Array, origin: Array | int, longest: int) -> Walks:
+    def walks(self, array: Array, scope: Runs, origin: Array | int, longest: int) -> Walks:
         """Take walks through scopes, which are runs of members."""
-        return Walks.of(self.members, self.cards, longest, scope, self.run[array], origin)
+        return Walks.of(self.members, self.cards, longest, scope, self.run.of(array), origin)
 
 
 def _gather(arrays: _Arrays, families: Families, places: Places, *, use_loop: bool) -> Array:
@@ -154,8 +156,8 @@ def _gather(arrays: _Arrays, families: Families, places: Places, *, use_loop: bo
     n = len(families.table_start)
     is_family = places.bearer < n
     array = np.where(is_family, arrays.of_kind[CONSTANT] + places.bearer, arrays.of_kind[MARGINAL] + places.bearer - n)
-    walks = arrays.walks(array, arrays.run[array], 0, int(width.max(initial=1)))
-    everything = np.stack([np.zeros_like(width), width], axis=1)
+    walks = arrays.walks(array, arrays.run.of(array), 0, int(width.max(initial=1)))
+    everything = Runs(np.zeros_like(width), width)
     return walks.maps(np.arange(walks.longest), everything, use_loop=use_loop) + np.repeat(first, width)
 
 
@@ -166,15 +168,11 @@ def _starts(sizes: Array) -> Array:
     return starts
 
 
-def _runs(starts: Array) -> Array:
-    """Begin and end of each run, (n, 2)."""
-    return np.stack([starts[:-1], starts[1:]], axis=1)
-
-
-def _packed_strides(runs: Array, cards: Array) -> Array:
+def _packed_strides(several: Iterable[Runs], cards: Array) -> list[int]:
     """Strides of arrays of just the members of each run, the last one running fastest; 1 outside of all runs."""
     stride, card = [1] * len(cards), cards.tolist()
-    for begin, end in runs.tolist():
-        for k in range(end - 2, begin - 1, -1):
-            stride[k] = stride[k + 1] * card[k + 1]
-    return np.array(stride, dtype=np.int64)
+    for runs in several:
+        for begin, end in zip(runs.begin.tolist(), runs.end.tolist(), strict=True):
+            for k in range(end - 2, begin - 1, -1):
+                stride[k] = stride[k + 1] * card[k + 1]
+    return stride

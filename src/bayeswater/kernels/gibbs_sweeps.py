@@ -186,14 +186,14 @@ def _loop(few: bool, with_parts: bool) -> Kernel:
                                 j += 1
                             half = width >> 1
                             if half == 1:
-                                k = np.int64(cumulated[np.uint64(at)] <= u)
+                                k = int(cumulated[np.uint64(at)] <= u)
                             elif half == 2:
-                                k = 2 * np.int64(cumulated[np.uint64(at + 1)] <= u)
-                                k += np.int64(cumulated[np.uint64(at + k)] <= u)
+                                k = 2 * int(cumulated[np.uint64(at + 1)] <= u)
+                                k += int(cumulated[np.uint64(at + k)] <= u)
                             else:
                                 k = 0
                                 while half > 0:
-                                    k += half * np.int64(cumulated[np.uint64(at + k + half - 1)] <= u)
+                                    k += half * int(cumulated[np.uint64(at + k + half - 1)] <= u)
                                     half >>= 1
                             if plain:
                                 states[v, c] = k
