@@ -11,7 +11,7 @@ alone, so each costs the same, however many classes there are.
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -68,7 +68,8 @@ def cut_scores(
     """
     if use_loop:
         scores = np.empty(len(start) - 2, dtype=np.int64)
-        _cut_scores_loop(start, code, weight, total, units, table, scores)
+        left, terms = np.zeros_like(total), np.empty(len(total), dtype=np.int64)
+        _cut_scores_loop(start, code, weight, total, units, table, scores, left, terms)
         return scores
     n_values = len(start) - 1
     cells = slice(start[0], start[-1])
@@ -82,20 +83,18 @@ def cut_scores(
     return (in_units(left, units) + in_units(right, units)).sum(axis=1) - sides
 
 
-@compiled
-def _cut_scores_loop(start, code, weight, total, units, table, scores):  # type: ignore[no-untyped-def]
-    n_classes = len(total)
-    left = np.zeros_like(total)
-    terms = np.empty(n_classes, dtype=np.int64)
+@compiled_plainly
+def _cut_scores_loop(start, code, weight, total, units, table, scores, left, terms):  # type: ignore[no-untyped-def]
     of_classes = np.int64(0)
-    rows, rows_left = total.sum(), total[0] * 0
-    for k in range(n_classes):
+    rows, rows_left = total[0] * 0, total[0] * 0
+    for k in range(total.shape[0]):
+        rows += total[k]
         if table is None:
             terms[k] = np.int64(np.rint(total[k] * np.log2(total[k]) * units)) if total[k] > 0 else 0
         else:
             terms[k] = table[total[k]]
         of_classes += terms[k]
-    for value in range(len(scores)):
+    for value in range(scores.shape[0]):
         for cell in range(start[value], start[value + 1]):
             k = code[cell]
             left[k] += weight[cell]
