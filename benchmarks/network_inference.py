@@ -10,12 +10,14 @@ have to agree.
 What is to be reached is a ratio to pyAgrum in the same run, since microseconds depend on the machine: that of a
 prototype, by 1.5.
 
-The files (alarm.bif, ...) are no part of the project: they are looked for under BAYESWATER_DATA, and without them the
-section is left out, as are libraries that are not installed.
+The files (alarm.bif, ...) are no part of the project: they are looked for under BAYESWATER_DATA, and a network that is
+not there among those that pgmpy brings along (win95pts). Without them the section is left out, as are libraries that
+are not installed.
 
     python -m benchmarks.network_inference [folder] [network ...]
 """
 
+import gzip
 import json
 import os
 import sys
@@ -107,10 +109,26 @@ class Case:
         return np.asfortranarray(np.where(seen, self.drawn(n_rows), self.factors.card_array).astype(np.uint8))
 
 
+_UNPACKED = tempfile.TemporaryDirectory(prefix="bayeswater-networks-")
+
+
+def network_file(folder: Path, name: str) -> Path:
+    """Give the file of a network: that in the folder, else what pgmpy has, unpacked."""
+    path, pgmpy = folder / f"{name}.bif", find_spec("pgmpy")
+    if path.exists() or not folder.exists() or pgmpy is None or pgmpy.origin is None:
+        return path
+    packed = Path(pgmpy.origin).parent / "utils" / "example_models" / f"{name}.bif.gz"
+    if not packed.exists():
+        return path
+    unpacked = Path(_UNPACKED.name) / path.name
+    unpacked.write_bytes(gzip.decompress(packed.read_bytes()))
+    return unpacked
+
+
 def network_inference(repeats: int, folder: Path = FOLDER, names: Any = PROTOTYPE) -> Iterator[dict[str, Any]]:
     """Time all posteriors of rows, ours and theirs in turns."""
     for name in names:
-        case = Case(folder / f"{name}.bif")
+        case = Case(network_file(folder, name))
         if not case.path.exists():
             continue
         for one_pattern, patterns in enumerate([(None,), range(N_PATTERNS)]):
@@ -152,7 +170,7 @@ def _microseconds(case: Case, pattern: int | None, repeats: int) -> tuple[dict[s
 def network_queries(folder: Path = FOLDER, names: Any = ("asia", *PROTOTYPE)) -> Iterator[dict[str, Any]]:
     """Time one marginal given one row, the network being read: nothing is shared between questions."""
     for name in names:
-        case = Case(folder / f"{name}.bif")
+        case = Case(network_file(folder, name))
         if not case.path.exists():
             continue
         rng, factors = np.random.default_rng(2), case.factors
