@@ -5,6 +5,7 @@ import importlib.metadata
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -100,6 +101,32 @@ def test_standard_output_is_named_where_its_disk_is_full(verb, folder):
     assert (process.returncode, err.decode()) == (1, "error: standard output: No space left on device\n")
 
 
+def closing(stream: str, *arguments: object) -> Any:
+    """Run the command with a standard stream that is closed."""
+    line = f"exec {shlex.join([*COMMAND, *map(str, arguments)])} {stream}&-"
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_streams_that_are_closed_are_no_defect(folder):
+    model, data, new = folder / "people.bayes", folder / "people.csv", folder / "new.bayes"
+    for verb in (["predict", model, data], ["--help"]):
+        answer = closing(">", *verb)
+        assert (answer.returncode, answer.stderr) == (1, "error: standard output: Bad file descriptor\n")
+    answer = closing("<", "predict", model, "-")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr == "error: standard input is empty; give a file with a header and rows\n"
+    for stream in (">", "2>"):
+        assert closing(stream, "fit", data, "--target", TARGET, "-o", new).returncode == 0
+        new.unlink()
+    assert closing("2>", "predict", "nowhere.bayes", data).returncode == 1
+
+
+def test_a_terminal_of_unknown_width_gets_all_that_is_printed(folder):
+    process = started("inspect", folder / "people.bayes", stdout=subprocess.PIPE, env={"COLUMNS": "0"})
+    out, _ = process.communicate(timeout=120)
+    assert (process.returncode, out.splitlines()[1].strip()) == (0, b"Columns")
+
+
 def test_a_pipe_that_is_closed_early_ends_the_command_quietly(folder):
     lines = (folder / "people.csv").read_text().splitlines(keepends=True)
     (folder / "long.csv").write_text("".join([lines[0], *lines[1:] * 200]))
@@ -135,7 +162,7 @@ def test_letters_that_standard_output_cannot_write_are_escaped(folder):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are of Unix")
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(folder, sent, code):
     out = folder / "answers.csv"
     out.write_text("old")

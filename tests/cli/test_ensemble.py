@@ -73,7 +73,8 @@ def test_options_of_other_models_are_refused(run, folder, options, told):
 
 def test_ensembles_are_not_merged_and_the_way_out_is_told(run, fitted):
     folder, _ = fitted
-    answer = run("merge", folder / "e.bayes", folder / "e.bayes", "-o", folder / "sum.bayes")
+    (folder / "f.bayes").write_bytes((folder / "e.bayes").read_bytes())
+    answer = run("merge", folder / "e.bayes", folder / "f.bayes", "-o", folder / "sum.bayes")
     assert answer.code != 0
     assert "partial_fit" in answer.err
 

@@ -180,6 +180,8 @@ def test_a_missing_target_answers_with_the_nearest_names(run, folder):
         (["--alpha", "-1"], 2, "alpha is -1"),
         (["--type", "age=nmber"], 2, "there is no type 'nmber'; did you mean 'number'?"),
         (["--delimiter", ";;"], 2, "--delimiter is ';;'; give one character"),
+        (["--delimiter", "，"], 2, "--delimiter is '，'; give one character of ASCII"),
+        (["--decimal", "·"], 2, "--decimal is '·'; give a point or a comma"),
         (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
         (["--format", "excel"], 2, 'Invalid value "excel" for --format'),
         (["--frmat", "csv"], 2, "--frmat"),
@@ -209,7 +211,7 @@ def test_hostile_files_are_refused_in_words(run, folder):
         (b"a,income\n1,\n2,\n", "no row has a value in 'income'"),
         (b"a,income\n1,high\n2\n", "row 3 (the header is row 1) has 1 cell and not 2"),
         (b"a,a,income\n1,2,high\n", "column name 'a' stands more than once"),
-        (b"\xff\xfe\x00\x01,income\n", "--encoding"),
+        (b"\xff\x00\x01,income\n", "--encoding"),
         (b"PK\x03\x04whatever", "zip archive"),
     ]:
         path = folder / "hostile.csv"
@@ -431,3 +433,30 @@ def test_a_column_that_is_empty_at_first_is_read(run, tmp_path, monkeypatch):
     model = load(tmp_path / "m.bayes")
     assert model.columns_["late"].family == "categorical"
     assert model.statistics_.columns.groups["categories"].table.tolist() == [[100, 0], [0, 100], [200, 200]]
+
+
+@pytest.mark.parametrize("rest", [b"garbage", None])
+def test_a_pipe_that_cannot_be_unpacked_is_not_taken_for_a_disk_without_room(run, folder, rest):
+    packed = gzip.compress((folder / "people.csv").read_bytes())
+    given = packed[:-40] if rest is None else packed + rest
+    answer = run("fit", "-", "--target", TARGET, "-o", folder / "m.bayes", stdin=given)
+    assert answer.code == 1
+    assert answer.err.startswith("error: standard input: ")
+    assert answer.err.endswith("; is all of it there, and is it compressed as it seems?\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "error: there is not enough memory; leave out columns or rows\n"),
+        (MemoryError("8 GiB"), "error: there is not enough memory (8 GiB); leave out columns or rows\n"),
+        (ZeroDivisionError("oh"), "error: ZeroDivisionError: oh (run again with --debug to see where)\n"),
+    ],
+)
+def test_what_nobody_foresaw_is_told_without_a_traceback(run, folder, monkeypatch, error, told):
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("bayeswater.models.persistence.save", failing)
+    answer = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes")
+    assert (answer.code, answer.err) == (1, told)

@@ -205,3 +205,48 @@ def test_named_pipes_and_a_file_are_one_table(run, folder, parts):
     answer: Any = run("fit", *pipes, files[2], "--target", TARGET, "-o", folder / "m.bayes")
     assert answer.code == 0, answer.err
     assert (folder / "m.bayes").read_bytes() == (folder / "people.bayes").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("verb", "option"),
+    [
+        (("fit", "--target", TARGET), "-o"),
+        (("fit", "--target", TARGET, "-o", "new.bayes"), "--checkpoint"),
+        (("compare", "--target", TARGET), "--save"),
+        (("predict", "people.bayes"), "-o"),
+        (("forget", "people.bayes", "--target", TARGET), "-o"),
+    ],
+)
+@pytest.mark.parametrize("name", ["people.csv", "./people.csv", "link.csv"])
+def test_no_verb_writes_over_its_data(run, folder, monkeypatch, verb, option, name):
+    monkeypatch.chdir(folder)
+    data = folder / "people.csv"
+    (folder / "link.csv").symlink_to(data)
+    (folder / "more.csv").write_bytes(data.read_bytes())
+    before = data.read_bytes()
+    answer = run(verb[0], *verb[1:], data, "more.csv", option, name)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == f"error: {str(Path(name))!r} holds the data, and would be written over; name another file\n"
+    assert data.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("people.bayes", "people.csv", "more.csv", "--target", TARGET, "--json"),
+        ("people.bayes", "--target", TARGET, "--json", "people.csv", "more.csv"),
+        ("--json", "people.bayes", "people.csv", "--target", TARGET, "more.csv"),
+    ],
+)
+def test_files_may_stand_anywhere_among_the_options(run, folder, monkeypatch, arguments):
+    monkeypatch.chdir(folder)
+    (folder / "more.csv").write_bytes((folder / "people.csv").read_bytes())
+    answer = run("evaluate", *arguments)
+    assert answer.code == 0
+    assert json.loads(answer.out)["n_rows"] == 2 * people().num_rows
+
+
+def test_an_option_that_there_is_not_is_no_file(run, folder):
+    answer = run("predict", folder / "people.bayes", folder / "people.csv", "--kepe")
+    assert answer.code == 2
+    assert "--kepe is no option of this verb; a file of that name is written ./--kepe" in answer.err

@@ -138,6 +138,16 @@ def test_models_that_do_not_fit_together_are_refused_and_nothing_is_written(run,
     assert run("merge", folder / "people.bayes", "-o", folder / "sum.bayes").code == 2
 
 
+@pytest.mark.parametrize("name", ["people.bayes", "./people.bayes", "link.bayes"])
+def test_a_model_is_not_added_to_itself(run, folder, monkeypatch, name):
+    monkeypatch.chdir(folder)
+    (folder / "link.bayes").symlink_to("people.bayes")
+    answer = run("merge", "people.bayes", name, "-o", "sum.bayes")
+    assert answer.code == 1
+    assert answer.err == f"error: {name!r} is named twice, and its rows would be counted twice; name each model once\n"
+    assert not (folder / "sum.bayes").exists()
+
+
 # ---------------------------------------------------------------------- forget
 
 

@@ -416,6 +416,14 @@ def test_a_state_with_the_name_of_a_parent_keeps_a_column_of_its_own(run, tmp_pa
     assert run("inspect", path, "--column", "b").out.splitlines()[1].split() == ["a", "b=a", "c"]
 
 
+def test_inspect_shows_states_that_are_numbers_as_they_are_called(run, tmp_path):
+    path = tmp_path / "net.bif"
+    BayesianNetwork("probability", {"probability": [0.5, 0.5]}, states={"probability": [2019, 2020]}).write(path)
+    lines = [line.split() for line in run("inspect", path, "--column", "probability").out.splitlines()]
+    assert lines[1] == ["probability", "(probability)"]
+    assert lines[3:5] == [["2019", "0.5000"], ["2020", "0.5000"]]
+
+
 def test_inspect_for_machines(run, tmp_path):
     path = tmp_path / "net.bayes"
     network = BayesianNetwork(

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import signal
+import subprocess
 import weakref
 from typing import Any
 
@@ -188,6 +190,19 @@ def test_an_old_answer_stays_whole_where_a_new_one_fails(run, folder):
     assert run("predict", folder / "people.bayes", broken, "-o", out).code == 1
     assert out.read_bytes() == before
     assert not [p for p in folder.iterdir() if p.name.startswith(".bayeswater")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_answers_go_into_a_pipe_or_where_a_link_points_to(run, folder, kind):
+    model, data, pipe = folder / "people.bayes", folder / "people.csv", folder / f"pipe.{kind}"
+    there, link = folder / f"there.{kind}", folder / f"link.{kind}"
+    link.symlink_to(there)
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    assert run("predict", model, data, "-o", pipe).code == 0
+    assert run("predict", model, data, "-o", link).code == 0
+    assert link.is_symlink() and pipe.is_fifo()
+    assert reader.communicate(timeout=60)[0] == there.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])

@@ -368,4 +368,18 @@ def test_numbers_with_decimal_commas_are_hinted_at(n_cells, kind):
 
 @pytest.mark.parametrize("cells", [["1.5", "2.5"], ["1,5", "2", "3"], ["a,b", "c,d"], ["1,234,567", "2,345,678"]])
 def test_other_strings_are_not_taken_for_numbers_with_decimal_commas(cells):
-    assert kind_of("x", pa.chunked_array([cells]), declared=False).hint == ""
+    assert "decimal comma" not in kind_of("x", pa.chunked_array([cells]), declared=False).hint
+
+
+@pytest.mark.parametrize("first", [0, 1, 100])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64])
+def test_numbers_of_rows_are_hinted_at(first, dtype):
+    column = pa.chunked_array([np.arange(first, first + 40).astype(dtype)])
+    assert "may only number the rows" in kind_of("x", column, declared=False).hint
+
+
+@pytest.mark.parametrize(
+    "cells", [range(19), [*range(30), 29], range(30, 0, -1), range(0, 60, 2), [*range(2000), 0], [None, *range(30)]]
+)
+def test_other_numbers_are_not_taken_for_numbers_of_rows(cells):
+    assert kind_of("x", pa.chunked_array([list(cells)]), declared=False).hint == ""

@@ -86,7 +86,7 @@ def test_what_scikit_learn_refuses_as_the_wrong_type_stays_a_type_error(X):
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (pd.Series(["a", "b"]), r"could not convert string to float: column 'v' holds .*string.*use CategoricalNB"),
+        (pd.Series(["a", "b"]), r"could not convert string to float: column 'v' holds .*string.*use NaiveBayes"),
         (pd.Series(["a", "b"], dtype="category"), r"column 'v' holds dictionary<.*>, not numbers; convert it"),
         (pd.Series(pd.to_datetime(["2020", "2021"])), r"column 'v' holds timestamp.*, not numbers"),
         (pd.Series([[1], [2]]), r"column 'v' holds list<.*>, not numbers"),

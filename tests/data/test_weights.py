@@ -123,6 +123,18 @@ def test_a_table_of_another_length_than_y_is_refused_before_rows_are_taken(X):
         without_zero_rows(X, np.arange(3), np.array([1, 0, 2]))
 
 
+class OnlyAnArray:
+    """A table that can do no more than become an array."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(3.0)[:, None]
+
+
+def test_rows_are_taken_of_whatever_becomes_an_array():
+    X, y, _ = without_zero_rows(OnlyAnArray(), np.arange(3), np.array([1, 0, 2]))
+    assert (X.tolist(), y.tolist()) == ([[0.0], [2.0]], [0, 2])
+
+
 def test_a_row_of_weight_zero_may_hold_anything():
     X = np.array([[1.0], [np.nan], [2.0], [np.inf], [-1.0]])
     model = GaussianNB().fit(X, [0, 1, 0, 1, 1], [1, 0, 1, 0, 1])

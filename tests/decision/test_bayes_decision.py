@@ -77,6 +77,17 @@ def test_probabilities_are_taken_for_the_weighted_frequencies_of_the_fit(table):
     assert_allclose(shifted, model.set_params(prior=None).predict_proba(X), rtol=1e-12)
 
 
+def test_frequencies_of_any_labels_and_of_a_class_whose_rows_do_not_count(table):
+    X, y = table
+    pairs = np.empty(len(y), dtype=object)
+    pairs[:] = [(label, 1) for label in y]
+    share = float((y == "yes").mean())
+    assert_allclose(BayesDecision(GaussianNB()).fit(X, pairs).class_prior_, [1 - share, share], rtol=1e-15)
+    assert_allclose(BayesDecision(GaussianNB()).fit(X, y, sample_weight=2).class_prior_, [1 - share, share], rtol=1e-15)
+    some = BayesDecision(GaussianNB()).fit(X, y, sample_weight=(y == "yes") * 1.0)
+    assert (some.classes_.tolist(), some.class_prior_.tolist()) == (["yes"], [1.0])
+
+
 def test_score_is_minus_the_mean_cost_and_a_search_raises_it(table):
     X, y = table
     model = BayesDecision(DecisionTreeClassifier(random_state=0), loss=MISS)

@@ -59,3 +59,19 @@ def test_a_row_of_weight_two_is_two_rows():
 def test_of_no_rows_nothing_is_known():
     found = Measures.of(Scores.of(np.zeros((0, 2)), np.zeros(0, dtype=np.int64)))
     assert np.isnan([*found.error, *found.log_loss, *found.ece]).all()
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-10, 1e15, 1e300])
+def test_weights_of_any_size_have_intervals(weight):
+    scores = drawn_scores(50, np.random.default_rng(0))
+    found = Measures.of(Scores.of(scores.log_proba, scores.codes, np.full(50, weight)))
+    once = Measures.of(scores)
+    for measured, same in zip(
+        (found.error, found.log_loss, found.ece), (once.error, once.log_loss, once.ece), strict=True
+    ):
+        assert measured.value == pytest.approx(same.value, rel=1e-12)
+        assert 0 <= measured.low <= measured.value <= measured.high
+    if weight > 1:
+        assert found.error.high - found.error.low < 1e-6
+    else:
+        assert (found.error.low, found.error.high) == pytest.approx((0.0, 1.0), abs=1e-6)

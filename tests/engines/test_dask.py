@@ -217,6 +217,16 @@ def test_rows_are_counted_also_where_no_column_is_looked_at() -> None:
     assert rows.sum(lambda table: table.column_names, []) == []
 
 
+def test_rows_are_answered_also_where_no_column_is_looked_at() -> None:
+    def numbered(table: pa.Table) -> pa.Table:
+        return pa.table({"row": range(table.num_rows)})
+
+    rows, schema = DaskRows(_with_empty_partitions(people())), pa.schema([("row", pa.int64())])
+    assert rows.map(numbered, schema, []).compute()["row"].to_list() == [*range(3), *range(N_ROWS - 3)]
+    array = DaskArrayRows(da.ones((5, 2), chunks=(3, 1)))
+    assert array.map(numbered, schema, []).compute()["row"].to_list() == [0, 1, 2, 0, 1]
+
+
 def test_chunks_whose_size_is_not_known_are_counted() -> None:
     array = dd.from_pandas(people()[["size"]], npartitions=3).to_dask_array()
     assert DaskArrayRows(array).n_rows is None

@@ -219,6 +219,11 @@ def test_the_reason_gives_figures_best_first_and_what_cannot_be():
     assert choice.why.endswith("Poisson not eligible (fractions)")
 
 
+def test_whole_numbers_too_large_for_counts_are_not_called_fractions():
+    choice = chosen(2.0**60 * np.arange(1, 41))
+    assert "Poisson not eligible (large numbers)" in choice.why
+
+
 def test_missing_cells_say_nothing():
     x = np.random.default_rng(9).normal(size=90)
     with_holes = np.concatenate([x, np.full(30, np.nan)])

@@ -127,6 +127,25 @@ def test_a_link_stays_and_the_file_it_points_to_is_replaced(tmp_path):
     assert target.read_bytes() == b"new"
 
 
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    replace_file(pipe, b"new")
+    assert reader.communicate(timeout=60)[0] == b"new"
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_to_a_device_is_written_to_and_not_replaced(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("/dev/stdout")  # while it is a pipe, it has no path that could be replaced
+    program = f"from bayeswater.files.atomic import *; replace_file(Path({str(link)!r}), b'new')"
+    child = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert (child.returncode, child.stdout, child.stderr) == (0, b"new", b"")
+    assert link.is_symlink()
+
+
 def test_a_disk_that_is_full_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")

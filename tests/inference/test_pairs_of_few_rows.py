@@ -72,3 +72,16 @@ def test_few_rows_are_taken_out_of_their_own_counts_as_by_the_table(weights, n_c
     found, expected = (joint.without(coded, labels, removed)(slice(0, 50), False)[0] for joint in (by_pairs, by_table))
     np.testing.assert_allclose(found, expected, **ROUNDED)
     assert "log_conditional" not in vars(by_pairs)
+
+
+@weighted
+@pytest.mark.parametrize("n_columns", [1, 2, 4])
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_few_rows_are_explained_as_by_the_table(weights, n_columns, alpha, monkeypatch):
+    monkeypatch.setattr(pairs_of_few_rows, "READ_TERMS", 100)
+    coded, labels, _, by_table, by_pairs = case(weights, n_columns, alpha)
+    block, against = coded.block(slice(0, 50)), (labels.codes + 1) % 3
+    found, expected = (joint.pair_terms(block, labels.codes, against) for joint in (by_pairs, by_table))
+    np.testing.assert_allclose(found[0], expected[0], **ROUNDED)
+    np.testing.assert_allclose(found[1], expected[1], **ROUNDED)
+    assert "log_conditional" not in vars(by_pairs)

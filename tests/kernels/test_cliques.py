@@ -15,7 +15,7 @@ from bayeswater.kernels.clique_passes import IMPOSSIBLE, TINY, TOO_SMALL, Answer
 from bayeswater.kernels.clique_tables import fill_tables
 from bayeswater.kernels.clique_tree import build_tree
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, eliminate_greedily
-from bayeswater.kernels.elimination_steps import eliminate_in_rows, steps_of
+from bayeswater.kernels.elimination_steps import Room, eliminate_in_rows, steps_of
 
 RULES = [MIN_FILL, MIN_WEIGHT]
 
@@ -168,6 +168,24 @@ def test_rows_one_by_one_agree_with_the_passes_in_logarithms():
         for v, values in expected.items():
             possible = answers.state != IMPOSSIBLE
             np.testing.assert_allclose(answers.of_variable(v, cards[v])[possible], values[possible], rtol=0, atol=1e-12)
+
+
+def test_a_variable_of_many_states_is_eliminated_without_room_for_each_pair_of_them():
+    class CountedRoom(Room):
+        def take(self, n_floats):
+            self.n_taken = n_floats
+            return super().take(n_floats)
+
+    factors = Factors((100,), ((),), (np.full(100, 0.01),))
+    rows, nothing, room = read_rows(factors, np.array([[100]])), np.zeros(1, dtype=bool), CountedRoom()
+    roles = roles_of(factors, nothing, nothing, ~nothing)
+    steps = steps_of(elimination_of(factors, roles, MIN_WEIGHT, False), factors.card_array, factors.families, roles)
+    answers = Answers(np.zeros(1, dtype=np.int64), np.zeros(100), np.empty(1), np.empty(1, dtype=np.uint8))
+    floor = steps.least_products(factors.log_least, rows.log_least)
+    eliminate_in_rows(steps, factors.families, factors.card_array, rows.evidence, np.arange(1), floor, answers, room)
+    np.testing.assert_allclose(answers.marginal, 0.01, rtol=1e-14)
+    assert room.n_taken == 100 + 2 + 100  # a table, a message up and down, and the cells of the step
+    assert len(factors.log_table) == 100
 
 
 def test_a_row_whose_products_may_be_too_small_is_given_back():

@@ -125,7 +125,7 @@ TABLES = [
         MODELS[:-1],
         np.array([["a", "b"]] * 6),
         DataError,
-        r"column 'x0' holds .*'a' in row 0.*use CategoricalNB",
+        r"column 'x0' holds .*'a' in row 0.*use NaiveBayes",
     ),
     *fits("times", MODELS[:-1], X.astype("M8[D]"), DataError, r"X holds datetime64\[D\], not numbers; convert it"),
     *fits("a dict", MODELS, {"a": [1], "b": [2]}, DataError, r"X is a dict.*give pandas.DataFrame\(X\)"),
@@ -151,9 +151,7 @@ TABLES = [
     *fits("sparse", [GaussianNB, CategoricalNB], sparse.csr_array(X), TypeError, r"Sparse data was passed for X"),
     *fits("np.matrix", MODELS, np.matrix(X), TypeError, r"np.matrix is not supported"),
     *fits("sparse NaN", SMOOTHED[:-1], sparse.csr_array(cell(NAN)), DataError, r"NaN: nan in row 2, column 'x1'"),
-    *fits(
-        "text", MODELS[:-1], COLOURS, DataError, r"column 'colour' holds .*string.*; convert it, or use CategoricalNB"
-    ),
+    *fits("text", MODELS[:-1], COLOURS, DataError, r"column 'colour' holds .*string.*; convert it, or use NaiveBayes"),
     *fits(
         "two types",
         MODELS,
@@ -364,7 +362,7 @@ PREDICTIONS = [
     *predicts(
         "negative", [*COUNTERS, CategoricalNB], cell(-1.0), DataError, r"Negative values .*-1.0 in row 2, column 'x1'"
     ),
-    *predicts("text", MODELS[:-1], [["a", "b"]], DataError, r"column 'x0' holds .*'a' in row 0.*use CategoricalNB"),
+    *predicts("text", MODELS[:-1], [["a", "b"]], DataError, r"column 'x0' holds .*'a' in row 0.*use NaiveBayes"),
     *predicts("a column missing", MODELS, FRAME[["a"]], SchemaError, r"yet now missing:\n- b", learned=(FRAME, Y)),
     *predicts(
         "a column unknown", MODELS, FRAME.assign(c=1), SchemaError, r"unseen at fit time:\n- c", learned=(FRAME, Y)

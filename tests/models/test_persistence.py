@@ -28,6 +28,7 @@ import bayeswater
 from bayeswater import (
     BernoulliNB,
     Beta,
+    Calibrated,
     CategoricalNB,
     ComplementNB,
     Dirichlet,
@@ -285,6 +286,13 @@ def test_a_model_that_has_learned_nothing_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         save(GaussianNB(), tmp_path / "model.bayes")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_wrapper_the_classifier_in_it_can_be_saved(tmp_path):
+    model = Calibrated(GaussianNB()).fit([[0.0], [1.0], [0.5], [2.0]], [0, 1, 0, 1])
+    with pytest.raises(ModelFileError, match=r"cannot save Calibrated.*; save the classifier in it, its estimator_"):
+        save(model, tmp_path / "model.bayes")
+    save(model.estimator_, tmp_path / "model.bayes")
 
 
 @pytest.mark.parametrize("model", [naive_bayes.GaussianNB(), Heir().fit([[0.0]], [0]), {"mean": 1}, None])

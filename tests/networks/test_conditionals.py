@@ -8,7 +8,7 @@ import pytest
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, ResourceLimitError
-from bayeswater.networks.conditionals import Deterministic, NoisyOr, Table
+from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
 FEVER = Variable("fever", ("no", "yes"))
 FLU = Variable("flu", ("yes", "no"))
@@ -134,11 +134,3 @@ def test_one_parent_may_be_named_without_a_tuple():
 def test_a_rule_that_does_not_fit_is_refused(rule, message):
     with pytest.raises(ParameterError, match=message):
         Deterministic(rule).bound(FEVER, [FLU, COLD])
-
-
-def test_parents_in_another_order_turn_the_axes():
-    table = np.random.default_rng(0).dirichlet([1, 1], size=(2, 3))
-    assert np.array_equal(Table(table).reordered([1, 0]).values, table.swapaxes(0, 1))
-    rule = Deterministic(np.array([[0, 1, 1], [0, 0, 0]])).reordered([1, 0])
-    assert np.asarray(rule.rule).tolist() == [[0, 0], [1, 0], [1, 0]]
-    assert NoisyOr({"flu": 0.5}).reordered([0]) == NoisyOr({"flu": 0.5})

@@ -83,3 +83,10 @@ def test_there_is_one_zero():
 def test_a_table_that_no_memory_holds_is_refused_before_it_is_made():
     with pytest.raises(ResourceLimitError, match="table of 'cancer' given its 40 parents would take"):
         require_room(CANCER, [SMOKE] * 40)
+
+
+def test_thirds_of_six_digits_are_a_millionth_off_and_no_more():
+    variable = Variable("a", ("x", "y", "z"))
+    assert checked_table([0.333333] * 3, variable, []).table.tolist() == [1 / 3] * 3
+    with pytest.raises(ParameterError, match=r"sums to 0\.9999989"):
+        checked_table([0.333333, 0.333333, 0.3333329], variable, [])

@@ -7,8 +7,7 @@ import pytest
 from tests.statistics.several_columns import Kind
 
 from bayeswater import BayesError
-from bayeswater.statistics.family_consistency import require_families
-from bayeswater.statistics.triple_consistency import require_triples
+from bayeswater.statistics.several_columns_consistency import require_families, require_triples
 
 RNG = np.random.default_rng(0)
 X = RNG.choice(np.array(["a", "b", "c", None], dtype=object), size=(40, 4))

@@ -129,10 +129,12 @@ def test_joined_nodes_have_no_separator_and_separated_ones_the_empty_one():
 def test_local_independencies_hold_and_name_every_node_that_is_no_descendant(seed):
     rng = np.random.default_rng(seed)
     dag = random_dag(8, 12, rng)
-    for independence in local_independencies(dag):
-        left, right, given = map(dag.nodes, (independence.left, independence.right, independence.given))
+    found = [tuple(map(dag.nodes, (told.left, told.right, told.given))) for told in local_independencies(dag)]
+    for left, right, given in found:
         assert is_d_separated(dag, left, right, given)
         assert left | right | given | dag.descendants(left) == frozenset(range(8))
+    all_told = [v for v in range(8) if len({v, *dag.parents[v]} | dag.descendants({v})) < 8]
+    assert [left for left, _, _ in found] == [frozenset({v}) for v in all_told]
 
 
 def test_local_independencies_of_a_chain_of_three():

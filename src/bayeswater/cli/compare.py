@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, DataFiles, ModelName, Target
+from bayeswater.cli.options import AsJson, DataFile, ModelName, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    data: DataFiles,
-    /,
-    *,
+    *data: DataFile,
     target: Target,
     model: list[ModelName] | None = None,
     ignore: list[str] | None = None,
@@ -57,7 +55,7 @@ def compare(
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.fit import column_choice
     from bayeswater.cli.progress import fits_shown, passes_shown
-    from bayeswater.cli.rows import whole
+    from bayeswater.cli.rows import require_other_files, whole
     from bayeswater.cli.words import findings, warnings_told_once
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
@@ -68,7 +66,8 @@ def compare(
             require_folder(output)
     if plot is not None:
         _require_picture(plot)
-    with reading.rows(data) as rows, warnings_told_once():
+    with reading.rows(list(data)) as rows, warnings_told_once():
+        require_other_files(rows, save, plot)
         examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignore or [], ()))
         with passes_shown(rows, lambda: examples.under_way):
             X, y = whole(examples, "compare")
@@ -145,7 +144,7 @@ def _draw(found: "Comparison", path: Path) -> None:
     import matplotlib
 
     from bayeswater.cli.words import say
-    from bayeswater.cli.writing import appearing
+    from bayeswater.models.stored.folders import appearing
 
     matplotlib.use("Agg")  # draws into files, also where there is no screen
     from bayeswater.plots.comparison import ComparisonDisplay

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
-from bayeswater.cli.options import AsJson, DataFiles, LossFile, ModelFile, Target
+from bayeswater.cli.options import AsJson, DataFile, LossFile, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 from bayeswater.cli.rows import few_rows
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 def evaluate(
     model: ModelFile,
-    data: DataFiles,
     /,
-    *,
+    *data: DataFile,
     target: Target,
     loss: LossFile = None,
     as_json: AsJson = False,
@@ -37,7 +36,7 @@ def evaluate(
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
     spent = None if costs is None else CostsSoFar(costs)
-    rows = open_for(classifier, model, reading, data, target=target, costs=costs)
+    rows = open_for(classifier, model, reading, list(data), target=target, costs=costs)
     names = column_names(classifier)
     examples = LabelledRows(rows, target, columns=[name for name in rows.schema.names if name != target])
     with warnings_told_once():

@@ -5,15 +5,14 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, DataFiles, ModelFile
+from bayeswater.cli.options import AsJson, DataFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 
 def explain(
     model: ModelFile,
-    data: DataFiles,
     /,
-    *,
+    *data: DataFile,
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
     against: str | None = None,
     as_json: AsJson = False,
@@ -39,7 +38,7 @@ def explain(
     classifier = load_model(model)
     require_explanations(classifier)
     other = {} if against is None else {"against": known_class(classifier, against)}
-    source = open_for(classifier, model, reading, data)
+    source = open_for(classifier, model, reading, list(data))
     table = source.head(column_names(classifier), rows)
     if not table.num_rows:
         raise DataError(f"{source.name} has no rows; give a file with rows")

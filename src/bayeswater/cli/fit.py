@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFiles, ModelName, Preset, Target
+from bayeswater.cli.options import AsJson, DataFile, ModelName, Preset, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    data: DataFiles,
-    /,
-    *,
+    *data: DataFile,
     target: Target,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     model: ModelName = "naive-bayes",
@@ -67,6 +65,7 @@ def fit(
         File that keeps what was counted so far. The same command, given again after it was stopped, goes on from there.
     """
     from bayeswater.cli.fit_report import print_report
+    from bayeswater.cli.rows import require_other_files
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
@@ -74,14 +73,15 @@ def fit(
 
     require_folder(output)
     if checkpoint is not None:
-        _require_checkpoint(checkpoint, data, model)
+        _require_checkpoint(checkpoint, list(data), model)
     kind, settings = _kind_and_settings(model, _families(column or []), _number_or_auto(alpha))
     settings |= _of_ensemble(model, preset, time_limit)
     if like is not None and (column or ignore or alpha != "auto" or model != "naive-bayes"):
         raise ParameterError(
             "--like takes over columns and smoothing; leave out --model, --column, --ignore and --alpha"
         )
-    with reading.rows(data) as rows, warnings_told_once():
+    with reading.rows(list(data)) as rows, warnings_told_once():
+        require_other_files(rows, output, checkpoint)
         if like is None:
             names = column_choice(rows, target, ignore or [], settings.get("columns") or ())
         else:
@@ -147,9 +147,9 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     """Give the kind, the parameters and the columns of a model; the rows are read in the types that it needs."""
     from bayeswater.cli.models import load_model, require_columns
     from bayeswater.errors import SchemaError
+    from bayeswater.models.columns.settings import settings_like
     from bayeswater.models.comparing.ladder import LADDER
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.mixed.column_settings import settings_like
     from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier
     from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
 
@@ -181,8 +181,8 @@ def _learned(
 ) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.progress import passes_shown
+    from bayeswater.models.columns.settings import MDL
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.mixed.column_settings import MDL
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.streaming.fitting import learned_from
     from bayeswater.models.streaming.labelled import LabelledRows

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bayeswater.cli.documents import print_document
 from bayeswater.cli.tables import bar, plain_table
-from bayeswater.cli.words import amount, say, words
+from bayeswater.cli.words import amount, in_words_of_the_command, say, words
 
 if TYPE_CHECKING:
     from bayeswater.cli.fit import Learned
@@ -106,7 +106,7 @@ def families(model: Any) -> Any:
     plan = list(model.columns_)
     for column in plan[:SHOWN]:
         style = "dim" if column.family == "ignored" else ""
-        table.add_row(Text(column.name), column.family, Text(column.why), style=style)
+        table.add_row(Text(column.name), column.family, Text(in_words_of_the_command(column.why)), style=style)
     if len(plan) > SHOWN:
         table.caption, table.caption_justify = f"... and {len(plan) - SHOWN:,} more", "left"
     return table

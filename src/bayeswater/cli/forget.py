@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFiles, ModelFile, Target
+from bayeswater.cli.options import AsJson, DataFile, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 def forget(
     model: ModelFile,
-    data: DataFiles,
     /,
-    *,
+    *data: DataFile,
     target: Target,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     as_json: AsJson = False,
@@ -34,6 +33,7 @@ def forget(
     from bayeswater.cli.model_report import report
     from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.progress import passes_shown
+    from bayeswater.cli.rows import require_other_files
     from bayeswater.cli.words import amount, warnings_told_once
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
@@ -44,7 +44,8 @@ def forget(
     classifier = load_model(model)
     where = output or Path(model)
     require_folder(where)
-    rows = open_for(classifier, model, reading, data, target=target)
+    rows = open_for(classifier, model, reading, list(data), target=target)
+    require_other_files(rows, output)
     examples = LabelledRows(rows, target, columns=column_names(classifier))
 
     def forgotten(piece: "Piece") -> int:

@@ -118,10 +118,13 @@ def _variables(network: "BayesianNetwork") -> list[dict[str, Any]]:
 
 def _table_columns(network: "BayesianNetwork", name: str) -> tuple[str, dict[str, list[Any]], int]:
     """Title and columns of P(variable | parents), a row for the states of the parents; how many columns are theirs."""
+    from bayeswater.models.network.distribution import probability_column
+
     table = network.cpt(name)
     parents = [parent.name for parent in table.parents]
     if not parents:
-        return f"P({name})", {name: list(table.variable.states), "probability": table.values.tolist()}, 1
+        states = list(map(str, table.variable.states))
+        return f"P({name})", {name: states, probability_column((name,)): table.values.tolist()}, 1
     given = list(zip(*product(*(parent.states for parent in table.parents)), strict=True))
     columns = {parent: list(map(str, states)) for parent, states in zip(parents, given, strict=True)}
     flat = table.values.reshape(-1, table.shape[-1]).T.tolist()

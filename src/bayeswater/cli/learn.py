@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFiles
+from bayeswater.cli.options import AsJson, DataFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 
 def learn(
-    data: DataFiles,
-    /,
-    *,
+    *data: DataFile,
     output: Annotated[
         Path,
         Parameter(name=["--output", "-o"], help="Network file: .bif, .xml, .xdsl, .net, .dsc, .uai or .bayes."),
@@ -46,7 +44,7 @@ def learn(
 
     require_network_place(output)
     with warnings_told_once():
-        table = read_table(reading, data, "learning a structure", ignored=ignore or ())
+        table = read_table(reading, list(data), "learning a structure", ignored=ignore or ())
         with _telling() as progress:
             found = learn_structure(
                 table,

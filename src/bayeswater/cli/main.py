@@ -12,11 +12,11 @@ from io import TextIOWrapper
 
 from cyclopts import App, Parameter
 
-from bayeswater.cli.standard_output import STANDARD_OUTPUT, named_in_errors
+from bayeswater.cli.standard_output import named_in_errors, stand_in_for_closed
 from bayeswater.errors import BayesError, ParameterError
 from bayeswater.version import __version__
 
-WELL, FAULT, USAGE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 130, 141, 143
+WELL, FAULT, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 VERBS = {
     "fit": (
@@ -111,8 +111,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; `arguments` are those of the process by default."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
-    if arguments is None:  # as by Ctrl-C: what is half-written is taken away
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    if arguments is None:
+        stand_in_for_closed()
+        if os.environ.get("COLUMNS") == "0":  # a width that is not known; nothing could be printed in it
+            del os.environ["COLUMNS"]
+        _end_by_signals()
         if isinstance(sys.stdout, TextIOWrapper):  # a letter that its encoding lacks is escaped, as in messages
             sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -136,14 +139,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"error: {error}", debug)
         return FAULT
     except OSError as error:
-        if error.filename == STANDARD_OUTPUT:
-            _close_stdout()
-        _complain(f"error: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}", debug)
+        told = _of_stdout() or error
+        _complain(f"error: {f'{told.filename}: ' if told.filename else ''}{told.strerror or told}", debug)
         return FAULT
-    except Exception as error:  # a defect of ours, or a machine at its limits: still no traceback unasked
+    except MemoryError as error:
+        _complain(
+            f"error: there is not enough memory{f' ({error})' * bool(str(error))}; leave out columns or rows", debug
+        )
+        return FAULT
+    except Exception as error:  # a defect of ours: still no traceback unasked
         _complain(f"error: {type(error).__name__}: {error} (run again with --debug to see where)", debug)
         return FAULT
     return WELL
+
+
+def _end_by_signals() -> None:
+    """Take away what is half-written also where a system, or a terminal that is closed, ends the command."""
+    for name in ("SIGTERM", "SIGHUP"):  # Windows knows only the first
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup has one ignored
+            signal.signal(number, lambda sent, _: sys.exit(128 + sent))
 
 
 def _complain(message: str, debug: bool) -> None:
@@ -154,6 +169,17 @@ def _complain(message: str, debug: bool) -> None:
     from bayeswater.cli.words import complain
 
     complain(message)
+
+
+def _of_stdout() -> OSError | None:
+    """Give the error of what standard output still holds and refuses to write, and let nobody try again."""
+    try:
+        with named_in_errors():
+            sys.stdout.flush()
+    except OSError as error:
+        _close_stdout()
+        return error
+    return None
 
 
 def _close_stdout() -> None:

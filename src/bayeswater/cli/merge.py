@@ -24,12 +24,23 @@ def merge(
 
     require_folder(output)
     paths = [first, second, *more]
+    _require_different(paths)
     models = [load(path) for path in paths]
     total = models[0]
     for path, model in zip(paths[1:], models[1:], strict=True):
         total = _sum(total, model, first, path)
     save(total, output)
     report(total, str(output), f"the sum of {len(paths)} models", as_json=as_json)
+
+
+def _require_different(paths: list[str]) -> None:
+    """Refuse a model that is named twice, under whatever names."""
+    from bayeswater.data.sources.paths import named_twice
+    from bayeswater.errors import DataError
+
+    twice = named_twice(paths)
+    if twice is not None:
+        raise DataError(f"{twice!r} is named twice, and its rows would be counted twice; name each model once")
 
 
 def _sum(total: Any, model: Any, first: str, path: str) -> Any:

@@ -6,22 +6,25 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 
-def _no_options(_: Any, paths: list[str]) -> None:
-    for path in paths:
-        if path.startswith("-") and path != "-":
-            raise ValueError("It is no option of this verb; a file of that name is written ./" + path)
+def _no_option(_: Any, path: str) -> None:
+    if path.startswith("-") and path != "-":
+        raise ValueError(f"{path} is no option of this verb; a file of that name is written ./{path}")
 
 
-DataFiles = Annotated[
-    list[str],
+DataFile = Annotated[
+    str,
     Parameter(
+        name="DATA",
         help="CSV, TSV, Parquet, Arrow, JSON lines or ARFF, also compressed; - reads standard input. Several files, a "
         "pattern as 'part-*.parquet' or a folder are read as one table.",
-        allow_leading_hyphen=True,
-        validator=_no_options,
+        required=True,
+        allow_leading_hyphen=True,  # of the name of standard input
+        validator=_no_option,
         negative=(),
     ),
 ]
+"""One of the files of a verb, which may stand anywhere among its options."""
+
 ModelFile = Annotated[str, Parameter(help="File that `fit` or `save` wrote.")]
 Target = Annotated[str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row.")]
 AsJson = Annotated[

@@ -9,9 +9,9 @@ from cyclopts import Parameter
 
 from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import require_explanations
-from bayeswater.cli.options import DataFiles, LossFile, ModelFile
+from bayeswater.cli.options import DataFile, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import few_rows, files_of, keep_as_written
+from bayeswater.cli.rows import few_rows, files_of, keep_as_written, require_other_files
 from bayeswater.cli.writing import OutputFormat, Writer
 from bayeswater.models.streaming.cell_types import column_names, label_type
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 def predict(
     model: ModelFile,
-    data: DataFiles,
     /,
-    *,
+    *data: DataFile,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     output_format: OutputFormat | None = None,
     keep: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -54,7 +53,8 @@ def predict(
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
     answers = Answers(classifier, keep=keep, explain=explain, costs=costs)
-    rows = open_for(classifier, model, reading, data, costs=costs, keep=keep)
+    rows = open_for(classifier, model, reading, list(data), costs=costs, keep=keep)
+    require_other_files(rows, output)
     if keep:
         for file in files_of(rows):
             keep_as_written(file, answers.names)

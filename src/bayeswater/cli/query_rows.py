@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.cli.networks import open_evidence
 from bayeswater.cli.progress import passes_shown
 from bayeswater.cli.reading import Reading
-from bayeswater.cli.rows import files_of, keep_as_written
+from bayeswater.cli.rows import files_of, keep_as_written, require_other_files
 from bayeswater.cli.words import say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
 from bayeswater.data.sources.row_names import rows_among
@@ -54,6 +54,7 @@ def answer_rows(
     """
     answers = Answers(network, targets, unseen)
     evidence, columns = open_evidence(network, path, reading, data, ignored)
+    require_other_files(evidence, output)
     if keep:
         for file in files_of(evidence):
             keep_as_written(file, answers.names)

@@ -85,15 +85,13 @@ class Reading:
         import pyarrow as pa
 
         from bayeswater.data.sources.column_types import as_types
-        from bayeswater.errors import ParameterError
+        from bayeswater.data.sources.delimiters import require_decimal, require_delimiter
 
         # Arrow would handle Ctrl-C itself while it parses a block, and lose one that comes at the end of it.
         pa.enable_signal_handlers(False)
         delimiter = {"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter)
-        if delimiter is not None and len(delimiter) != 1:
-            raise ParameterError(f"--delimiter is {self.delimiter!r}; give one character, or tab")
-        if self.decimal not in (".", ","):
-            raise ParameterError(f"--decimal is {self.decimal!r}; give a point or a comma")
+        require_delimiter(delimiter, quotes=self.quotes, named="--delimiter")
+        require_decimal(self.decimal, named="--decimal")
         return {
             "format": self.format,
             "types": as_types(self.types or ()),
@@ -115,6 +113,8 @@ def _to_reread(origin: "Origin", folder: str) -> str:
         with origin.open() as pipe, laid_down.open("xb") as file:
             copyfileobj(pipe, file)
     except OSError as error:
+        if not error.errno:  # of Arrow, which could not unpack the bytes
+            raise DataError(f"{origin.name}: {error}; is all of it there, and is it compressed as it seems?") from error
         raise DataError(
             f"cannot lay down {origin.name} in {folder!r}: {error.strerror or error}; make room there, or name another "
             "folder in the environment variable TMPDIR"

@@ -1,9 +1,10 @@
 """Rows of data files as verbs take them: the files, all rows at once, pieces of few rows, cells as they are written."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayeswater.errors import SchemaError
+from bayeswater.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +27,16 @@ def files_of(rows: "LocalRows") -> "list[Source]":
     from bayeswater.data.sources.source import Source
 
     return [part for part in rows.parts if isinstance(part, Source)]
+
+
+def require_other_files(rows: "LocalRows", *outputs: Path | None) -> None:
+    """Refuse to write a file over one of those that the rows are read from, under whatever name."""
+    for output in outputs:
+        if output is None or not output.is_file():
+            continue
+        for path in (file.origin.path for file in files_of(rows)):
+            if path is not None and path.is_file() and output.samefile(path):
+                raise ParameterError(f"{str(output)!r} holds the data, and would be written over; name another file")
 
 
 def few_rows(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:

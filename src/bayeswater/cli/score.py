@@ -4,15 +4,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFiles
+from bayeswater.cli.options import AsJson, DataFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 
 def score(
     network: Annotated[str, Parameter(help="Network file.")],
-    data: DataFiles,
     /,
-    *,
+    *data: DataFile,
     score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
     as_json: AsJson = False,
@@ -27,7 +26,7 @@ def score(
 
     with warnings_told_once():
         graph = graph_of(network)
-        table = read_table(reading, data, "scoring a structure", wanted=graph.names)
+        table = read_table(reading, list(data), "scoring a structure", wanted=graph.names)
         table = with_states_of(network, table)
         nodes = score_structure(graph, table, score if sample_size is None else (score, sample_size), per_node=True)
     total = sum(nodes.values())

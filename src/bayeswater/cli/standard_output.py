@@ -1,6 +1,7 @@
-"""Standard output as a file of bytes."""
+"""Standard output as a file of bytes, and streams that stand in for those that whoever started the command closed."""
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,23 @@ def named_in_errors() -> Iterator[None]:
     except OSError as error:
         error.filename = STANDARD_OUTPUT
         raise
+
+
+def stand_in_for_closed() -> None:
+    """Open the standard streams that are closed, as by ``>&-``, which Python has none for.
+
+    Nothing comes in, words are lost, and data cannot be written: the system says so, as it does of a closed handle.
+    """
+    if sys.stdin is None:
+        sys.stdin = _nothing(os.O_RDONLY, "r")
+    if sys.stdout is None:
+        sys.stdout = _nothing(os.O_RDONLY, "w")
+    if sys.stderr is None:
+        sys.stderr = _nothing(os.O_WRONLY, "w")
+
+
+def _nothing(access: int, mode: str) -> Any:
+    return os.fdopen(os.open(os.devnull, access), mode, encoding="utf-8")
 
 
 class StandardOutput(io.RawIOBase):

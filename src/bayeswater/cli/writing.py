@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 from bayeswater.cli.documents import finite
 from bayeswater.cli.standard_output import StandardOutput
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import ParameterError
+from bayeswater.models.stored.folders import appearing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,20 +129,6 @@ def _format_of(path: Path | None) -> OutputFormat:
             "--output-format"
         )
     return found
-
-
-@contextmanager
-def appearing(path: Path) -> Iterator[BinaryIO]:
-    """Write beside the file, and give it the name at the end."""
-    temporary = path.with_name(f".bayeswater-{token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-        temporary.replace(path)
-    except OSError as error:
-        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_rows(table: "pa.Table", text: io.BytesIO) -> None:

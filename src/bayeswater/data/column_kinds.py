@@ -17,14 +17,15 @@ category    all other strings
 neither half has the median. Strings are judged by the first `SAMPLED` cells that have a value, numbers by all.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.dates import seconds_of
 from bayeswater.data.frames import as_numpy
-from bayeswater.data.labels import is_missing
+from bayeswater.data.lookalikes import hint_at, n_matching, percent
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
 
@@ -72,9 +73,6 @@ CJK = (
 """Letters and signs of Chinese, Japanese and Korean; punctuation is not counted."""
 
 SEVERAL_WORDS = rf"[^{BLANK}][{BLANK}]+[^{BLANK}]"
-
-DECIMAL_COMMA = r"^[-+]?\d+,\d+$"
-"""A number as most of Europe writes it."""
 
 LONG = (
     rf"[^{BLANK}](?:[{BLANK}]+[^{BLANK}]+){{{TEXT_WORDS - 2}}}[{BLANK}]+[^{BLANK}]"
@@ -143,7 +141,9 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
         return ColumnKind("flag", BOOLEAN)
     if readable["seconds"]:
         return _of_numbers(seconds_of(column), f"{'times of day' if types.is_time(kind) else 'durations'} in seconds")
-    return _of_numbers(as_numpy(column.cast(pa.float64()) if types.is_decimal(kind) else column))
+    numbers = as_numpy(column.cast(pa.float64()) if types.is_decimal(kind) else column)
+    found = _of_numbers(numbers)
+    return replace(found, hint=_numbers_of_rows(name)) if _number_rows(numbers) else found
 
 
 def require_labels(name: str, kind: "pa.DataType") -> None:
@@ -178,6 +178,20 @@ def _of_numbers(numbers: Array, unit: str | None = None) -> ColumnKind:
     return ColumnKind("number", f"{what} from {low:.6g} to {high:.6g}{'' if whole or unit else ', not all whole'}")
 
 
+def _number_rows(numbers: Array) -> bool:
+    """Say whether each number is the one before and one: the index that a frame wrote beside its rows."""
+    if len(numbers) < IDENTIFIED:
+        return False
+    return all(bool((np.diff(some) == 1).all()) for some in (numbers[:SHOWN], numbers))
+
+
+def _numbers_of_rows(name: str) -> str:
+    return (
+        "each is the one before and 1, so they may only number the rows: leave the column out unless their order means "
+        f"something, columns={{{name!r}: 'ignored'}}"
+    )
+
+
 def _are_whole(numbers: Array) -> bool:
     return numbers.dtype.kind != "f" or bool((numbers == np.floor(numbers)).all())
 
@@ -189,27 +203,17 @@ def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
     strings, times = _counted(column)
     n_strings = int(times.sum())
     them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
-    n_long = _n_matching(strings, times, LONG)
+    n_long = n_matching(strings, times, LONG)
     if 2 * n_long >= n_strings:
-        share = _percent(n_long, n_strings)
+        share = percent(n_long, n_strings)
         return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
-    n_commas = _n_matching(strings, times, DECIMAL_COMMA)
-    hint = ""
-    if 2 * n_commas > n_strings:
-        hint = f"{_percent(n_commas, n_strings)} look like numbers with a decimal comma: read the file with decimal=','"
+    hint = hint_at(strings, times)
     n_distinct = len(strings)
     name_rows = n_strings >= IDENTIFIED and 100 * n_distinct > DISTINCT * n_strings
-    if name_rows and _n_matching(strings, times, SEVERAL_WORDS) == 0:
-        share = _percent(n_distinct, n_strings)
+    if name_rows and n_matching(strings, times, SEVERAL_WORDS) == 0:
+        share = percent(n_distinct, n_strings)
         return ColumnKind("identifier", f"{share} of {them} are distinct, without blanks", hint)
     return ColumnKind("category", f"{n_distinct} distinct among {them}", hint)
-
-
-def _n_matching(strings: "pa.Array", times: Array, pattern: str) -> int:
-    import pyarrow.compute as pc
-
-    matches = pc.match_substring_regex(strings, pattern=pattern)
-    return int(times[matches.to_numpy(zero_copy_only=False)].sum())
 
 
 def _counted(column: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
@@ -228,13 +232,3 @@ def _counted(column: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
     strings = chunks[0].dictionary
     times = np.bincount(np.concatenate([chunk.indices for chunk in chunks]), minlength=len(strings))
     return strings.filter(pa.array(times > 0)), times[times > 0]
-
-
-def _percent(part: int, whole: int) -> str:
-    """Write a share, never as 100 % unless it is all.
-
-    >>> _percent(999, 1000), _percent(2, 3)
-    ('99.9 %', '67 %')
-    """
-    share = 100 * part / whole
-    return f"{share:.0f} %" if part == whole or share < 99 else f"{np.floor(10 * share) / 10:.1f} %"

@@ -1,4 +1,8 @@
-"""Columns that lie at equal distances in memory, as those of a frame of pandas do, are one array already."""
+"""Columns that lie side by side in memory, as those of a frame of pandas do, are one array already.
+
+There must be no gap between them. At equal distances lie any two columns, and what lies between may be anybody's: an
+array that claims it overlaps with whatever NumPy allocates there, also to copy it to, and copying then never ends.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -25,7 +29,10 @@ def one_array(columns: Sequence[Array]) -> Array | None:
     alike = {(column.dtype, column.shape, column.strides) for column in columns}
     if len(distances) != 1 or len(alike) != 1 or first.ndim != 1:
         return None
-    return np.asarray(_Columns(columns, distances.pop()))
+    (distance,), (stride,) = distances, first.strides
+    end_to_end = stride == first.itemsize and distance == first.nbytes
+    row_by_row = distance > 0 and (len(columns) - 1) * distance + first.itemsize <= stride
+    return np.asarray(_Columns(columns, distance)) if end_to_end or row_by_row else None
 
 
 class _Columns:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.column_kinds import require_labels
 from bayeswater.data.frames import Frame, as_arrow
 from bayeswater.data.known_codes import dictionary_index
-from bayeswater.data.labels import is_missing, narrow_codes
+from bayeswater.data.labels import narrow_codes
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
 

@@ -6,13 +6,14 @@ frame has imported it.
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.labels import numbered_truths, type_names
+from bayeswater.data.cells import numbered_truths, type_names
 from bayeswater.data.plain_arrays import computed
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
 STORED = {b"bayeswater": b"a dictionary by storage alone"}
 """Metadata of a column of strings that a file keeps as a dictionary: it declares no categories."""
+
+
+NOT_IN_ARROW = (ValueError, TypeError, NotImplementedError, OverflowError)
+"""What Arrow raises for cells that it cannot read."""
+
+
+OF_OTHER_KINDS = "convert it, or use NaiveBayes, which takes columns of all kinds"
+"""Way out of one who has other columns than numbers."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,11 @@ def held(X: Any) -> Any:
         is_row = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
         rows = "[X]" if is_row else "X"
         raise DataError(f"X is a dict, and a dict is no table; give pandas.DataFrame({rows})")
+    if isinstance(X, str | PathLike):
+        raise DataError(
+            f"X is {str(X)!r}, and a name is no table; give the rows of the file, for example pandas.read_csv(X); to "
+            "learn from all of them, give no y but the name of their column of labels: fit(X, target=...)"
+        )
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise DataError("X is a list of dicts, and no table; give pandas.DataFrame(X)")
     X = computed(X)
@@ -68,7 +82,7 @@ def held(X: Any) -> Any:
     except pa.ArrowInvalid:
         raise DataError(
             f"Expected 2D array, got 1D array instead: X is a {type(X).__name__}, one column without a table around "
-            "it; give a frame, for example X.to_frame()"
+            "it; give a frame, for example X.to_frame(), or X.to_frame().T where it is a row"
         ) from None
 
 
@@ -82,11 +96,8 @@ def read_frame(X: Any) -> Frame:
         spelled = _with_spelled_categories(X)
         try:
             table = pa.Table.from_pandas(spelled, preserve_index=False)
-        except (pa.ArrowInvalid, TypeError, pa.ArrowNotImplementedError, OverflowError) as error:
-            numbered = _with_numbered_truths(spelled)
-            if numbered is None:
-                raise _mixed_column(X, error) from None
-            return read_frame(numbered)
+        except NOT_IN_ARROW:
+            table = pa.table({str(name): _of_pandas(spelled[name], str(name)) for name in spelled.columns})
         declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
     else:
         library = "polars" if type(X).__module__.startswith("polars") else "pyarrow"
@@ -111,22 +122,46 @@ def _with_spelled_categories(X: Any) -> Any:
             spelled[name] = X[name].cat.rename_categories(str)
         elif isinstance(kind, unknown):
             spelled[name] = X[name].astype(object).map(str, na_action="ignore")
-    return _with_columns(X, spelled) if spelled else X
-
-
-def _with_columns(X: Any, columns: dict[Any, Any]) -> Any:
+    if not spelled:
+        return X
     X = X.copy(deep=False)
-    for name, column in columns.items():
+    for name, column in spelled.items():
         X[name] = column
     return X
 
 
-def _with_numbered_truths(X: Any) -> Any:
-    """Put numbers for True and False in columns of objects that hold numbers beside them; None where there is none."""
-    found = {name: numbered_truths(X[name].tolist()) for name, kind in X.dtypes.items() if kind == "object"}
-    pandas = sys.modules["pandas"]
-    columns = {name: pandas.array(cells) for name, cells in found.items() if cells is not None}
-    return _with_columns(X, columns) if columns else None
+def _of_pandas(column: Any, name: str) -> Any:
+    """Read one column of pandas as Arrow, objects as those of an array; refuse it by name where that cannot be."""
+    import pyarrow as pa
+
+    if column.dtype == object:
+        return as_arrow(column.to_numpy(), name)
+    if isinstance(column.dtype, sys.modules["pandas"].SparseDtype):
+        raise DataError(f"column {name!r} is sparse, and is needed dense; convert it with .sparse.to_dense()")
+    try:
+        return pa.array(column, from_pandas=True)
+    except NOT_IN_ARROW as error:
+        raise DataError(f"column {name!r} holds {column.dtype}, which cannot be read: {error}; convert it") from None
+
+
+def frame_names(X: Any) -> list[str]:
+    """Names of the columns of a frame that is held, as text."""
+    return X.column_names if library_of(X) == "pyarrow" else list(map(str, X.columns))
+
+
+def take_columns(X: Any, names: Sequence[str]) -> Any:
+    """Give some columns of a frame that is held, in this order."""
+    return X.select(names) if library_of(X) == "pyarrow" else X[list(names)]
+
+
+def require_known_columns(there: Collection[str], known: Iterable[str], model: str) -> None:
+    """Refuse a table that lacks a column which a model was fitted with."""
+    absent = [name for name in known if name not in there]
+    if absent:
+        more = f" (and {len(absent) - 1} more)" if len(absent) > 1 else ""
+        raise SchemaError(
+            f"column {absent[0]!r}, which {model} was fitted with, is missing{more}; X has {list(there)[:10]}"
+        )
 
 
 def require_own_names(names: Iterable[Any]) -> None:
@@ -189,7 +224,7 @@ def library_of(X: Any) -> str | None:
     return "polars" if type(X).__module__.startswith("polars") else "pyarrow"
 
 
-def numeric_column(frame: Frame, name: str, way_out: str = "convert it, or use CategoricalNB for categories") -> Array:
+def numeric_column(frame: Frame, name: str, way_out: str = OF_OTHER_KINDS) -> Array:
     """Give a column as numbers, NaN where it is null; refuse anything else by name, with the way out."""
     import pyarrow as pa
 
@@ -202,7 +237,7 @@ def numeric_column(frame: Frame, name: str, way_out: str = "convert it, or use C
     elif pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
         as_scikit_learn = "could not convert string to float: " if is_text else ""
         raise DataError(f"{as_scikit_learn}column {name!r} holds {kind}, not numbers; {way_out}")
     return as_numpy(column)
@@ -261,20 +296,6 @@ def _is_polars_categorical(X: Any, name: str) -> bool:
     """Say whether a polars column is a Categorical: unlike an Enum, it declares nothing."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(X, polars.DataFrame) and X.schema[name] == polars.Categorical
-
-
-def _mixed_column(X: Any, error: Exception) -> DataError:
-    for name in X.columns:
-        if isinstance(X[name].dtype, sys.modules["pandas"].SparseDtype):
-            return DataError(f"column {name!r} is sparse, and is needed dense; convert it with .sparse.to_dense()")
-        kinds = type_names(X[name])
-        if X[name].dtype == object and len(kinds) > 1:
-            return DataError(
-                f"column {name!r} mixes values of types {kinds}; give it one type, for example with .astype(str)"
-            )
-        if kinds == ["int"] and any(map(_is_beyond_64_bits, X[name])):
-            return _beyond_64_bits(name, X[name])
-    return DataError(f"the frame cannot be read: {error}; convert that column")
 
 
 def _is_beyond_64_bits(cell: Any) -> bool:

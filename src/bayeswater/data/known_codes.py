@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.discretising.cuts import apply_cuts
 from bayeswater.data.interval_names import cuts_named
-from bayeswater.data.labels import is_missing
 from bayeswater.data.variable import Variable
 from bayeswater.typing import Array, is_number
 
@@ -62,6 +62,14 @@ def holds_numbers(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+def holds_texts(kind: "pa.DataType") -> bool:
+    """Tell a type of texts, those of a dictionary among them."""
+    import pyarrow as pa
+
+    own = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(own) or pa.types.is_large_string(own) or pa.types.is_string_view(own))
 
 
 def _of_numbers(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> bool:

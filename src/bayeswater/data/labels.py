@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import NUMBERS, TRUTHS, is_missing, type_names
 from bayeswater.data.plain_arrays import computed, unmasked
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
@@ -127,6 +128,10 @@ def checked_labels(y: Any) -> CheckedLabels:
     """Check shape and kind of y; integers, the common case, are passed through at once."""
     if isinstance(y, CheckedLabels):
         return y
+    if isinstance(y, str):
+        raise DataError(
+            f"y is the string {y!r}, and not one label for each row; to name a column of X, say target={y!r}"
+        )
     y = unmasked(computed(y))
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub":
         return CheckedLabels(y)
@@ -149,10 +154,6 @@ def _checked_values(y: Array) -> CheckedLabels:
     if y.dtype.kind == "f":
         _require_whole(y)
     return CheckedLabels(y)
-
-
-NUMBERS = (int, float, np.integer, np.floating)
-TRUTHS = (bool, np.bool_)
 
 
 def _checked_objects(y: Array) -> CheckedLabels:
@@ -244,25 +245,6 @@ def _as_array(y: Any) -> Any:
     return y
 
 
-def is_missing(label: Any) -> bool:
-    """Say whether a label is None or differs from itself, as NaN does."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # pandas.NA has no truth value
-        return True
-    except ValueError:  # nor has an array, but it is there
-        return False
-
-
-def type_names(cells: Iterable[Any]) -> list[str]:
-    """Name the types of the cells that are not missing.
-
-    >>> type_names(["a", None, 1, "b"])
-    ['int', 'str']
-    """
-    return sorted({type(cell).__name__ for cell in cells if not is_missing(cell)})
-
-
 def _require_whole(y: Array) -> None:
     infinite = np.isinf(y)
     if infinite.any():
@@ -304,16 +286,3 @@ def _without_gaps(places: Array, count: Array) -> tuple[Array, Array, Array]:
     code_at = narrow_codes(np.zeros(len(count), dtype=np.int64), len(present))
     code_at[present] = np.arange(len(present))
     return present, code_at[places], count[present]
-
-
-def numbered_truths(cells: list[Any]) -> list[Any] | None:
-    """Put 1 and 0 for True and False among numbers, as arrays of numbers do; None where cells are no mixture of these.
-
-    >>> numbered_truths([True, None, 2.5]), numbered_truths([True, "a"]), numbered_truths([True, False])
-    ([1, None, 2.5], None, None)
-    """
-    kinds = {type(cell) for cell in cells if not is_missing(cell)}
-    truths = {kind for kind in kinds if issubclass(kind, TRUTHS)}
-    if not truths or truths == kinds or not all(issubclass(kind, NUMBERS + TRUTHS) for kind in kinds):
-        return None
-    return [int(cell) if isinstance(cell, TRUTHS) else cell for cell in cells]

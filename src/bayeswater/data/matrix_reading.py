@@ -10,9 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.columns_in_memory import one_array
-from bayeswater.data.frames import is_frame, is_sparse_frame, library_of, numeric_column, read_frame, require_own_names
-from bayeswater.data.labels import is_missing
+from bayeswater.data.frames import (
+    OF_OTHER_KINDS,
+    is_frame,
+    is_sparse_frame,
+    library_of,
+    numeric_column,
+    read_frame,
+    require_own_names,
+)
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable, Matrix, SparseMatrix, column_name
 from bayeswater.data.matrix_checks import require_cells
 from bayeswater.data.plain_arrays import unmasked
@@ -64,7 +72,7 @@ def read_matrix(X: Any, model: str) -> Matrix:
     except ValueError as error:
         raise _unreadable(given, error) from None
     if X.dtype.kind not in NATIVE:
-        raise DataError(f"X holds {X.dtype}, not numbers; convert it, or use CategoricalNB for categories")
+        raise DataError(f"X holds {X.dtype}, not numbers; {OF_OTHER_KINDS}")
     return _from_sparse(X) if sparse.issparse(X) else DenseMatrix(_native(X))
 
 
@@ -129,7 +137,7 @@ def _unreadable(X: Any, error: ValueError) -> DataError:
             if isinstance(cell, str | bytes) and not _is_number_text(cell):
                 return DataError(
                     f"could not convert string to float: column {column_name(None, column)!r} holds {cell!r} in row "
-                    f"{row}, not a number; encode it, or use CategoricalNB for categories"
+                    f"{row}, not a number; {OF_OTHER_KINDS}"
                 )
     return DataError(str(error))
 

@@ -12,7 +12,16 @@ import numpy as np
 
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.dates import date_columns, in_zone_of, seconds_of
-from bayeswater.data.frames import Frame, as_arrow, as_numpy, is_frame, numeric_column, read_frame, sparse_columns
+from bayeswater.data.frames import (
+    Frame,
+    as_arrow,
+    as_numpy,
+    is_frame,
+    numeric_column,
+    read_frame,
+    require_known_columns,
+    sparse_columns,
+)
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.data.matrix_checks import require_cells
 from bayeswater.data.matrix_reading import names_of, read_matrix, rows_of_objects
@@ -145,15 +154,10 @@ class RawTable:
                     f"X has {len(self.names)} features, but {model} is expecting {len(names)} features as input."
                 )
             return replace(self, columns=dict(zip(names, self.columns.values(), strict=True)))
-        absent = [name for name in names if name not in self.columns]
-        if absent and names == tuple(column_name(None, j) for j in range(len(self.names))):
+        lacks_one = not self.columns.keys() >= set(names)
+        if lacks_one and names == tuple(column_name(None, j) for j in range(len(self.names))):
             return replace(self, named=False).require_columns(names, model)  # the model was fitted without names
-        if absent:
-            raise SchemaError(
-                f"column {absent[0]!r}, which {model} was fitted with, is missing"
-                + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
-                + f"; X has {list(self.names)[:10]}"
-            )
+        require_known_columns(self.names, names, model)
         return replace(self, columns={name: self.columns[name] for name in names})
 
     def _sparse(self, names: tuple[str, ...], model: str) -> "RawTable":

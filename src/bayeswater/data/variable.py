@@ -85,7 +85,8 @@ class Variable:
     def union(self, other: "Variable") -> "Variable":
         """Join two domains: equal ones stay as they are, others become all their states sorted by label.
 
-        Codes and labels do not join, but a domain of which nothing is known yet takes the kind of the other.
+        Codes and labels do not join, but a domain of which nothing is known yet takes the kind of the other. Nor do
+        names join what is none: "1" and 1 would be two states, where somebody read the same column in two ways.
         """
         if self.is_coded != other.is_coded:
             if self.is_undecided or other.is_undecided:
@@ -99,9 +100,18 @@ class Variable:
             return Variable(self.name, range(max(self.n_states, other.n_states)), declared)
         dtype = _common_dtype(self.dtype, other.dtype)
         same = tuple(self.states) == tuple(other.states)
+        if self.states and other.states:
+            self._require_one_type(self.states[0], other.states[0])
         # One after the other, not mixed up in a set: two sorted lists are merged in time of their length.
         states = tuple(self.states) if same else sorted_labels(dict.fromkeys([*self.states, *other.states]))
         return Variable(self.name, states, declared, dtype)
+
+    def _require_one_type(self, mine: Any, other: Any) -> None:
+        if isinstance(mine, str) != isinstance(other, str):
+            raise SchemaError(
+                f"{self.name!r} has labels of type {type(mine).__name__} in one table, such as {mine!r}, and of type "
+                f"{type(other).__name__} in the other, such as {other!r}; give them the same type in both"
+            )
 
     def shared_codes(self, other: "Variable") -> tuple[Array, Array]:
         """My codes of the states that both domains hold, and the codes of the same states there."""

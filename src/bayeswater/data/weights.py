@@ -65,10 +65,20 @@ def without_zero_rows(X: Any, y: Labels, weight: Array | None) -> tuple[Any, Lab
         return X, y, weight
     keep = weight > 0
     kept = weight[keep]
-    n_rows = (getattr(X, "shape", None) or (len(X),))[0]
+    n_rows = n_rows_of(X)
     if n_rows != len(keep):
         raise inconsistent_lengths(n_rows, len(keep))
     return take_rows(X, keep), y[keep], None if (kept == 1).all() else kept
+
+
+def n_rows_of(X: Any) -> int:
+    """Count the rows of a table of any kind; refuse what has none to take."""
+    shape = getattr(X, "shape", None)
+    if X is None or np.isscalar(X) or shape == ():
+        raise DataError(f"Expected 2D array, got {X!r} instead; give a table, a row for each label")
+    if shape or hasattr(X, "__len__"):
+        return int(shape[0]) if shape else len(X)
+    return n_rows_of(np.asarray(X))
 
 
 def inconsistent_lengths(n_rows: int, n_labels: int) -> DataError:
@@ -83,6 +93,8 @@ def take_rows(X: Any, keep: Array) -> Any:
     """Take the marked rows of a table of any kind."""
     if hasattr(X, "tocsr"):  # not every sparse format can be indexed
         return X.tocsr()[keep]
+    if not (hasattr(X, "shape") or hasattr(X, "__len__") or is_frame(X)):
+        return np.asarray(X)[keep]
     if library_of(X) == "pandas" or (hasattr(X, "shape") and not is_frame(X)):
         return X[keep]
     return X.filter(keep) if is_frame(X) else [row for row, kept in zip(X, keep, strict=True) if kept]

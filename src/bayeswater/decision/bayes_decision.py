@@ -11,10 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayeswater.data.frames import held
+from bayeswater.data.labels import one_dimensional
 from bayeswater.decision.deciding import Decisions, Evidence
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
+from bayeswater.decision.rows import class_codes, row_weight
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 
@@ -165,7 +167,8 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 def _frequencies(y: Any, sample_weight: Any, classes: Any) -> Array:
     """Weighted frequency of each class among the labels."""
-    labels = np.asarray(y).ravel()
-    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    total = np.array([weight[labels == label].sum() for label in classes])
+    labels = one_dimensional(y)
+    weight = row_weight(sample_weight, len(labels))
+    counts = weight > 0  # a class of rows that do not need not be known
+    total = np.bincount(class_codes(labels[counts], classes), weight[counts], minlength=len(classes))
     return total / total.sum()

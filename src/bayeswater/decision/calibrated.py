@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayeswater.data.frames import held
 from bayeswater.data.labels import one_dimensional
-from bayeswater.data.weights import without_zero_rows
+from bayeswater.data.sources.row_names import places_told
+from bayeswater.data.weights import n_rows_of, without_zero_rows
 from bayeswater.decision.calibration_choice import Choice, Folds, choose, thinned, trial, with_doubt
 from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.calibration_report import CalibrationReport
@@ -96,12 +97,15 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weight = row_weight(sample_weight, len(y))
         fit_params, split_params = self._routed(None if sample_weight is None else weight, params)
         keep = weight > 0
-        (X,) = indexable(held(X))
+        X = held(X)
+        n_rows_of(X)  # refuses what is no table
+        (X,) = indexable(X)
         if not keep.all():
             X, y, _ = without_zero_rows(X, y, weight)
             weight, fit_params, split_params = weight[keep], rows_of(fit_params, keep), rows_of(split_params, keep)
 
-        model = clone(self.estimator).fit(X, y, **fit_params)
+        with places_told(keep):
+            model = clone(self.estimator).fit(X, y, **fit_params)
         scores_method(model)
         classes = np.asarray(model.classes_)
         codes = class_codes(y, classes)

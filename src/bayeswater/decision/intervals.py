@@ -24,6 +24,9 @@ Z = 1.959963984540054
 DRAWS = 200
 """Times that rows are drawn again."""
 
+MOST_DRAWN = 2.0**53
+"""Weight beyond which a row is not drawn: its number of copies would be the same to eight digits each time."""
+
 
 class Measured(NamedTuple):
     """A figure, and the interval in which it lies with 95 %."""
@@ -70,9 +73,9 @@ def wilson(share: float, n_rows: float) -> Measured:
     >>> print(wilson(0.0, 100.0))
     0 (0 to 0.03699)
     """
-    scale = 1 + Z**2 / n_rows
-    centre = (share + Z**2 / (2 * n_rows)) / scale
-    half = Z / scale * float(np.sqrt(share * (1 - share) / n_rows + Z**2 / (4 * n_rows**2)))
+    q = Z**2 / n_rows  # no square of a weight, which may be less or more than a float64 holds
+    centre = (share + q / 2) / (1 + q)
+    half = float(np.sqrt(q) * np.sqrt(share * (1 - share) + q / 4)) / (1 + q)
     return Measured(share, min(share, max(centre - half, 0.0)), max(share, min(centre + half, 1.0)))
 
 
@@ -83,8 +86,11 @@ def _ece(scores: Scores, value: float) -> Measured:
     confidence = proba[np.arange(len(proba)), predicted]
     place = equal_width(confidence, N_BINS)
     gap = (predicted == scores.codes) - confidence
-    rng = np.random.default_rng(0)
-    drawn = np.array([_drawn_ece(rng.poisson(scores.weight), place, gap) for _ in range(DRAWS)])
+    rng, is_large = np.random.default_rng(0), scores.weight > MOST_DRAWN
+    some = np.where(is_large, 0.0, scores.weight)
+    drawn = np.array(
+        [_drawn_ece(np.where(is_large, scores.weight, rng.poisson(some)), place, gap) for _ in range(DRAWS)]
+    )
     # What draws add to the gaps of bins by chance alone lies around the draws, and not around the figure itself.
     low, high = np.quantile(drawn, (0.025, 0.975))
     shift = value - float(np.median(drawn))

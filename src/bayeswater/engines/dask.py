@@ -59,9 +59,8 @@ class DaskRows(EngineRows):
         self.require_columns(columns)
         return self._first_rows(self._types(columns), n_rows)
 
-    def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
+    def _mapped(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: list[str]) -> Any:
         """Give a lazy Dask DataFrame of what the function gives, with the index and the divisions of this one."""
-        self.require_columns(columns)
         frame = self._selected(columns)
         apply = partial(_mapped, of=of, types=self._types(columns), schema=schema, name=self.name)
         return frame.map_partitions(apply, meta=_meta(schema, frame._meta.index), transform_divisions=False)

@@ -3,13 +3,15 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswater.data.sources.rows import Rows, S
 from bayeswater.engines.parcels import Parcel, report
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 
 class EngineRows(Rows):
@@ -30,15 +32,24 @@ class EngineRows(Rows):
 
     def sum(self, of: "Callable[[pa.Table], S]", columns: Sequence[str]) -> S:
         """Add up what the function gives for every partition, where the partitions are."""
-        self.require_columns(columns)
-        if columns:
-            parcel = self._parcel(of, list(columns))
-        else:  # without a column there are no rows
-            parcel = self._parcel(partial(_without_columns, of=of), self.schema.names[:1])
+        parcel = self._parcel(*self._with_a_column(of, columns))
         report(parcel, self.name)
         self.bytes_moved = parcel.n_bytes
         total: S = parcel.opened(self.name)
         return total
+
+    def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
+        """Give a lazy frame of the engine of what the function gives for every partition."""
+        function, read = self._with_a_column(of, columns)
+        return self._mapped(function, schema, read)
+
+    def _with_a_column(self, of: "Callable[[pa.Table], T]", columns: Sequence[str]) -> tuple[Any, list[str]]:
+        """Give a function of the columns and these; where it asks for none, of one that tells how many rows there are.
+
+        A table of an engine without a column has no rows.
+        """
+        self.require_columns(columns)
+        return (of, list(columns)) if columns else (partial(_without_columns, of=of), self.schema.names[:1])
 
     def _types(self, columns: Sequence[str]) -> "pa.Schema":
         """Give the types of some columns."""
@@ -50,6 +61,10 @@ class EngineRows(Rows):
     def _parcel(self, of: "Callable[[pa.Table], S]", columns: list[str]) -> Parcel:
         """Pack the sum of every partition, add the parcels in a tree, and give the last one."""
 
+    @abstractmethod
+    def _mapped(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: list[str]) -> Any:
+        """Apply a function to every partition when it is asked for."""
 
-def _without_columns(table: "pa.Table", of: "Callable[[pa.Table], S]") -> S:
+
+def _without_columns(table: "pa.Table", of: "Callable[[pa.Table], T]") -> T:
     return of(table.select([]))

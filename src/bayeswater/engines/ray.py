@@ -54,9 +54,8 @@ class RayRows(EngineRows):
             tables = [in_types(batch, types) for batch in batches]
         return first_rows(tables, types, n_rows)
 
-    def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
+    def _mapped(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: list[str]) -> Any:
         """Give a lazy Ray Dataset of what the function gives."""
-        self.require_columns(columns)
         answers = partial(_answers, of=of, types=self._types(columns), schema=schema, name=self.name)
         return self._selected(columns).map_batches(answers, **WHOLE_BLOCKS)
 

@@ -78,11 +78,10 @@ class SparkRows(EngineRows):
         cells = zip(*rows, strict=True) if rows else ([] for _ in types)
         return pa.table([_column(column, field.type) for column, field in zip(cells, types, strict=True)], schema=types)
 
-    def map(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: Sequence[str]) -> Any:
+    def _mapped(self, of: "Callable[[pa.Table], pa.Table]", schema: "pa.Schema", columns: list[str]) -> Any:
         """Give a lazy Spark DataFrame of what the function gives."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        self.require_columns(columns)
         plain = _plain(schema)
         answers = partial(_answers, of=of, schema=plain, types=self._types(columns), name=self.name)
         return self._selected(columns).mapInArrow(answers, from_arrow_schema(plain))

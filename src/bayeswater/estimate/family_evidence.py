@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayeswater.data.weights import EXACT
 from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence, poisson_log_evidence
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.estimate.quantile_bins import quantile_cuts
@@ -97,7 +98,8 @@ class ColumnEvidence:
         """Say why the values cannot have a family, if they cannot."""
         is_negative = bool((self.occupied.first < 0).any())
         if family == "poisson" and not self.occupied.is_whole:
-            return "negative numbers" if is_negative else "fractions"
+            is_large = bool((self.occupied.last >= EXACT).any())  # no count that could be added exactly
+            return "negative numbers" if is_negative else "large numbers" if is_large else "fractions"
         if family == "lognormal" and (self.occupied.first <= 0).any():
             return "negative numbers" if is_negative else "zeros"
         return None

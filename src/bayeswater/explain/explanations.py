@@ -14,6 +14,7 @@ from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.explain.explanation import Contribution, Explanation
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.turning import Decision, Turn, turns_of
+from bayeswater.explain.verdicts import Verdicts
 from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.word_view import WordView
 from bayeswater.inference.log_space import log_ratio
@@ -21,20 +22,6 @@ from bayeswater.typing import Array
 
 SHOWN_IN_FULL = 3
 SHOWN_ROWS = 20
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """How each row was decided.
-
-    `log_proba` (n_rows, n_classes) is the posterior before calibration, `calibrated` after it (None without one), and
-    `chosen` and `against` (n_rows,) are the codes of the classes that are compared.
-    """
-
-    log_proba: Array
-    calibrated: Array | None
-    chosen: Array
-    against: Array
 
 
 @dataclass(frozen=True, repr=False, eq=False)

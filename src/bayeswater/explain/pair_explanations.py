@@ -13,9 +13,10 @@ from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.frames import Alongside
 from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.explain.explanations import Explanations, Verdicts
+from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.state_view import StateView
 from bayeswater.explain.turning import MOST_TURNS, Decision, Turn
+from bayeswater.explain.verdicts import Verdicts
 from bayeswater.explain.wording import shown
 from bayeswater.inference.log_space import log_evidence, log_ratio
 from bayeswater.typing import Array

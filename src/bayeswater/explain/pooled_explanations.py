@@ -22,8 +22,9 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside
 from bayeswater.explain.explanation import Contribution, Explanation
-from bayeswater.explain.explanations import Explanations, Verdicts
+from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import MOST_TURNS, Turn
+from bayeswater.explain.verdicts import Verdicts
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.typing import Array
 

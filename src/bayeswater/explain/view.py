@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.column_plan import Column
-from bayeswater.data.labels import is_missing
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
 from bayeswater.inference.log_space import TIE, log_evidence, log_ratio

@@ -5,14 +5,14 @@ sum over trees is always taken in their order.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.node_tables import Portion, node_counts, node_posteriors, portions
+from bayeswater.inference.kept_fields import KeptFields
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.kernels.tree_paths import add_leaves, add_paths_without, find_leaves
@@ -41,16 +41,12 @@ def count_leaves(trees: TreeSplits, codes: Array, y: Array, n_classes: int, weig
 
 
 @dataclass(frozen=True, eq=False)
-class TreePosterior:
+class TreePosterior(KeptFields):
     """Trees, what was counted in them, and the concentration of the back-off."""
 
     trees: TreeSplits
     counts: NodeCounts
     concentration: float
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out of a copy the tables that can be read again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def mean(self, codes: Array) -> Array:
         """Mean of the posteriors of all trees: (n_rows, n_classes)."""

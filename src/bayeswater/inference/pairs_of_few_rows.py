@@ -3,7 +3,8 @@
     P(x_j | y, x_i) = (N(y, x_i, x_j) + a) / (N(y, x_i) - N(y, x_i; j is missing) + v_j a)
 
 A table of all pairs of states has n_slots^2 entries for each class, and a row has n_columns^2 pairs. Where columns are
-many and rows few, most of the table would be worked out for nobody.
+many and rows few, most of the table would be worked out for nobody; where a column has very many states, the table has
+no room, though the counts have: they hold no column beside itself.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import numpy as np
 
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import log_share
+from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
@@ -23,12 +25,25 @@ READ_TERMS = 2**18
 def spodes_of_few_rows(estimate: PairEstimate, slots: Array, is_child: Array) -> Array:
     """Log-joints with each column as the parent: (n_columns, n_rows, n_classes)."""
     spodes = estimate.log_joint[slots.T]
-    for rows, count, observed in _pairs(estimate, slots, None):
-        cell, n_states = estimate.cell[:, None], estimate.n_states[:, None]
-        terms = log_share(count, observed, cell, n_states)  # (n_rows, parent, child, n_classes)
-        there = _are_told(estimate, slots[rows], is_child)
-        spodes[:, rows] += np.where(there[..., None], terms, 0.0).sum(axis=2).swapaxes(0, 1)
+    for rows, terms in _conditionals(estimate, slots, is_child):
+        spodes[:, rows] += terms.sum(axis=2).swapaxes(0, 1)
     return spodes
+
+
+def ratios_of_few_rows(estimate: PairEstimate, slots: Array, is_child: Array, chosen: Array, against: Array) -> Array:
+    """Log-ratio of P(x_j | y, x_i) in two classes of each row: (n_rows, parent, child), 0 where nothing is told."""
+    ratios = np.zeros((*slots.shape, slots.shape[1]))
+    for rows, terms in _conditionals(estimate, slots, is_child):
+        a, b = (np.take_along_axis(terms, y[rows, None, None, None], 3)[..., 0] for y in (chosen, against))
+        ratios[rows] = log_ratio(a, b)
+    return ratios
+
+
+def _conditionals(estimate: PairEstimate, slots: Array, is_child: Array) -> Iterator[tuple[slice, Array]]:
+    """Give log P(x_j | y, x_i) of some rows at a time: (n_rows, parent, child, n_classes), 0 where nothing is told."""
+    for rows, count, observed in _pairs(estimate, slots, None):
+        terms = log_share(count, observed, estimate.cell[:, None], estimate.n_states[:, None])
+        yield rows, np.where(_are_told(estimate, slots[rows], is_child)[..., None], terms, 0.0)
 
 
 def own_class_of_few_rows(estimate: PairEstimate, slots: Array, codes: Array, removed: Array, is_child: Array) -> Array:

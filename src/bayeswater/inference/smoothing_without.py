@@ -74,15 +74,17 @@ class SmoothingWithout(CategoryColumns):
         automatic = np.repeat(np.array(self.automatic), width)[:, None]
         concentration = np.where(automatic, alpha, self.concentration)
         pseudo_count = np.where(automatic, n_states * alpha, pseudo_count)
+        is_state = np.ones((len(counts), 1), dtype=bool)
+        if not self.missing_is_state:
+            is_state[start[1:] - 1] = False
         joints = []
         for k in range(n_classes):
-            own = (np.arange(n_classes) == k) & (counts[:, [k]] > 0)  # where there is a row to be taken out
+            own = (np.arange(n_classes) == k) & (counts[:, [k]] > 0) & is_state  # where a row is to be taken out
             smoothed, all_of_class = counts - own + concentration[:, [k]], total - own + pseudo_count[:, [k]]
             empty = all_of_class == 0
             with np.errstate(divide="ignore"):
                 log_likelihood = np.log(np.where(empty, 1.0, smoothed))
             log_likelihood -= np.log(np.where(empty, n_states, all_of_class))
-            if not self.missing_is_state:
-                log_likelihood[start[1:] - 1] = 0.0
+            log_likelihood[~is_state[:, 0]] = 0.0
             joints.append(CategoryJoint.from_tables(np.zeros(n_classes), log_likelihood, self.counts.n_states, start))
         return joints

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater import limits
 from bayeswater.data.labels import Labels
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import log_share
@@ -23,14 +24,13 @@ from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.information_without import information_without
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.naive import NaiveScores
-from bayeswater.inference.pairs_of_few_rows import own_class_of_few_rows, spodes_of_few_rows
+from bayeswater.inference.pairs_of_few_rows import own_class_of_few_rows, ratios_of_few_rows, spodes_of_few_rows
 from bayeswater.inference.parent_shares import one_sided, parent_shares
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.subsumption import without_implied
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents
-from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.pair_counts import largest_domains
 from bayeswater.statistics.statistic import remainder
 from bayeswater.structure.mutual_information import mutual_information
@@ -46,7 +46,8 @@ class SuperParents:
 
     With `implying`, cells that others of so many rows imply are left out (`inference.subsumption`). Parents that are
     `weighted` count as much as they tell about the class. With `by_pairs` no table of all pairs of states is made: for
-    a few rows of many columns their own pairs are fewer (`inference.pairs_of_few_rows`).
+    a few rows of many columns their own pairs are fewer (`inference.pairs_of_few_rows`). Nor is one where it has no
+    room.
     """
 
     prior: Prior
@@ -68,11 +69,20 @@ class SuperParents:
         """What rows without a parent are scored by, with the prior as counted: a given one moves all rows alike."""
         return NaiveScores(replace(self.prior, given=None), self.estimate, self.is_child)
 
+    @cached_property
+    def has_table(self) -> bool:
+        """Whether rows are scored by a table of all pairs of states: there must be room for it."""
+        return not self.by_pairs and self._table_bytes <= limits.TABLE_BYTES
+
+    @property
+    def _table_bytes(self) -> int:
+        return 8 * self.estimate.n_slots**2 * self.estimate.n_classes
+
     def require_room(self) -> None:
-        """Refuse tables of probabilities that would be too large."""
+        """Refuse a table of all pairs of states that would be too large."""
         estimate = self.estimate
-        require_table_bytes(
-            8 * estimate.n_slots**2 * estimate.n_classes,
+        limits.require_table_bytes(
+            self._table_bytes,
             f"the probabilities of all pairs of {estimate.n_columns} columns in {estimate.n_classes} classes "
             f"({largest_domains(estimate.counts.schema)})",
             "bin these columns, or leave out those that are identifiers; NaiveBayes keeps no pairs of columns",
@@ -107,14 +117,14 @@ class SuperParents:
 
     def spodes(self, slots: Array, use_loop: bool) -> Array:
         """Log-joints with each column as the parent: (n_columns, n_rows, n_classes)."""
-        if self.by_pairs:
+        if not self.has_table:
             return spodes_of_few_rows(self.estimate, slots, self.is_child)
         return sum_under_parents(slots, self.estimate.log_joint, self.log_conditional, use_loop=use_loop)
 
     def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out, and the prior without it."""
         n_pairs = table.n_cells * self.estimate.n_columns
-        one_weight = not self.by_pairs and bool((removed == removed[0]).all()) and worth_compiling(n_pairs)
+        one_weight = self.has_table and bool((removed == removed[0]).all()) and worth_compiling(n_pairs)
         own_table = self._own_conditional(float(removed[0])) if one_weight else None  # rows of one weight share it
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
@@ -135,7 +145,7 @@ class SuperParents:
         spodes += self._root_shift(removed).T[:, :, None]
         if own_table is not None:
             own = sum_under_own_class(slots, codes, own_table, use_loop=use_loop)
-        elif self.by_pairs:
+        elif not self.has_table:
             own = own_class_of_few_rows(self.estimate, slots, codes, removed, self.is_child)
         else:
             own = np.stack([self.own_without(i, slots, codes, removed).sum(axis=1) for i in range(slots.shape[1])])
@@ -207,8 +217,11 @@ class SuperParents:
             log_weight = np.log(weight)
         log_a, log_b = (spodes[:, np.arange(len(block)), side].T + log_weight for side in (chosen, against))
         shares = parent_shares(log_a, log_b)
-        between = slots[:, :, None], slots[:, None]
-        pairs = log_ratio(self.log_conditional[*between, a[:, None]], self.log_conditional[*between, b[:, None]])
+        if self.has_table:
+            between = slots[:, :, None], slots[:, None]
+            pairs = log_ratio(self.log_conditional[*between, a[:, None]], self.log_conditional[*between, b[:, None]])
+        else:
+            pairs = ratios_of_few_rows(self.estimate, slots, self.is_child, chosen, against)
         prior = log_ratio(self.prior.counted[chosen], self.prior.counted[against])
         own = np.arange(slots.shape[1])
         root = log_ratio(self.estimate.log_joint[slots, a], self.estimate.log_joint[slots, b])

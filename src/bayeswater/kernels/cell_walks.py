@@ -68,6 +68,7 @@ class Walks(NamedTuple):
 
     def maps(self, kept: Array, run: Runs, *, use_loop: bool) -> Array:
         """Places, as uint32, of the cells in a run of `kept`, for one walk after the other."""
+        self.lines[:, PRODUCT] = -1
         self.lines[:, KEPT], self.lines[:, KEPT_END] = run
         maps, nothing = np.empty(int((run.end - run.begin).sum()), dtype=np.uint32), np.zeros(0)
         self._go(nothing, nothing, kept, maps, use_loop)
@@ -126,7 +127,8 @@ def _walk_loop(lines, members, cards, table, product, kept, maps, places, stride
             for i in range(done, end):  # what is done once more, moved on by a stride
                 places[i] = places[i - done] + stride[v]
             done = end
-            stride[v] = 0
+        for k in range(lines[w, ARRAY], lines[w, ARRAY_END]):
+            stride[members[k, VARIABLE]] = 0
         cell = lines[w, PRODUCT]
         if cell >= 0:
             for i in range(done):

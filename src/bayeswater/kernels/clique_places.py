@@ -30,6 +30,11 @@ class Families(NamedTuple):
     indicator: Array  # (n_variables,) where the zeros and ones (card + 1, card) of each variable begin in the table
     table: Array
 
+    @property
+    def probabilities(self) -> Array:
+        """The tables alone: zeros and ones lie behind them, and are many where a variable has many states."""
+        return self.table[: self.indicator.min(initial=len(self.table))]
+
 
 class Roles(NamedTuple):
     """What a tree is made for: uint8 arrays (n_variables,)."""

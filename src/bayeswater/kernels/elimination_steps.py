@@ -116,7 +116,8 @@ def eliminate_in_rows(
     index, sums = np.empty(n_cells.max(initial=1), dtype=np.int64), np.zeros(cards.max(initial=1))
     soft = np.flatnonzero((evidence.soft >= 0) & (steps.turn >= 0))
     for some in rows[:, None] if len(soft) else (rows,):
-        bucket, start, member, jump, table_start, _, table = steps.bucket, *families
+        bucket, start, member, jump, table_start, *_ = steps.bucket, *families
+        table = families.probabilities
         if len(soft):  # each is one more family, of the row at hand
             likelihood = evidence.likelihood[:, some[0]]
             bucket = np.concatenate([bucket, steps.turn[soft]])

@@ -22,10 +22,14 @@ from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
-from bayeswater.decision.softmax_maps import ShiftedTemperature
+from bayeswater.decision.softmax_maps import ShiftedTemperature, Temperature, Unchanged
 from bayeswater.errors import DataError
+from bayeswater.explain.turning import Decision
+from bayeswater.explain.verdicts import Decided
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.inference.log_space import best_class
+from bayeswater.inference.log_space import best_class, fall_back, log_posterior
+from bayeswater.inference.scoring import Joint, score
+from bayeswater.limits import require_table_bytes
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.statistics.statistic import spread
@@ -112,12 +116,18 @@ class CalibratingClassifier(CountingClassifier):
         return LeaveOneOut(joined_scores(parts), quality, n_rows, n_left_out)
 
     def _scores_of(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Scores, int]:
-        X, flat, weight = self._rows_that_count(X, y, sample_weight)
-        labels = encode_labels(flat, self.statistics_.classes, counted=True)
-        removed = removed_weight(weight, len(flat))
+        rows = self._rows_that_count(X, y, sample_weight)
+        labels = encode_labels(rows.y, self.statistics_.classes, counted=True)
+        require_table_bytes(
+            8 * len(rows.y) * labels.n_classes,
+            f"leaving each of {len(rows.y):,} rows out of a model of {labels.n_classes:,} classes",
+            "are these classes, and no names of rows? If they are, give fewer rows at a time",
+        )
+        removed = removed_weight(rows.weight, len(rows.y))
         alone = self.statistics_.class_count.count[labels.codes] <= removed
-        log_proba = self._log_proba_without(X, labels, removed)
-        scores = Scores.of(log_proba, labels.codes, weight)
+        with rows.named():
+            log_proba = self._log_proba_without(rows.X, labels, removed)
+        scores = Scores.of(log_proba, labels.codes, rows.weight)
         return scores.take(~alone), int(alone.sum())
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
@@ -187,6 +197,25 @@ class CalibratingClassifier(CountingClassifier):
         X = held(X)
         log_proba = Probabilities(self.predict_log_proba(X), "log_joint")
         return Evidence(log_proba, self.classes_, self._scored_prior(), X)
+
+    def _decided(self, joint: Joint, table: Any) -> Decided:
+        """Decide each row as `predict` does."""
+        log_joint = score(joint, table)
+        fall_back(log_joint, joint.log_prior)
+        chosen = best_class(log_joint)
+        log_proba = log_posterior(log_joint)
+        if not self._is_calibrated:
+            return Decided(log_proba, None, chosen)
+        calibrated = self.calibration_.corrected(log_proba)
+        return Decided(log_proba, calibrated, best_class(calibrated))
+
+    def _decision(self) -> Decision:
+        """Say what calibration makes of log-joints before the largest of them wins."""
+        corrected_by = self.calibration_.map if self._is_calibrated else Unchanged()
+        if isinstance(corrected_by, ShiftedTemperature):
+            return Decision(float(corrected_by.slope[0]), corrected_by.shift)
+        slope = 1 / corrected_by.temperature if isinstance(corrected_by, Temperature) else 1.0
+        return Decision(slope, np.zeros(len(self.classes_)))
 
 
 def joined_scores(parts: Sequence[Scores]) -> Scores:

@@ -21,7 +21,7 @@ from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.drawing import draw_states
 from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
 from bayeswater.models.class_name import class_name
-from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.settings import (
     checked_alpha,
     column_priors,
@@ -221,6 +221,13 @@ class CategoricalNB(AsNetwork, AskingClassifier):
             columns |= {f"P({name} | {label})": np.exp(log_probability[k]) for k, label in enumerate(self.classes_)}
             result[name] = write_frame(columns, self._library)
         return result
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        log_prior, schema, missing = self._joint().log_prior, self.statistics_.columns.schema, self.missing == "state"
+        states = [(*variable.states, None) if missing else variable.states for variable in schema]
+        share = [np.exp(log_probability).T for log_probability in self.feature_log_prob_]
+        return NetworkTables.of_star(self.classes_, log_prior, zip(schema.names, states, share, strict=True))
 
     @property
     def n_parameters(self) -> int:

@@ -7,8 +7,6 @@ of the rows.
 
 import operator
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +14,13 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayeswater.data.counted_rows import CountedRows, required_labels
 from bayeswater.data.frames import held, library_of, write_frame
-from bayeswater.data.labels import CheckedLabels, Labels, checked_labels, encode_labels
+from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
-from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
-from bayeswater.errors import DataError, StatisticsError
+from bayeswater.data.weights import checked_weight, inconsistent_lengths
+from bayeswater.errors import StatisticsError
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score_blocks
@@ -121,13 +119,12 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         if target is not None:
             return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
         require_no_checkpoint(checkpoint)
-        if sample_weight is None:
-            return self._fit_at_once(held(X), y, None)
-        with self._rows_told(X, y, sample_weight) as rows:
-            return self._fit_at_once(*rows)
+        rows = self._rows_that_count(X, y, sample_weight)
+        with rows.named():
+            return self._fit_at_once(*rows.triple)
 
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Learn from rows that are in memory."""
+        """Learn from rows that are in memory, and all count."""
         return self._keep(self._sums_of(X, y, sample_weight), X, first=True)
 
     def _walk(self, examples: Examples) -> Walk[Self]:
@@ -224,34 +221,17 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         X = held(X)
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(X)
-        with self._rows_told(X, y, sample_weight) as (X, flat, weight):
-            table = self._encode(X, known, learning=True)
-            if table.shape[0] != len(flat):
-                raise inconsistent_lengths(table.shape[0], len(flat))
-            labels = encode_labels(flat, classes, counted=counted)
-            return Sums(ClassCounts.of(labels, weight), self._count(table, labels, weight))
+        rows = self._rows_that_count(X, y, sample_weight)
+        with rows.named():
+            table = self._encode(rows.X, known, learning=True)
+            if table.shape[0] != len(rows.y):
+                raise inconsistent_lengths(table.shape[0], len(rows.y))
+            labels = encode_labels(rows.y, classes, counted=counted)
+            return Sums(ClassCounts.of(labels, rows.weight), self._count(table, labels, rows.weight))
 
-    @contextmanager
-    def _rows_told(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, CheckedLabels, Array | None]]:
-        """Take the rows of weight zero out; errors about the others tell the place that a row has among all."""
-        flat = self._checked_labels(y)
-        weight = checked_weight(sample_weight, len(flat))
-        rows = without_zero_rows(held(X), flat, weight)
-        with places_told(np.ones(len(flat), dtype=bool) if weight is None else weight > 0):
-            yield rows
-
-    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, CheckedLabels, Array | None]:
+    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> CountedRows:
         """Check labels and weights, and take the rows of weight zero out."""
-        flat = self._checked_labels(y)
-        return without_zero_rows(held(X), flat, checked_weight(sample_weight, len(flat)))
-
-    def _checked_labels(self, y: Any) -> CheckedLabels:
-        if y is None:
-            raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Give y, "
-                "or with target= the name of the column that holds the labels"
-            )
-        return checked_labels(y)
+        return CountedRows.of(X, y, sample_weight, type(self).__name__)
 
     def _known_classes(self, classes: Any, first: bool) -> Variable | None:
         """Classes by which the rows of a `partial_fit` are read; None lets any in."""
@@ -285,7 +265,7 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         smoothing that was chosen automatically. So are parameters that were given, a class prior among them.
         """
         self._require_fitted()
-        labels = encode_labels(self._checked_labels(y), self.statistics_.classes, counted=True)
+        labels = encode_labels(required_labels(y, type(self).__name__), self.statistics_.classes, counted=True)
         removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
         return self._log_proba_without(X, labels, removed)
 

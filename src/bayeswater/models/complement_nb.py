@@ -69,10 +69,6 @@ class ComplementNB(FeatureCounter, CountingClassifier):
         require_flag(self.norm, "norm")
 
     @property
-    def _class_alpha(self) -> float:
-        return 0.0
-
-    @property
     def _prior_is_counted(self) -> bool:
         return False
 

@@ -22,27 +22,25 @@ class CountedPrior:
     """What a classifier on sums says of its classes before it looks at a row."""
 
     statistics_: Sums[Any]
-    class_prior: Any
-    class_alpha: float
-    fit_prior: bool
 
     _prior_name = "class_prior"
+    """Parameter that gives the probabilities."""
 
     @property
     def _given_prior(self) -> Any:
-        return self.class_prior
+        return getattr(self, self._prior_name)
 
     @property
-    def _class_alpha(self) -> float:
-        return self.class_alpha
+    def _class_alpha(self) -> Any:
+        return getattr(self, "class_alpha", 0.0)  # not every model has the parameter
 
     @property
-    def _fit_prior(self) -> bool:
-        return self.fit_prior
+    def _fit_prior(self) -> Any:
+        return getattr(self, "fit_prior", True)  # nor this one
 
     @property
     def _prior_is_counted(self) -> bool:
-        return self._given_prior is None and self._fit_prior
+        return self._given_prior is None and bool(self._fit_prior)
 
     def _require_prior(self, n_classes: int) -> None:
         """Refuse probabilities and pseudo-counts that are none."""

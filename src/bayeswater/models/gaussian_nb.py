@@ -91,14 +91,6 @@ class GaussianNB(AskingClassifier):
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
 
-    @property
-    def _given_prior(self) -> Any:
-        return self.priors
-
-    @property
-    def _fit_prior(self) -> bool:
-        return True
-
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         if not (is_number(self.var_smoothing) and self.var_smoothing >= 0):

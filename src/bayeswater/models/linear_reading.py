@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from bayeswater.data.matrix import SparseMatrix, column_name
-from bayeswater.decision.softmax_maps import ShiftedTemperature, Temperature, Unchanged
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.estimate.densities import Densities
 from bayeswater.inference.categories import CategoryJoint
@@ -23,6 +22,7 @@ from bayeswater.inference.linear import LinearJoint
 from bayeswater.inference.mixed import MixedJoint
 from bayeswater.inference.poisson_columns import PoissonColumns
 from bayeswater.inference.word_columns import WordColumns
+from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.linear_form import LinearForm, QuadraticForm
 from bayeswater.typing import Array
 
@@ -52,8 +52,10 @@ def linear_form(model: Any) -> LinearForm:
             f"feature {piece.names[feature]!r} is impossible in class {model.classes_.tolist()[k]!r}, and no weight is "
             "infinite; smooth it: alpha over 0"
         )
-    slope, shift = _calibration(model)
-    weights, at_center = slope * piece.weights.T, slope * (piece.intercepts + joint.log_prior) + shift
+    weights, at_center = piece.weights.T, piece.intercepts + joint.log_prior
+    if isinstance(model, CalibratingClassifier):
+        decision = model._decision()
+        weights, at_center = decision.slope * weights, decision.slope * at_center + decision.shift
     return LinearForm(
         model.classes_.copy(),
         tuple(piece.names),
@@ -87,19 +89,6 @@ def quadratic_form(model: Any) -> QuadraticForm:
         *(model.classes_.copy(), center.copy(), -0.5 * precision, weights, intercepts),
         design=lambda X: _whole_numbers(model._table(X), type(model).__name__),
     )
-
-
-def _calibration(model: Any) -> tuple[float, Array]:
-    """Slope and shift (n_classes,) that calibration puts on log-odds."""
-    none = np.zeros(len(model.classes_))
-    learned = model.calibration_.map if getattr(model, "_is_calibrated", False) else Unchanged()
-    if isinstance(learned, Unchanged):
-        return 1.0, none
-    if isinstance(learned, Temperature):
-        return 1 / learned.temperature, none
-    if isinstance(learned, ShiftedTemperature):
-        return float(learned.slope[0]), learned.shift
-    raise ParameterError(f"the calibration ({model.calibration_.method}) bends the log-odds; take calibrate=False")
 
 
 def _piece(model: Any, joint: Any) -> Piece:

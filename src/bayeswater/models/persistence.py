@@ -146,7 +146,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     kind = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
     describe, _ = OWN_FORMS.get(type(model).__name__, (None, None))
     if kind is None and (describe is None or type(model) not in (BayesianNetwork, BayesEnsemble, NetworkClassifier)):
-        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, *OWN_FORMS])}")
+        inside = "; save the classifier in it, its estimator_" if hasattr(model, "estimator_") else ""
+        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, *OWN_FORMS])}{inside}")
     if type(model) is not BayesianNetwork:
         model._require_fitted()
     try:

@@ -40,10 +40,6 @@ class Conditional(ABC):
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
         """Count the free parameters."""
 
-    def reordered(self, place: Sequence[int]) -> "Conditional":
-        """Give the same for the parents in another order: the new parent i is the old parent `place[i]`."""
-        return self
-
 
 @dataclass(frozen=True, eq=False)
 class Table(Conditional):
@@ -64,10 +60,6 @@ class Table(Conditional):
         """One less than there are states, for every state of the parents."""
         *outer, own = table_shape(variable, parents)
         return prod(outer) * (own - 1)
-
-    def reordered(self, place: Sequence[int]) -> "Table":
-        """Turn the axes."""
-        return Table(np.transpose(self.values, [*place, len(place)]), self.drift)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and np.array_equal(self.values, other.values)
@@ -220,10 +212,6 @@ class Deterministic(Conditional):
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
         """Count none: the rule is given."""
         return 0
-
-    def reordered(self, place: Sequence[int]) -> "Deterministic":
-        """Turn the axes."""
-        return Deterministic(np.transpose(np.asarray(self.rule), place))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Deterministic) and np.array_equal(np.asarray(self.rule), np.asarray(other.rule))

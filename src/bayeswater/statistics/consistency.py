@@ -13,17 +13,15 @@ from bayeswater.errors import StatisticsError
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.family_consistency import require_families
 from bayeswater.statistics.family_counts import FamilyCounts
-from bayeswater.statistics.pair_consistency import require_pairs
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.plan_consistency import require_planned
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.scatter_consistency import SIGNED, require_scatter
+from bayeswater.statistics.several_columns_consistency import require_families, require_pairs, require_triples
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
-from bayeswater.statistics.triple_consistency import require_triples
 from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.typing import Array
 

@@ -106,7 +106,7 @@ def minimal_separators(dag: Dag, left: Nodes, right: Nodes) -> Iterator[Nodes]:
     graph = moral_graph(dag, dag.ancestral(left | right))
     if not left or not right or any(graph.neighbours[node] & right for node in left):
         return
-    first = _close_to(graph, left, right, _around(graph, left))
+    first = _close_to(graph, right, _around(graph, left))
     waiting, known = [first], {first}
     for separator in waiting:
         yield separator
@@ -114,14 +114,14 @@ def minimal_separators(dag: Dag, left: Nodes, right: Nodes) -> Iterator[Nodes]:
             farther = separator | graph.neighbours[node]
             if farther & right:
                 continue
-            beyond = _close_to(graph, left, right, farther - left)
+            beyond = _close_to(graph, right, farther - left)
             if beyond not in known:
                 known.add(beyond)
                 waiting.append(beyond)
 
 
-def _close_to(graph: UndirectedGraph, left: Nodes, right: Nodes, cut: Nodes) -> Nodes:
-    """Keep of a set that cuts `left` off only what can be seen from `right`: no node of that can be spared."""
+def _close_to(graph: UndirectedGraph, right: Nodes, cut: Nodes) -> Nodes:
+    """Keep of a set that cuts off the other side only what can be seen from `right`: no node of that can be spared."""
     return _around(graph, _component(graph, right, cut))
 
 

@@ -89,6 +89,22 @@ def test_a_named_delimiter_is_taken():
     assert rows_of("a|b\n1|2\n", delimiter="|") == [{"a": 1, "b": 2}]
 
 
+@pytest.mark.parametrize("delimiter", ["", "||", "，", '"', "\n", "\r", "\0", 5, b","])
+def test_what_cannot_stand_between_cells_is_refused(delimiter):
+    with pytest.raises(ParameterError, match=r"delimiter is .*; give one character of ASCII"):
+        piped("a,b\n1,2\n", delimiter=delimiter)
+
+
+def test_a_quote_may_stand_between_cells_where_it_is_a_character_like_others():
+    assert rows_of('a"b\n1"2\n', delimiter='"', quotes=False) == [{"a": 1, "b": 2}]
+
+
+@pytest.mark.parametrize("decimal", ["", "x", ",,", None])
+def test_what_cannot_stand_before_decimals_is_refused(decimal):
+    with pytest.raises(ParameterError, match=r"decimal is .*; give a point or a comma"):
+        piped("a;b\n1;2\n", decimal=decimal)
+
+
 def test_one_column_needs_no_delimiter():
     assert rows_of("word\nhello\nworld\n") == [{"word": "hello"}, {"word": "world"}]
 

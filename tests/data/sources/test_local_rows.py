@@ -1,16 +1,19 @@
 """Rows of files and streams: sums that do not depend on how the rows are divided, one pass, what is told on the way."""
 
+import gc
 import json
 import math
 import os
 import pickle
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +25,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.data.sources import arff, cutting, delimited, json_lines, source
+from bayeswater.data.sources.arff import ArffSource
 from bayeswater.data.sources.columnar import ArrowSource, ParquetSource
+from bayeswater.data.sources.delimited import DelimitedSource
+from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.places import Place, Progress
 from bayeswater.data.sources.recognising import local_rows
@@ -204,11 +210,11 @@ def test_the_head_of_what_comes_once_is_given_again():
     assert rows.sum(Total.of, TABLE.column_names) == whole()
 
 
-@pytest.mark.parametrize("shape", [".parquet", ".arrow"])
+@pytest.mark.parametrize("shape", SHAPES)
 def test_what_the_head_of_a_file_has_decoded_is_not_decoded_again(tmp_path, shape, monkeypatch):
     rows, names = local_rows(files(tmp_path, shape, [20])), TABLE.column_names
     begun = []
-    for kind in (ParquetSource, ArrowSource):
+    for kind in (ParquetSource, ArrowSource, DelimitedSource, JsonLinesSource, ArffSource):
         read = kind._read
         monkeypatch.setattr(kind, "_read", lambda self, *how, read=read: begun.append(self.name) or read(self, *how))
     assert rows.head(names, 22).num_rows == 22
@@ -217,6 +223,35 @@ def test_what_the_head_of_a_file_has_decoded_is_not_decoded_again(tmp_path, shap
     assert len(begun) == 2
     assert rows.sum(Total.of, names) == whole()
     assert len(begun) == 4
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_head_that_nothing_follows_leaves_no_thread(tmp_path, shape):
+    with threads(2):
+        rows = local_rows(files(tmp_path, shape, [20]))
+        rows.head(TABLE.column_names, 22)
+        del rows
+        gc.collect()  # what is left to read knows the rows it is of
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("bayeswater")]
+
+
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="processes do not fork on this system")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_process_that_forks_after_the_head_has_all_rows_on_both_sides(tmp_path, shape):
+    """The two would read one open file, and only one of them has the threads that decode it."""
+
+    def sum_all() -> None:
+        assert rows.sum(Total.of, TABLE.column_names) == whole()
+
+    with threads(2):
+        rows = local_rows(files(tmp_path, shape, [20]))
+        rows.head(TABLE.column_names, 22)
+        child = get_context("fork").Process(target=sum_all)
+        child.start()
+        child.join(30)
+        child.kill()
+        assert child.exitcode == 0
+        sum_all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -307,6 +342,19 @@ def test_a_function_and_a_list_begin_anew():
         rows = local_rows(given_as)
         assert rows.can_be_reread
         assert rows.sum(Total.of, TABLE.column_names) == rows.sum(Total.of, TABLE.column_names) == whole()
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (sqlite3.connect(":memory:"), "TypeError: function takes exactly 1 argument"),
+        (lambda: None, "TypeError: 'NoneType' object is not iterable"),
+        (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_function_that_gives_no_tables_is_refused_in_words(function, said):
+    with pytest.raises(DataError, match=f"the function: reading failed with {said}"):
+        local_rows(function).sum(Total.of, ["n"])
 
 
 def test_spooled_rows_are_read_again_and_deleted_at_the_end(tmp_path, monkeypatch):

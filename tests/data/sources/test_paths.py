@@ -72,3 +72,11 @@ def test_a_folder_with_cells_in_its_names_is_sent_to_datasets(tmp_path):
 def test_a_file_that_is_named_twice_is_refused(folder):
     with pytest.raises(DataError, match=r"a\.csv' is named twice"):
         files_named([f"{folder}/*.csv", folder / "a.csv"])
+
+
+@pytest.mark.parametrize("other", ["./a.csv", "../{}/a.csv", "link.csv"])
+def test_a_file_that_has_two_names_is_refused(folder, monkeypatch, other):
+    monkeypatch.chdir(folder)
+    (folder / "link.csv").symlink_to(folder / "a.csv")
+    with pytest.raises(DataError, match=r"\.csv' is named twice"):
+        files_named(["a.csv", other.format(folder.name)])

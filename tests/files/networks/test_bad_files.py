@@ -44,3 +44,12 @@ def test_of_a_long_line_only_the_part_around_the_error_is_shown():
     _, line, caret = str(caught.value).split("\n")
     assert len(line) == SHOWN
     assert line[len(caret) - 1 :].startswith("0.2, 0.9;")
+
+
+def test_a_cycle_of_many_nodes_is_shown_without_its_middle():
+    n = 1000
+    tables = [f"2 {(v + 1) % n} {v}" for v in range(n)]
+    text = "\n".join(["BAYES", str(n), " ".join(["1"] * n), str(n), *tables, *["1 1.0"] * n])
+    with pytest.raises(NetworkFileError, match=r"'x0' <- 'x1' <- .* <- \.\.\. <- 'x0'\n") as error:
+        READ["UAI"](text, "ring.uai")
+    assert len(str(error.value)) < 300

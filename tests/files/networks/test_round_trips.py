@@ -171,3 +171,21 @@ def test_properties_that_a_format_cannot_carry_are_named():
         back = one.read(written.text, "n")
         n_left = len(back.properties) + len(back.nodes[0].properties)
         assert note.startswith(f"{4 - n_left} properties that the format cannot carry were dropped: '=' of the network")
+
+
+@pytest.mark.parametrize(
+    ("one", "written"),
+    [
+        (("position", "(218, 195)"), "property position = (218, 195) ;"),
+        (("", "made by hand"), "property made by hand ;"),
+        (("", "word"), 'property "word" ;'),
+        (("see", "a // b"), 'property "see = a // b" ;'),
+        (("says", 'it "is"'), 'property "says = it \\"is\\"" ;'),
+        (("two words", "x; y"), 'property "two words = x; y" ;'),
+    ],
+)
+def test_properties_of_bif_stand_bare_where_they_can_as_agrum_reads_no_others(one, written):
+    text = bif.write(NetworkDocument("n", (replace(A, properties=(one,)),), (one,))).text
+    assert text.count(written) == 2
+    again = bif.read(text, "n.bif")
+    assert (again.properties, again.nodes[0].properties) == ((one,), (one,))

@@ -252,3 +252,35 @@ def test_a_negative_zero_is_zero():
 def test_tables_cannot_be_written_to():
     with pytest.raises(ValueError, match="read-only"):
         bif.read(GOOD["BIF"], "n.bif").nodes[0].table[0] = 0.5
+
+
+UAI_OF_AGRUM = """BAYES
+3
+2 2 2
+3
+1 0   # a
+3 0 2 1   # c
+1 2   # b
+
+2
+  0.4 0.6
+
+8
+  0.9 0.1
+  0.7 0.3
+  0.8 0.2
+  0.6 0.4
+
+2
+  0.3 0.7
+"""
+
+
+def test_uai_with_the_comments_of_agrum_is_read_as_the_format_says_and_its_other_order_of_parents_is_told():
+    network = uai.read(UAI_OF_AGRUM, "n.uai")
+    assert network.nodes[1].table[0, 1].tolist() == [0.7, 0.3]  # of the first parent's state 0, the second's 1
+    (note,) = network.notes
+    assert "aGrUM" in note and "'x1'" in note
+    plain = "\n".join(line.partition("#")[0] for line in UAI_OF_AGRUM.splitlines())
+    assert uai.read(plain, "n.uai").notes == ()
+    assert uai.read("BAYES 1 # one\n2 1 1 0 2 0.5 0.5 # the end", "n.uai").notes == ()  # no parents, no doubt

@@ -83,6 +83,33 @@ def test_without_targets_there_is_still_the_probability_of_the_evidence(compiled
     np.testing.assert_allclose(np.exp(answers.log_evidence), [0.09, 1.0, 0.405, 0.5], rtol=1e-14)
 
 
+@pytest.mark.parametrize("n_variables", [1, 2, 9])
+def test_a_row_that_observes_nothing_has_probability_one_to_the_last_bit(compiled, n_variables):
+    for seed in range(5):
+        factors = random_network(np.random.default_rng(seed), n_variables)
+        codes = np.repeat([factors.cards], 3, axis=0)
+        codes[0, 0] = 0
+        assert marginals(compile(factors), codes).log_evidence[1:].tolist() == [0.0, 0.0]
+
+
+def test_a_network_without_variables_has_nothing_that_could_be_otherwise():
+    found = marginals(compile(Factors((), (), ())), np.zeros((2, 0), dtype=np.int64))
+    assert found.log_evidence.tolist() == [0.0, 0.0]
+    assert found.marginals == {}
+
+
+def test_evidence_on_a_variable_of_too_many_states_is_refused_before_memory_runs_out(monkeypatch):
+    monkeypatch.setattr(limits, "TABLE_BYTES", 8 * 101 * 100 - 1)
+    factors = Factors((100,), ((),), (np.full(100, 0.01),))
+    with pytest.raises(ResourceLimitError, match="evidence on a variable of 100 states"):
+        marginals(compile(factors), np.array([[3]]), [])
+
+
+def test_soft_evidence_alone_is_an_observation():
+    found = marginals(compile(chain(3)), np.array([[2, 2, 2]]), soft={1: np.array([0.5, 0.25])})
+    np.testing.assert_allclose(found.log_evidence, np.log(0.375), rtol=1e-15)
+
+
 def test_a_pattern_that_comes_again_finds_its_plan_and_old_ones_are_given_up():
     factors = random_network(np.random.default_rng(1), 8)
     tree = compile(factors)

@@ -186,3 +186,12 @@ def test_time_that_ran_out_is_told():
     found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method="gibbs", standard_error=1e-7, time_limit=0.2)
     assert not found.is_reached
     assert found.verdict == "reliable, but the error asked for was not reached in the time given"
+
+
+def test_rows_of_even_weights_are_drawn_on_though_the_error_is_out_of_reach():
+    # Chains have a long memory here, and rows have weights of 0.4 and 0.6: no chain is worth more than as many rows.
+    found = approximate_query(
+        chain(8, stay=0.999), [0], {}, {7: np.array([0.4, 0.6])}, standard_error=1e-6, time_limit=0.2
+    )
+    assert found.method == "likelihood_weighting"
+    assert found.is_reliable and not found.is_reached

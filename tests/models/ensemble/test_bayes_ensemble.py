@@ -374,6 +374,26 @@ def test_the_doors_of_a_model_that_learned_nothing_are_closed():
             call(BayesEnsemble())
 
 
+def test_a_date_is_explained_as_it_came():
+    days = pd.date_range("2020-01-01", periods=60, freq="D")
+    frame = pd.DataFrame({"day": days, "x": np.arange(60) % 7})
+    reasons = little().fit(frame, days.month.astype(str)).explain(frame[:2])
+    assert "day = 2020-01-01" in str(reasons[0])
+
+
+@pytest.mark.parametrize("add", [lambda m: m + m, lambda m: sum([m, m])], ids=["+", "sum"])
+def test_ensembles_are_not_added_but_say_how_rows_are_joined(model, add):
+    with pytest.raises(StatisticsError, match=r"ensembles cannot be added: .* partial_fit\(X, y\)"):
+        add(model)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+def test_weights_of_any_size_are_learned(weight):
+    found = little().fit(FRAME, Y, np.full(len(Y), weight))
+    assert np.isfinite(found.predict_proba(FRAME)).all()
+    assert "error" in str(found.report_)
+
+
 # ---------------------------------------------------------------------- it is good
 
 

@@ -9,12 +9,12 @@ from tests.models.ensemble.tables import mixed_frame
 
 from bayeswater import BayesWarning, ParameterError, ResourceLimitError
 from bayeswater.data.labels import encode_labels
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.ensemble import presets
 from bayeswater.models.ensemble.family import in_structure
 from bayeswater.models.ensemble.presets import KINDS, PRESETS, families_of, pair_bytes
 from bayeswater.models.ensemble.reading import Reading, canonical
 from bayeswater.models.ensemble.time_limit import Forecast, forecast
-from bayeswater.models.mixed.parts.part import Settings
 
 FRAME, Y = mixed_frame(120)
 SETTINGS = Settings("BayesEnsemble")

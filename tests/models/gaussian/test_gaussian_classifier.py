@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
@@ -432,8 +433,18 @@ def test_named_columns_in_another_order_are_put_in_order():
     assert model.predict_proba(frame[["d", "b", "a", "c"]]).tobytes() == model.predict_proba(frame).tobytes()
     again = GaussianClassifier().fit(frame, Y).partial_fit(frame[["d", "b", "a", "c"]], Y)
     np.testing.assert_allclose(again.covariances_, model.covariances_, rtol=1e-12)
-    with pytest.raises(SchemaError, match="e"):
+    with pytest.raises(SchemaError, match=r"column 'a', which GaussianClassifier was fitted with, is missing; X has"):
         model.predict(frame.rename(columns={"a": "e"}))
+
+
+@pytest.mark.parametrize(
+    "library", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "pyarrow"]
+)
+def test_columns_that_were_not_fitted_are_left_out_whatever_they_hold(library):
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = GaussianClassifier().fit(frame, Y)
+    more = library(frame.assign(name="text")[["name", "d", "c", "b", "a"]])
+    assert model.predict_proba(more).tobytes() == model.predict_proba(frame).tobytes()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.models.same_model import reloaded, require_same_model
 from bayeswater import AODE, CategoricalNB, Discretizer, NaiveBayes
 from bayeswater.data.discretising.cuts import Cuts
 from bayeswater.errors import ParameterError, SchemaError, StatisticsError
-from bayeswater.models.mixed.column_settings import ColumnSettings
+from bayeswater.models.columns.settings import ColumnSettings
 from bayeswater.models.mixed.held_out_cuts import rows_that_choose
 
 N = 400

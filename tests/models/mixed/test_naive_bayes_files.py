@@ -33,7 +33,7 @@ from bayeswater.data.text import TextAnalyser
 from bayeswater.decision.calibration_maps import ShiftedTemperature, Temperature, Unchanged
 from bayeswater.decision.calibration_report import Quality
 from bayeswater.decision.doubt import Doubt
-from bayeswater.models.mixed.column_settings import ColumnSettings
+from bayeswater.models.columns.settings import ColumnSettings
 from bayeswater.models.mixed.parts.grouping import PARTS
 from bayeswater.models.mixed.parts.number_part import UndecidedPart
 from bayeswater.models.mixed.parts.word_part import WordPart

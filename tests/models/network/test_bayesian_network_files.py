@@ -1,6 +1,8 @@
 """Networks in files: through every format and back, and our own model file against those who would break it."""
 
 import json
+import warnings
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pytest
@@ -114,6 +116,18 @@ def test_remarks_and_the_title_stay_with_the_network(tmp_path):
     assert (again.title, again.remarks, again) == (network.title, network.remarks, network)
 
 
+def test_a_network_without_a_title_is_not_called_by_a_keyword_of_bif(tmp_path):
+    texts(3, 0).write(tmp_path / "net.bif")  # aGrUM reads no "network network"
+    assert (tmp_path / "net.bif").read_text().startswith("network unknown {")
+    assert BayesianNetwork.read(tmp_path / "net.bif").title == ""
+
+
+def test_a_title_that_nobody_gave_is_not_told_to_be_dropped(tmp_path):
+    with pytest.warns(NetworkFileWarning) as told:
+        texts(3, 0).write(tmp_path / "net.uai")
+    assert "no name for the network" not in str(told[0].message)
+
+
 def test_rows_that_were_normalised_in_reading_are_told(tmp_path):
     text = "network n { }\nvariable a { type discrete [ 3 ] { x, y, z }; }\nprobability ( a ) { table %s; }\n"
     (tmp_path / "drift.bif").write_text(text % "0.3333333, 0.3333333, 0.3333333")
@@ -125,6 +139,17 @@ def test_rows_that_were_normalised_in_reading_are_told(tmp_path):
         BayesianNetwork.read(tmp_path / "wrong.bif")
 
 
+def test_thirds_of_six_digits_are_a_millionth_off_and_no_more(tmp_path):
+    text = "network n { }\nvariable a { type discrete [ 3 ] { x, y, z }; }\nprobability ( a ) { table %s; }\n"
+    (tmp_path / "thirds.bif").write_text(text % "0.333333, 0.333333, 0.333333")
+    with pytest.warns(NetworkFileWarning, match="the largest difference is 1e-06"):
+        network = BayesianNetwork.read(tmp_path / "thirds.bif")
+    assert network.cpt("a").values.tolist() == [1 / 3] * 3
+    (tmp_path / "more.bif").write_text(text % "0.333333, 0.333333, 0.3333329")
+    with pytest.raises(NetworkFileError, match=r"sums to 0\.9999989"):
+        BayesianNetwork.read(tmp_path / "more.bif")
+
+
 def test_files_that_are_not_there_or_of_no_known_format_are_refused(tmp_path):
     with pytest.raises(NetworkFileError, match=r"cannot read the network file .*none\.bif"):
         BayesianNetwork.read(tmp_path / "none.bif")
@@ -134,12 +159,85 @@ def test_files_that_are_not_there_or_of_no_known_format_are_refused(tmp_path):
         asia().write(tmp_path / "net.txt")
 
 
-def test_labels_that_are_no_texts_are_written_as_text_if_they_stay_distinct(tmp_path):
-    network = BayesianNetwork("a", {"a": [0.5, 0.5]})
-    network.write(tmp_path / "codes.bif")
-    assert BayesianNetwork.read(tmp_path / "codes.bif").states("a") == ("0", "1")
+LABELS = {
+    "codes": range(2),
+    "years": [2019, -5],
+    "doses": [0.1, 1e-300],
+    "flags": [False, True],
+    "days": [date(2020, 2, 29), date(2021, 1, 1)],
+    "moments": [datetime(2020, 2, 29, 12, 30, 0, 5), datetime(2021, 1, 1, tzinfo=UTC)],
+    "texts": ["0", "1"],
+}
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in FORMATS if suffix != "uai"])
+@pytest.mark.parametrize("kind", LABELS)
+def test_states_come_back_as_the_numbers_flags_or_dates_they_were(kind, suffix, tmp_path):
+    network = BayesianNetwork(
+        "a -> b", {"a": [0.5, 0.5], "b": [[0.1, 0.9], [0.2, 0.8]]}, states=dict.fromkeys("ab", LABELS[kind])
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*were written escaped")  # XDSL has identifiers alone
+        network.write(tmp_path / f"net.{suffix}")
+    again = BayesianNetwork.read(tmp_path / f"net.{suffix}")
+    assert again == network
+    assert [type(state) for state in again.states("a")] == [type(state) for state in network.states("a")]
+    assert again.remarks == {}
+
+
+@pytest.mark.parametrize("labels", [np.array([3, 4]), np.array([0.1, 1e300]), np.array([True, False])])
+def test_labels_of_numpy_in_a_list_come_back_as_the_numbers_and_flags_they_are(labels, tmp_path):
+    network = BayesianNetwork("a", {"a": [0.5, 0.5]}, states={"a": list(labels)})
+    network.write(tmp_path / "net.bif")  # warnings are errors
+    assert BayesianNetwork.read(tmp_path / "net.bif").states("a") == tuple(labels.tolist())
+
+
+def test_a_noisy_or_of_flags_comes_back_with_its_flags(tmp_path):
+    states = dict.fromkeys(["flu", "fever"], (True, False))
+    rule = NoisyOr({"flu": {True: 0.75}}, leak=0.125, present=True)
+    network = BayesianNetwork("flu -> fever", {"flu": [0.1, 0.9], "fever": rule}, states=states)
+    network.write(tmp_path / "net.xdsl")
+    again = BayesianNetwork.read(tmp_path / "net.xdsl")
+    assert again.core.conditionals[1].present is True
+    assert again == network
+
+
+def test_a_format_without_properties_says_that_the_kind_of_states_is_dropped(tmp_path):
+    network = BayesianNetwork("a", {"a": [0.5, 0.5]}, states={"a": [2019, 2020]})
+    with pytest.warns(NetworkFileWarning, match="dropped: 'bayeswater_states' of 'a'"):
+        network.write(tmp_path / "net.uai")
+
+
+def test_states_of_several_types_become_texts_and_that_is_told(tmp_path):
+    network = BayesianNetwork("a", {"a": [0.5, 0.25, 0.25]}, states={"a": [1.5, False, "x"]})
+    with pytest.warns(NetworkFileWarning, match="became texts: those of 'a'"):
+        network.write(tmp_path / "net.bif")
+    assert BayesianNetwork.read(tmp_path / "net.bif").states("a") == ("1.5", "False", "x")
     with pytest.raises(NetworkFileError, match="two states of 'a' are the same as text"):
         BayesianNetwork("a", {"a": [0.5, 0.5]}, states={"a": [1, "1"]}).write(tmp_path / "same.bif")
+
+
+@pytest.mark.parametrize(
+    ("kind", "states"),
+    [
+        ("int", "007, 8"),
+        ("int", "9" * 5000 + ", 8"),
+        ("int", "9" * 4000 + ", 8"),  # which can be read, but a file full of such numbers would take minutes
+        ("float", "nan, 1.0"),
+        ("float", "0.0, -0.0"),
+        ("datetime", '"2020-01-01 00:00:00+00:00", "2020-01-01 01:00:00+01:00"'),
+        ("bool", "true, false"),
+        ("tuple", "a, b"),
+    ],
+)
+def test_texts_that_are_no_states_of_their_kind_stay_texts_and_that_is_told(kind, states, tmp_path):
+    (tmp_path / "net.bif").write_text(
+        f"network n {{ }} variable a {{ type discrete [ 2 ] {{ {states} }}; property bayeswater_states = {kind} ; }}\n"
+        "probability ( a ) { table 0.5, 0.5; }"
+    )
+    with pytest.warns(NetworkFileWarning, match="were read as texts: those of 'a'"):
+        network = BayesianNetwork.read(tmp_path / "net.bif")
+    assert network.states("a") == tuple(state.strip('"') for state in states.split(", "))
 
 
 # ---------------------------------------------------------------------- our own file

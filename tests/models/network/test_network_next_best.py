@@ -50,7 +50,9 @@ def test_states_that_are_impossible_are_asked_for_no_more(seed):
     names = list(network.names)
     row = network.sample(1, random_state=seed).to_pylist()[0]
     evidence = {names[5]: row[names[5]]}
-    for question in network.next_best(names[0], evidence):
+    found = network.next_best(names[0], evidence)
+    assert {question.column for question in found} == set(names[1:5])
+    for question in found:
         expected = worth_by_asking(network, names[0], evidence, question.column, None)
         assert question.value.worth == pytest.approx(expected, abs=EXACT)
 

@@ -75,6 +75,15 @@ def test_missing_as_a_state_is_refused():
         BayesianNetwork.from_classifier(model)
 
 
+@pytest.mark.parametrize("kind", [NaiveBayes, CategoricalNB, TAN])
+def test_tables_of_a_model_for_which_missing_is_a_state_have_it_as_their_last(kind):
+    rows = X[["colour"]].where(RNG.random((60, 1)) < 0.8, None)
+    found = kind(missing="state").fit(rows, Y).network_tables()
+    assert list(found.states[1]) == ["blue", "green", "red", None]
+    assert found.tables[1].shape == (2, 4)
+    assert found.tables[1].sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-15)
+
+
 def test_what_is_no_network_is_refused():
     model = GaussianNB().fit(X[["weight"]], Y)
     with pytest.raises(ParameterError, match="a GaussianNB is no network of variables with states"):

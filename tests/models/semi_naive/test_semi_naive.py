@@ -298,6 +298,35 @@ def test_more_cells_than_the_limit_are_refused_with_their_number_and_a_way_out(m
         model.fit(CARS, VERDICTS)
 
 
+MANY = pd.DataFrame({"town": np.arange(600) % 300, "size": np.arange(600) % 7, "sort": np.arange(600) % 3}).astype(
+    {"town": "category", "size": "category", "sort": "category"}
+)
+OF_TOWN = np.where(np.arange(600) % 300 < 140, "near", "far")
+
+
+@pytest.mark.parametrize("settings", [{}, {"weighting": "mi"}, {"calibrate": True}], ids=str)
+def test_aode_needs_no_room_for_a_column_of_many_states_beside_itself(settings, monkeypatch):
+    model = AODE(**settings).fit(MANY, OF_TOWN)
+    expected = model.predict_proba(MANY), model.loo_predict_log_proba(MANY, OF_TOWN), model.explain(MANY[:9])
+    monkeypatch.setattr(limits, "TABLE_BYTES", 300 * 300 * 8)
+    other = AODE(**settings).fit(MANY, OF_TOWN)
+    assert other.statistics_ == model.statistics_
+    found = other.predict_proba(MANY), other.loo_predict_log_proba(MANY, OF_TOWN), other.explain(MANY[:9])
+    # the same sums of logarithms in another order; a temperature is searched for
+    rounded = dict(rtol=1e-6 if "calibrate" in settings else 1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[0], expected[0], **rounded)
+    np.testing.assert_allclose(found[1], expected[1], **rounded)
+    np.testing.assert_allclose(found[2].contributions, expected[2].contributions, **rounded)
+    assert len(other.sample(5, random_state=0)[0]) == 5
+
+
+@pytest.mark.parametrize("settings", [{"select": True}, {"subsumption": True}], ids=str)
+def test_what_looks_at_all_pairs_of_states_is_refused_where_these_have_no_room(settings, monkeypatch):
+    monkeypatch.setattr(limits, "TABLE_BYTES", 300 * 300 * 8)
+    with pytest.raises(ResourceLimitError, match=r"the probabilities of all pairs of 3 columns .* over the limit"):
+        AODE(**settings).fit(MANY, OF_TOWN)
+
+
 def test_a_sparse_table_is_refused_with_a_way_out():
     from scipy import sparse
 

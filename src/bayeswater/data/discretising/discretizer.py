@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.discretising.cuts import Cuts
 from bayeswater.data.discretising.finding import ENOUGH_ROWS, FALLBACK_BINS, Method, column_of, find_table_cuts
 from bayeswater.data.frames import held
@@ -14,7 +15,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseTable, column_name
 from bayeswater.data.matrix_checks import require_values, require_width
 from bayeswater.data.matrix_reading import read_dense
-from bayeswater.data.weights import checked_weight, inconsistent_lengths
+from bayeswater.data.weights import inconsistent_lengths, n_rows_of
 from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
@@ -97,14 +98,21 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         """
         method = self._method()
+        if method.needs_labels and y is None:
+            raise DataError(
+                "This Discretizer requires y to be passed, but the target y is None: method 'mdl' cuts where the "
+                "classes differ; give y, or take another method, for example 'equal_frequency'"
+            )
         X = held(X)
-        table = self._read(X)
-        weight = checked_weight(sample_weight, table.shape[0])
-        codes, n_classes = None, 1
-        if method.needs_labels:
-            codes, n_classes = _label_codes(y, table.shape[0])
-        found = find_table_cuts(table, codes, n_classes, weight, method)
-        validate_data(self, X, reset=True, skip_check_array=True)
+        y = y if method.needs_labels else np.zeros(n_rows_of(X), dtype=np.int64)  # all rows are of one class
+        rows = CountedRows.of(X, y, sample_weight, "Discretizer")
+        with rows.named():
+            table = self._read(rows.X)
+        if table.shape[0] != len(rows.y):
+            raise inconsistent_lengths(table.shape[0], len(rows.y))
+        labels = encode_labels(rows.y)
+        found = find_table_cuts(table, labels.codes, labels.n_classes, rows.weight, method)
+        validate_data(self, rows.X, reset=True, skip_check_array=True)
         self.n_features_in_ = table.shape[1]
         self.cuts_ = tuple(Cuts(column_name(table.names, j), tuple(cuts.tolist())) for j, cuts in enumerate(found))
         return self
@@ -148,19 +156,6 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "cuts_" in self.__dict__
-
-
-def _label_codes(y: Any, n_rows: int) -> tuple[Array, int]:
-    """Codes of the classes, and how many there are."""
-    if y is None:
-        raise DataError(
-            "This Discretizer requires y to be passed, but the target y is None: method 'mdl' cuts where the classes "
-            "differ; give y, or take another method, for example 'equal_frequency'"
-        )
-    labels = encode_labels(y)
-    if len(labels.codes) != n_rows:
-        raise inconsistent_lengths(n_rows, len(labels.codes))
-    return labels.codes, labels.n_classes
 
 
 def _side_by_side(table: DenseTable, cuts: Sequence[Cuts], *, as_text: bool) -> Array:

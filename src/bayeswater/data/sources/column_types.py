@@ -1,6 +1,7 @@
 """Types of columns: as people name them, as cells of text look, and cells brought into them."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from bayeswater.errors import DataError, ParameterError, PrecisionWarning, nearest_names, warn_user
@@ -64,6 +65,28 @@ def fits(cells: "pa.ChunkedArray", kind: "pa.DataType") -> bool:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return False
     return True
+
+
+def are_whole(cells: "pa.ChunkedArray") -> bool:
+    """Say whether all cells are written as whole numbers."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(cells, pattern=r"^[-+]?\d+$")).as_py())
+
+
+def without_digits(cells: "pa.ChunkedArray") -> set[str]:
+    """Give the different whole numbers among the cells that are too long for a float64.
+
+    One may be a number like no other that stands for missing cells; several are codes, of which two would become one.
+
+    >>> import pyarrow
+    >>> sorted(without_digits(pyarrow.chunked_array([["12345678901234567890", "100000000000000000000", "7"]])))
+    ['12345678901234567890']
+    """
+    import pyarrow.compute as pc
+
+    long = cells.filter(pc.match_substring_regex(cells, pattern=r"^[-+]?\d{16,}$")).unique()
+    return {cell for cell in long.to_pylist() if Decimal(cell) != Decimal(float(cell))}
 
 
 def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: str, first_row: int) -> "pa.Table":

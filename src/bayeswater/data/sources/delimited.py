@@ -5,21 +5,20 @@ markers are named in their place. ``None`` and ``?`` are not among them: too oft
 """
 
 import codecs
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.column_types import candidate_types, fits, said_by_types
+from bayeswater.data.sources.column_types import are_whole, candidate_types, fits, said_by_types, without_digits
+from bayeswater.data.sources.delimiters import recognised_delimiter, require_decimal, require_delimiter
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
 from bayeswater.data.sources.records import end_of_lines, end_of_rows, has_blanks_at_edges, worth_loops
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import DataError, ParameterError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,19 +26,27 @@ if TYPE_CHECKING:
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that are missing, besides the empty one."""
 
-DELIMITERS = ",;\t"
-"""What may stand between cells where nothing is said of it; the first wins among equals."""
-
 INFERRED_BYTES = 2**20
 """The stretch at the beginning in which the types of the columns are looked for."""
 
 LONGEST_ROW = 64 * 2**20
 """Bytes of a row; beyond it the quotes of the file are broken."""
 
-SNIFFED_ROWS = 100
-"""Rows by which the delimiter is recognised."""
+MOST_LINES_ABOVE = 20
+"""Rows among which one with more cells than the first may be the header, below a title or a note."""
 
 NEWLINE = b"\n"
+
+ENCODING_OF_MARK = {
+    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, which it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""Encodings that tell themselves by their first bytes, such as those of Excel's "Unicode text"."""
+
+LONG_NUMBER = re.compile(rb"(?<![\d.])\d{16}")
+"""How a whole number begins that may be too long for a float64."""
 
 MISFIT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?: (invalid UTF8|invalid value '(.*)')", re.S
@@ -58,7 +65,7 @@ class DelimitedSource(Source):
     header : whether the first row holds the names; without it columns are called x0, x1, ...
     quotes : whether cells may stand in quotes; without them a quote is a character like others
     encoding : as Python names it
-    missing : cells that are missing, besides the empty one
+    missing : cells that are missing, besides the empty one; one string is one of them
     """
 
     def __init__(
@@ -71,16 +78,25 @@ class DelimitedSource(Source):
         header: bool = True,
         quotes: bool = True,
         encoding: str = "utf-8",
-        missing: Iterable[str] = MISSING,
+        missing: str | Iterable[str] = MISSING,
     ) -> None:
         super().__init__(origin, types)
+        require_delimiter(delimiter, quotes=quotes)
+        require_decimal(decimal)
         self._given_delimiter, self._header, self._quotes = delimiter, header, quotes
         self._decimal = decimal
-        self._missing = ("", *missing)
-        self._encoding = known_encoding(encoding)
+        self._missing = ("", *([missing] if isinstance(missing, str) else missing))
+        self._named_encoding = known_encoding(encoding)
         self._refused: set[tuple[str, pa.DataType]] = set()
 
     # ------------------------------------------------------------------ what the beginning says
+
+    @cached_property
+    def _encoding(self) -> str:
+        """The encoding that was named; where it is UTF-8, a mark at the beginning that this never has tells another."""
+        head = self.origin.head(len(codecs.BOM_UTF32))
+        told = next((name for mark, name in ENCODING_OF_MARK.items() if head.startswith(mark)), None)
+        return told if told and self._named_encoding == "utf-8" else self._named_encoding
 
     @cached_property
     def _beginning(self) -> bytes:
@@ -118,7 +134,19 @@ class DelimitedSource(Source):
     @cached_property
     def _first_schema(self) -> "pa.Schema":
         """Names as they stand in the file (with blanks around them, twice, or none), types as the first rows look."""
-        return self._parsed(self._beginning, {}, []).schema
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        schema = self._parsed(self._beginning, {}, []).schema
+        floats = [field.name for field in schema if pa.types.is_floating(field.type)]
+        if not floats or not LONG_NUMBER.search(self._beginning) or len(set(schema.names)) < len(schema):
+            return schema
+        written = self._parsed(self._beginning, dict.fromkeys(floats, pa.string()), [])
+        for name in floats:
+            cells = pc.utf8_trim_whitespace(written.column(name).drop_null())
+            if are_whole(cells) and len(without_digits(cells)) > 1:
+                schema = schema.set(schema.get_field_index(name), pa.field(name, pa.string()))
+        return schema
 
     @property
     def _raw_names(self) -> list[str]:
@@ -269,14 +297,20 @@ class DelimitedSource(Source):
             for name in self.schema.names
             if name not in self.types
         }
-        empty = set(possible)
+        empty, whole = set(possible), set(possible)
+        long: dict[str, set[str]] = {name: set() for name in possible}
         for table, _ in self._typed(dict.fromkeys(possible, pa.string()), BEGINNING):
             for name, kinds in possible.items():
                 cells = table.column(name).drop_null()
                 if len(cells):
                     empty.discard(name)
+                    if not are_whole(cells):
+                        whole.discard(name)
+                    if name in whole and len(long[name]) < 2:
+                        long[name] |= without_digits(cells)
                     possible[name] = [kind for kind in kinds if fits(self._with_points(cells, kind), kind)]
         found = {name: pa.null() if name in empty else kinds[0] for name, kinds in possible.items()}
+        found |= {name: pa.string() for name in whole if len(long[name]) > 1 and pa.types.is_floating(found[name])}
         return pa.schema([(name, found.get(name, self.types.get(name))) for name in self.schema.names])
 
     def _with_points(self, cells: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
@@ -299,25 +333,46 @@ class DelimitedSource(Source):
             raise self._not_in_encoding(f"{row}, column {name!r}")
         misfit = f"{self.name}: {row}, column {name!r} holds {found[4]!r}, which is no {types[name]}"
         if name in self.types:
-            raise DataError(
-                f"{misfit}; correct the cell, or name what stands for missing with "
-                f"bayeswater.local_rows(source, missing=[{found[4]!r}])"
-            )
+            raise DataError(f"{misfit}; {self._way_to_read(found[4], types[name])}")
         self._refused.add((name, types[name]))
         self._widen(f"{misfit} as the cells before are", said_by_types(name), self._fitting_schema)
+
+    def _way_to_read(self, cell: str, kind: "pa.DataType") -> str:
+        """Say what to do about a cell that is not of the type that its column has to have."""
+        import pyarrow as pa
+
+        other = {".": ",", ",": "."}[self._decimal]
+        if pa.types.is_floating(kind) and re.fullmatch(rf"[-+]?\d+[{other}]\d+", cell.strip()):
+            return f"read the file {'with' if other == ',' else 'without'} decimal=','"
+        return (
+            f"correct the cell, or name what stands for missing with bayeswater.local_rows(source, missing=[{cell!r}])"
+        )
 
     def _unparsable(self, error: Exception, n_rows: int) -> DataError:
         found = RAGGED.match(str(error))
         if found:
             row, expected, there, text = int(found[1]), int(found[2]), int(found[3]), found[4]
-            return DataError(
-                f"{self.name}: {self._row(n_rows + row)} has {_cells(there)} and not {expected}: "
-                f"{text[:80]!r}; quote cells that hold {self.delimiter!r}, or name another character between cells "
-                "with bayeswater.local_rows(source, delimiter=...)"
+            way_out = (
+                f"quote cells that hold {self.delimiter!r}, or name another character between cells with "
+                "bayeswater.local_rows(source, delimiter=...)"
             )
+            if there == expected + 1 and text.rstrip().endswith(self.delimiter):
+                way_out = f"take the {self.delimiter!r} off its end, or add one to the end of the header"
+            elif there > expected and n_rows + row <= MOST_LINES_ABOVE:
+                way_out = f"take out the lines above it if it is the header; else {way_out}"
+            lengths = f"has {_cells(there)} and not {expected}"
+            return DataError(f"{self.name}: {self._row(n_rows + row)} {lengths}: {text[:80]!r}; {way_out}")
         if "Empty CSV" in str(error):
             return DataError(f"{self.name} has no rows; give a file with a header and rows")
         return DataError(f"{self.name}: {error}")
+
+    def _require_among(self, name: str, names: Sequence[str], what: str) -> None:
+        if len(names) == 1 and name in names[0] and name != names[0]:
+            raise SchemaError(
+                f"{self.name}: there is no {what} {name!r}, but one column {names[0]!r}; name the character between "
+                "cells with bayeswater.local_rows(source, delimiter=...)"
+            )
+        super()._require_among(name, names, what)
 
     def _row(self, number: int) -> str:
         return f"row {number} (the header is row 1)" if self._header else f"row {number}"
@@ -331,35 +386,6 @@ class DelimitedSource(Source):
 
 class _UnclosedQuote(Exception):
     """A row that does not end."""
-
-
-def recognised_delimiter(text: str, *, quotes: bool = True) -> str:
-    r"""Recognise the character between cells: the one that cuts most rows into as many cells as the first.
-
-    >>> recognised_delimiter("a;b\n1,5;2\n")
-    ';'
-    """
-    best, best_score = DELIMITERS[0], (0.0, 1)
-    for delimiter in DELIMITERS:
-        widths = _widths(text, delimiter, csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
-        if not widths or widths[0] < 2:
-            continue
-        score = (widths.count(widths[0]) / len(widths), widths[0])
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
-
-
-def _widths(text: str, delimiter: str, quoting: Literal[0, 3]) -> list[int]:
-    widths = []
-    try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting):
-            widths.append(len(row))
-            if len(widths) > SNIFFED_ROWS:
-                break
-    except csv.Error:  # a cell too long for any table: not this delimiter, or a quote left open
-        pass
-    return [width for width in (widths[:-1] or widths) if width]  # the last row may be cut off
 
 
 def known_encoding(encoding: str) -> str:

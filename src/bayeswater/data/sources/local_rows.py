@@ -3,7 +3,7 @@
 Rows are decoded in the thread that asks, while a thread of our own works on the batch before. Batches are cut by a rule
 of the rows alone (`cutting`) and their results are added in order, so that a sum of floats has the same bits whatever
 the files, the pieces and the number of threads are, and also where it was stopped and taken up again. What `head` has
-decoded of files with large pieces is not decoded again by a sum of the same columns: reading goes on behind it.
+decoded of files is not decoded again by a sum of the same columns: reading goes on behind it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -11,11 +11,11 @@ from contextlib import closing
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
+from os import getpid
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.columnar import ColumnarSource
 from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
 from bayeswater.data.sources.groups import Margin
 from bayeswater.data.sources.parts import (
@@ -29,7 +29,7 @@ from bayeswater.data.sources.parts import (
 from bayeswater.data.sources.places import BEGINNING, START, Piece, Place, Progress
 from bayeswater.data.sources.row_names import rows_named
 from bayeswater.data.sources.rows import HEAD_ROWS, Rows, S
-from bayeswater.data.sources.source import TypesWidened, batch_rows
+from bayeswater.data.sources.source import Source, TypesWidened, batch_rows
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
 
@@ -76,7 +76,7 @@ class LocalRows(Rows):
         self._lock = Lock()  # of what follows: threads may read the same rows at once
         self._kept: list[PartPiece] = []  # the first rows, as `head` has read them, and the rest of them
         self._rest: Generator[PartPiece, None, None] | None = None
-        self._kept_columns: list[str] = []
+        self._kept_as: tuple[list[str], int] = [], 0  # columns, and the process whose files are open
         self._is_used_up = False
         self._seen: dict[tuple[str, ...], list[object]] = {}
         self.n_parts_seen = 0
@@ -148,9 +148,8 @@ class LocalRows(Rows):
             self._let_go()
             rest = self._read(columns, START)
             found = _first(rest, n_rows)
-            if all(isinstance(part, ColumnarSource) for part in self.parts):
-                # They have large pieces, and hold no threads and no cursor while they wait for the next reading.
-                self._let_go(found, rest, columns)
+            if all(isinstance(part, Source) for part in self.parts):
+                self._let_go(found, rest, columns)  # a query would hold its cursor while it waits for the next reading
             else:
                 rest.close()
         else:
@@ -257,7 +256,7 @@ class LocalRows(Rows):
             if not self.can_be_reread:
                 self._require_unread()
                 self._is_used_up = True
-            kept, rest, is_same = self._kept, self._rest, start == START and self._kept_columns == list(columns)
+            kept, rest, is_same = self._kept, self._rest, start == START and self._kept_as == (list(columns), getpid())
             self._kept, self._rest = [], None
         if rest is not None and self.can_be_reread and not is_same:
             rest.close()
@@ -291,7 +290,7 @@ class LocalRows(Rows):
         """Forget the first rows that were kept, for others or for none, and close their files."""
         with self._lock:
             before = self._rest
-            self._kept, self._rest, self._kept_columns = list(kept), rest, list(columns)
+            self._kept, self._rest, self._kept_as = list(kept), rest, (list(columns), getpid())
         if before is not None:
             before.close()
 

@@ -1,9 +1,9 @@
 """Names of files: a path, a pattern such as ``part-*.parquet``, a folder, or a list of them, as the files they mean."""
 
-from collections import Counter
 from collections.abc import Iterable
 from glob import glob, has_magic
 from os import PathLike, fspath
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,21 @@ def is_path(source: Any) -> bool:
 def files_named(paths: Iterable[str | PathLike[str]]) -> list[str]:
     """Give the files that names, patterns and folders mean; of a pattern or a folder in the order of their names."""
     found = [file for path in paths for file in _files(fspath(path))]
-    twice = [file for file, n in Counter(found).items() if n > 1]
-    if twice:
-        raise DataError(f"{twice[0]!r} is named twice, and its rows would be counted twice; name each file once")
+    twice = named_twice(found)
+    if twice is not None:
+        raise DataError(f"{twice!r} is named twice, and its rows would be counted twice; name each file once")
     return found
+
+
+def named_twice(files: list[str]) -> str | None:
+    """Give a file that was named before, under this name or another; None where each is there once."""
+    before = set()
+    for file in files:
+        real = file if file == STDIN else realpath(file)
+        if real in before:
+            return file
+        before.add(real)
+    return None
 
 
 def _files(path: str) -> list[str]:

@@ -100,7 +100,12 @@ def _stream(source: Any, types: "Mapping[str, pa.DataType]") -> Stream:
     if isinstance(source, Iterator):
         return Stream("the iterator", lambda _: source, can_be_reread=False, types=types)
     if callable(source):
-        return Stream("the function", lambda _: source(), types=types)
+        return Stream("the function", lambda _: _given_by(source), types=types)
     if holds_rows(source):
         return Stream(name, lambda _: source, types=types)
     raise DataError(f"cannot read rows from a {type(source).__name__}; give files, Arrow tables or an iterator of them")
+
+
+def _given_by(function: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """Call a function where whoever reads expects things to go wrong, and give what it gives."""
+    yield from function()

@@ -24,6 +24,8 @@ def rows_named(stretches: Sequence[Stretch]) -> Iterator[None]:
     try:
         yield
     except BayesError as error:
+        if not any(stretch.n_rows for stretch in stretches):
+            raise
         said = ROW.sub(lambda row: _numbered(row, stretches), str(error))
         raise type(error)(f"{where(stretches)}: {said}") from error
     except Exception as error:

@@ -28,6 +28,7 @@ from bayeswater.files.networks.tokens import (
     STRING,
     Tokens,
     is_name,
+    is_string,
     quoted,
     unquoted,
     word_pattern,
@@ -39,6 +40,8 @@ LETTERS = r'[^\s{}()\[\];,|"/]'
 BARE = rf"(?:{LETTERS}|/(?![/*])){LETTERS}*+(?:/(?![/*]){LETTERS}*+)*+"
 WORDS = word_pattern(r"\s,", SLASH_COMMENTS, rf"[{{}}()\[\];|]|{PROPERTY}|{BARE}|{STRING}")
 BARE_NAME = re.compile(BARE)
+BARE_PROPERTY = re.compile(r'(?!.*/[/*])[A-Za-z][A-Za-z0-9_]* [^\s;"{}](?:[^\r\n;"{}]*[^\s;"{}])?')
+"""What every reader takes for a property as it stands; aGrUM takes none that begins with a quote."""
 
 
 def read(content: str | bytes, path: str) -> NetworkDocument:
@@ -82,7 +85,7 @@ def _property(tokens: Tokens, what: str) -> Property:
         raise tokens.error(tokens.at, "this property has no ';' at its end") if open_one else tokens.expected(what)
     tokens.at += 1
     body = word[len("property") : -1].strip()
-    return property_of(unquoted(body) if re.fullmatch(STRING, body, re.DOTALL) else body)
+    return property_of(unquoted(body) if is_string(body) else body)
 
 
 def is_property(word: str) -> bool:
@@ -188,7 +191,8 @@ def _can_carry(one: Property) -> bool:
 
 
 def _properties(properties: tuple[Property, ...]) -> list[str]:
-    return [f"  property {quoted(property_text(one))} ;" for one in filter(_can_carry, properties)]
+    texts = [property_text(one) for one in properties if _can_carry(one)]
+    return [f"  property {text if BARE_PROPERTY.fullmatch(text) else quoted(text)} ;" for text in texts]
 
 
 def _name(name: str) -> str:

@@ -3,7 +3,7 @@
 - Variables are declared once, with at least one state and no state twice.
 - Every variable has one table, of variables that are declared; no variable depends on itself, over others or directly.
 - Probabilities are finite and not negative. A row that sums to one within `KEPT` stays as it was read. One that does
-  within `NORMALISED` (a file written with seven digits) is divided by its sum, once, and noted; any other is refused.
+  within `NORMALISED` (a file written with six digits) is divided by its sum, once, and noted; any other is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,10 +21,13 @@ from bayeswater.limits import NETWORK_EXPANDED_BYTES, TABLE_AXES
 from bayeswater.typing import Array
 
 KEPT = 1e-12
-NORMALISED = 1e-6
+NORMALISED = 1e-6 + KEPT  # three times 0.333333 are a millionth off, and a little more in floats
 
 MOST_PARENTS = TABLE_AXES - 1
 """One axis is the variable's own; of binary parents no file could hold as many."""
+
+WAY_SHOWN = 12
+"""Names of a cycle that an error shows."""
 
 PlaceOf = Callable[[int], int]
 """Where the number with an index stands."""
@@ -182,7 +185,7 @@ class NetworkChecks:
         if cycle:
             first = min((self.families[name] for name in cycle), key=lambda family: family.place)
             start = cycle.index(first.name)
-            way = " <- ".join(map(repr, [*cycle[start:], *cycle[:start], first.name]))
+            way = _way_around([*cycle[start:], *cycle[:start]])
             raise self.places.error(first.place, f"variable {first.name!r} depends on itself: {way}")
 
     def document(
@@ -232,6 +235,16 @@ def cycle_among(parents: dict[str, tuple[str, ...]]) -> list[str]:
     return list(steps)[steps[name] :]
 
 
+def _way_around(cycle: list[str]) -> str:
+    """Show a cycle, a long one without its middle.
+
+    >>> _way_around(["a", "b"])
+    "'a' <- 'b' <- 'a'"
+    """
+    way = list(map(repr, [*cycle, cycle[0]]))
+    return " <- ".join(way if len(way) <= WAY_SHOWN else [*way[: WAY_SHOWN - 2], "...", way[-1]])
+
+
 def _drift_note(drift: dict[str, tuple[int, float]]) -> list[str]:
     if not drift:
         return []
@@ -272,7 +285,7 @@ def require_writable(document: NetworkDocument) -> None:
             raise NetworkFileError(f"{what} is said to be a noisy-OR, and its table is not the one that follows")
     cycle = cycle_among({node.name: node.parents for node in document.nodes})
     if cycle:
-        raise NetworkFileError(f"node {cycle[0]!r} depends on itself: {' <- '.join(map(repr, [*cycle, cycle[0]]))}")
+        raise NetworkFileError(f"node {cycle[0]!r} depends on itself: {_way_around(cycle)}")
 
 
 def _follows(table: Array, expected: Array) -> bool:

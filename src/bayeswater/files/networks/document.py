@@ -19,6 +19,9 @@ Kind = Literal["table", "deterministic", "noisy_or"]
 Property = tuple[str, str]
 """Name and value of what a format lets be said beside the probabilities; a remark without a name has the name ''."""
 
+UNTITLED = "unknown"
+"""What a network without a name is called in files that want one, as bnlearn does; "network" is a keyword of BIF."""
+
 
 @dataclass(frozen=True)
 class NoisyOr:

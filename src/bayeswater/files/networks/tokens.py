@@ -15,6 +15,8 @@ from itertools import islice
 from bayeswater.errors import NetworkFileError
 
 STRING = r'"(?:[^"\\]|\\.)*+"'
+WHOLE_STRING = re.compile(STRING, re.DOTALL)
+ESCAPED_SIGN = re.compile(r'\\(["\\])')
 OPEN = r'"[\s\S]*|/\*[\s\S]*'
 SLASH_COMMENTS = r"//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+\*/"
 SIGNS = frozenset("{}()[];|=:,")
@@ -125,7 +127,7 @@ class Tokens:
 
 def is_string(word: str) -> bool:
     """Tell whether a word stands in quotes that close."""
-    return re.fullmatch(STRING, word, re.DOTALL) is not None
+    return WHOLE_STRING.fullmatch(word) is not None
 
 
 def is_name(word: str) -> bool:
@@ -142,7 +144,9 @@ def unquoted(word: str) -> str:
     >>> unquoted("yes"), unquoted(r'"say \"no\""')
     ('yes', 'say "no"')
     """
-    return re.sub(r'\\(["\\])', r"\1", word[1:-1]) if word[:1] == '"' else word
+    if word[:1] != '"':
+        return word
+    return ESCAPED_SIGN.sub(r"\1", word[1:-1]) if "\\" in word else word[1:-1]
 
 
 def quoted(text: str) -> str:

@@ -10,20 +10,21 @@
     6   0.1 0.2 0.7 0.3 0.3 0.4
 
 Variables are read as ``x0``, ``x1``, ... with states ``0``, ``1``, ...; what a network is called, and its names and
-properties, cannot be written.
+properties, cannot be written. The format has no comments; aGrUM writes some, from ``#`` to the end of the line.
 """
 
 import re
 from math import prod
 
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Written
+from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Written
 from bayeswater.files.networks.names import loss_notes, nothing, some
 from bayeswater.files.networks.numbers import written_numbers
 from bayeswater.files.networks.opening import opened
 from bayeswater.files.networks.tokens import Tokens
 
-WORDS = re.compile(r"\s*+(\S++|\Z)")
+WORDS = re.compile(r"(?:\s|#[^\r\n]*+)*+(\S++|\Z)")
+COMMENT = re.compile(r"(?<!\S)#")
 COUNT = re.compile(r"[0-9]{1,9}")
 
 
@@ -58,7 +59,20 @@ def read(content: str | bytes, path: str) -> NetworkDocument:
     nodes = [_node(tokens, checks, family, shape) for family, shape in zip(families, shapes, strict=True)]
     if tokens.word:
         raise tokens.expected("the end of the file")
+    if COMMENT.search(tokens.text.text):
+        checks.notes += _other_order(nodes)
     return checks.document("", nodes)
+
+
+def _other_order(nodes: list[NodeDocument]) -> list[str]:
+    """Tell of tables that may be laid out otherwise, as in XDSL: aGrUM lets the first parent run fastest."""
+    doubtful = [repr(node.name) for node in nodes if len(node.parents) > 1]
+    if not doubtful:
+        return []
+    return [
+        "it has comments, as aGrUM writes them: up to 3.3.1 it writes tables of several parents in another order than "
+        f"the format has, so those of {some(doubtful)} may be wrong; let aGrUM write BIF instead, or check them"
+    ]
 
 
 def _count(tokens: Tokens, what: str) -> int:
@@ -123,7 +137,7 @@ def write(document: NetworkDocument) -> Written:
     numbered = {len(node.states): tuple(map(str, range(len(node.states)))) for node in document.nodes}
     relabelled = [f"those of {node.name!r}" for node in document.nodes if node.states != numbered[len(node.states)]]
     notes = [f"the format has no names: {some(renamed)}"] if renamed else []
-    if document.name:
+    if document.name not in ("", UNTITLED):
         notes.append(f"the format has no name for the network: {document.name!r} was dropped")
     if relabelled:
         notes.append(f"the format has no names of states, they became 0, 1, ...: {some(relabelled)}")

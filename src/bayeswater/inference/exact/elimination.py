@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayeswater.errors import ImpossibleEvidence, ParameterError
+from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.factors import Factors, Network
 from bayeswater.inference.exact.forecast import Forecast, of_elimination
 from bayeswater.inference.exact.plan import LOG_TINY
@@ -103,7 +103,7 @@ def prepare(
     """Find out how a question, as for `query`, is answered; that the evidence is impossible may show already here."""
     factors = Factors.of(network)
     evidence = dict(evidence or {})
-    _require_known(factors, targets, evidence)
+    factors.require_known(targets, evidence)
     question = _ask(factors, targets, evidence, soft or {}, keep_all=False)
     order, cells = _order(question)
     return Prepared(question, tuple(targets), order, of_elimination(cells))
@@ -120,7 +120,7 @@ def log_evidence(
     """
     factors = Factors.of(network)
     evidence = dict(evidence or {})
-    _require_known(factors, (), evidence)
+    factors.require_known((), evidence)
     try:
         question = _ask(factors, (), evidence, soft or {}, keep_all=True)
         order, cells = _order(question)
@@ -139,16 +139,6 @@ def forecast_query(network: Network, targets: Sequence[int], observed: Sequence[
     factors = Factors.of(network)
     question = _ask(factors, targets, dict.fromkeys(observed, 0), {}, keep_all=False, check=False)
     return of_elimination(_order(question)[1])
-
-
-def _require_known(factors: Factors, targets: Sequence[int], evidence: Mapping[int, int]) -> None:
-    if len(set(targets)) < len(targets):
-        raise ParameterError(f"targets are {list(targets)}: one of them comes twice; name each once")
-    for v, state in evidence.items():
-        if not 0 <= state < factors.cards[v]:
-            raise ParameterError(
-                f"evidence gives variable {v} the state {state}, but it has states 0 to {factors.cards[v] - 1}"
-            )
 
 
 def _ask(

@@ -3,14 +3,16 @@
 P(x) = prod_v P(x_v | parents of v). A table has one axis for each parent, in order, and the own states last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from bayeswater.errors import ParameterError
 from bayeswater.kernels.clique_places import Families
+from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
 
 
@@ -56,6 +58,16 @@ class Factors:
             return network
         return cls(tuple(network.cards), tuple(network.parents), tuple(network.tables))
 
+    def require_known(self, targets: Sequence[int], evidence: Mapping[int, int]) -> None:
+        """Refuse a question that names a target twice, or a state that there is not."""
+        if len(set(targets)) < len(targets):
+            raise ParameterError(f"targets are {list(targets)}: one of them comes twice; name each once")
+        for v, state in evidence.items():
+            if not 0 <= state < self.cards[v]:
+                raise ParameterError(
+                    f"evidence gives variable {v} the state {state}, but it has states 0 to {self.cards[v] - 1}"
+                )
+
     @property
     def n_variables(self) -> int:
         """How many variables there are."""
@@ -72,7 +84,14 @@ class Factors:
         scopes = self.scopes
         strides = [_strides([self.cards[v] for v in scope]) for scope in scopes]
         kinds = sorted(set(self.cards))
-        indicators = [np.vstack([np.eye(card), np.ones(card)]) for card in kinds]
+        require_table_bytes(
+            8 * sum((card + 1) * card for card in kinds),
+            f"evidence on a variable of {max(kinds, default=0)} states",
+            "put its states together in groups, or ask with query(), which takes one row of evidence at a time",
+        )
+        indicators = [np.eye(card + 1, card) for card in kinds]
+        for indicator in indicators:
+            indicator[-1] = 1.0
         arrays = [*self.tables, *indicators]
         starts = _starts([array.size for array in arrays])
         where = dict(zip(kinds, starts[self.n_variables :].tolist(), strict=False))
@@ -89,7 +108,7 @@ class Factors:
     def log_table(self) -> Array:
         """Logarithms of all tables end to end."""
         with np.errstate(divide="ignore"):
-            return np.log(self.families.table)
+            return np.log(self.families.probabilities)
 
     @cached_property
     def log_least(self) -> Array:

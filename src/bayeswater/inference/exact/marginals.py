@@ -80,17 +80,21 @@ def _answer(tree: JunctionTree, rows: Rows, wanted: Sequence[int], n_asked: int)
     start[wanted] = np.concatenate([[0], np.cumsum(cards[wanted])[:-1]]) * n_rows if wanted else 0
     marginal = np.zeros(n_rows * int(cards[wanted].sum()))
     answers = Answers(start, marginal, np.empty(n_rows), np.zeros(n_rows, dtype=np.uint8))
-    list(ordered_map(lambda task: task(), _tasks(tree, rows, answers, n_asked)))
+    missing = rows.evidence.codes >= cards.astype(rows.evidence.codes.dtype)[:, None]  # (n_variables, n_rows)
+    n_missing = np.add.reduce(missing.view(np.uint8), axis=0, dtype=np.uint32)
+    list(ordered_map(lambda task: task(), _tasks(tree, rows, answers, missing, n_missing, n_asked)))
+    if not len(rows.evidence.likelihood):  # what says nothing is certain: 1, and not the sum of everything, rounded
+        answers.log_evidence[n_missing == len(cards)] = 0.0
     return answers
 
 
-def _tasks(tree: JunctionTree, rows: Rows, answers: Answers, n_asked: int) -> list[Task]:
-    factors, codes = tree.factors, rows.evidence.codes
-    missing = codes >= factors.card_array.astype(codes.dtype)[:, None]  # (n_variables, n_rows)
-    n_missing = np.add.reduce(missing.view(np.uint8), axis=0, dtype=np.uint32)
+def _tasks(
+    tree: JunctionTree, rows: Rows, answers: Answers, missing: Array, n_missing: Array, n_asked: int
+) -> list[Task]:
+    factors = tree.factors
     tasks: list[Task] = []
     single = np.flatnonzero(n_missing <= 1)
-    which = np.where(n_missing[single] == 0, -1, missing[:, single].argmax(axis=0))
+    which = np.where(n_missing[single] == 0, -1, missing[:, single].argmax(axis=0) if len(missing) else -1)
     for v in np.unique(which).tolist():
         for some in in_parts(single[which == v]):
             missing_one = None if v < 0 else v

@@ -1,7 +1,8 @@
 """A question answered by sampling, to the standard error that is asked for, within the time that is given.
 
 Which way: rows drawn independently are tried first; their weights tell how many of them the answer will take. Where
-that is too many, chains take over; and where zeros forbid chains, rows go on as far as time allows.
+that is too many, chains take over, unless the weights are so even that chains would need as many draws; and where zeros
+forbid chains, rows go on as far as time allows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,9 @@ METHODS = ("auto", "gibbs", "likelihood_weighting")
 
 LEAST_SHOWN = 50
 """Draws, by their weights, under which weighted rows give no number at all."""
+
+EVEN = 0.25
+"""Share of the rows that their weights are worth at which no chain is better: its draws lean on one another."""
 
 CELL_SECONDS = 20e-9
 """Of one variable of one row, roughly."""
@@ -121,7 +125,7 @@ def _either(
         max(LEAST_COVER, 1 / (2 * standard_error)) / max(rows.cover(pilot), 1e-300),
     )
     fits = needed * len(question.free) * CELL_SECONDS < time_limit / 2
-    if fits and pilot.effective_draws >= LEAST_SHOWN:
+    if pilot.effective_draws >= (LEAST_SHOWN if fits else EVEN * BATCH_ROWS):
         return _by_weight(question, standard_error, deadline, seed)
     try:
         return gibbs(question, standard_error, deadline, seed, name)

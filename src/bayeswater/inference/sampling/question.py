@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.errors import ImpossibleEvidence, ParameterError
+from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.sampling.possible_states import Constraints, Domains, Scope
 from bayeswater.typing import Array
@@ -64,7 +64,7 @@ def ask(
     SamplingError
         That could not be settled.
     """
-    _require_known(network, targets, evidence)
+    network.require_known(targets, evidence)
     relevant = 0
     for v in (*targets, *evidence, *soft):
         relevant |= network.ancestors[v]
@@ -108,16 +108,6 @@ def connected(scopes: Iterable[Scope]) -> dict[int, int]:
         for v in scope:
             above[top(scope[0])] = top(v)
     return {v: top(v) for v in above}
-
-
-def _require_known(network: Factors, targets: Sequence[int], evidence: Mapping[int, int]) -> None:
-    if len(set(targets)) < len(targets):
-        raise ParameterError(f"targets are {list(targets)}: one of them comes twice; name each once")
-    for v, state in evidence.items():
-        if not 0 <= state < network.cards[v]:
-            raise ParameterError(
-                f"evidence gives variable {v} the state {state}, but it has states 0 to {network.cards[v] - 1}"
-            )
 
 
 def _sliced(table: tuple[Scope, Array, int | None], states: Mapping[int, Array]) -> Piece:

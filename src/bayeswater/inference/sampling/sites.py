@@ -84,14 +84,14 @@ def _possible_states(
         v = _next_variable(variables, zeros, column)
         n, n_before = question.n_states(v), len(states)
         if n_before * n > MOST_PARTIAL_STATES:
-            raise _too_many(question, variables, name)
+            raise _too_many(variables, name)
         states = np.column_stack([np.repeat(states, n, axis=0), np.tile(np.arange(n), n_before)])
         column[v] = len(column)
         for piece in zeros:
             if v in piece.scope and all(u in column for u in piece.scope):
                 states = states[piece.values[tuple(states[:, column[u]] for u in piece.scope)] > 0]
     if len(states) > MOST_STATES:
-        raise _too_many(question, variables, name)
+        raise _too_many(variables, name)
     return np.ascontiguousarray(states[:, [column[v] for v in variables]])
 
 
@@ -104,7 +104,7 @@ def _next_variable(variables: Sequence[int], zeros: Sequence[Piece], column: dic
     return min((v for v in variables if v not in column), key=still_open)
 
 
-def _too_many(question: Question, variables: Sequence[int], name: Callable[[int], str]) -> SamplingError:
+def _too_many(variables: Sequence[int], name: Callable[[int], str]) -> SamplingError:
     shown = ", ".join(name(v) for v in variables[:8]) + (", ..." if len(variables) > 8 else "")
     return SamplingError(
         f"Gibbs sampling would have to draw {len(variables)} variables together ({shown}): zeros in their tables tie "

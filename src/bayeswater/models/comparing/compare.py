@@ -16,8 +16,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from bayeswater.data.frames import held, library_of
+from bayeswater.data.known_codes import holds_numbers
 from bayeswater.data.labels import CheckedLabels, checked_labels, encode_labels
+from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import read_raw
+from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_rows, without_zero_rows
 from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, scores_method
 from bayeswater.decision.scorecard import Scorecard
@@ -112,23 +115,23 @@ def compare(
         chosen |= {name: (model, True) for name, model in sklearn_peers(random_state).items()}
     contestants = []
     for place, (name, (model, is_peer)) in enumerate(chosen.items()):
-        tell = _teller(progress, place, len(chosen), len(race.parts), name)
+        tell = _teller(progress, place, len(chosen), len(race.folds), name)
         contestants.append(race.run(name, model, is_peer, tell))
     return Comparison(
         tuple(contestants),
         n_rows=len(labels),
         n_classes=len(race.classes),
-        n_folds=len(race.parts),
+        n_folds=len(race.folds),
         n_left_out=race.n_left_out,
-        weight=None if weight is None else np.concatenate([weight[part.judged] for part in race.parts]),
+        weight=None if weight is None else np.concatenate([weight[fold.judged] for fold in race.folds]),
         notes=notes,
         library=library,
     )
 
 
 @dataclass(frozen=True)
-class Part:
-    """Marks (n_rows,) of the rows of a fold to learn from, and of those to judge by, whose classes are among them."""
+class Fold:
+    """Marks (n_rows,) of the rows to learn from, and of those to judge by, whose classes are among them."""
 
     learn: Array
     judged: Array
@@ -136,26 +139,27 @@ class Part:
 
 @dataclass(frozen=True)
 class Race:
-    """Rows in parts, on which models are run one after the other."""
+    """Rows in folds, on which models are run one after the other; `kept` marks them among all that were given."""
 
     X: Any
     y: Array
     codes: Array
     classes: Array
     weight: Array | None
-    parts: tuple[Part, ...]
+    folds: tuple[Fold, ...]
     n_left_out: int
+    kept: Array
 
     def run(self, name: str, model: Any, is_peer: bool, tell: Callable[[], None]) -> Contestant:
-        """Fit a model on each part in turn and judge it; a failure of any kind is put down as such."""
+        """Fit a model on each fold in turn and judge it; a failure of any kind is put down as such."""
         results = []
         told: dict[str, None] = {}
-        for part in self.parts:
+        for fold in self.folds:
             tell()
             try:
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")
-                    results.append(self._result(model, part))
+                    results.append(self._result(model, fold))
             except Exception as error:
                 return Contestant(name, model, is_peer, failure=str(error) or type(error).__name__)
             told |= dict.fromkeys(_worth_telling(caught))
@@ -174,19 +178,21 @@ class Race:
             warnings=tuple(told),
         )
 
-    def _result(self, model: Any, part: Part) -> "_Result":
-        weight = {} if self.weight is None else {"sample_weight": self.weight[part.learn]}
-        learn, judged = take_rows(self.X, part.learn), take_rows(self.X, part.judged)
+    def _result(self, model: Any, fold: Fold) -> "_Result":
+        weight = {} if self.weight is None else {"sample_weight": self.weight[fold.learn]}
+        learn, judged = take_rows(self.X, fold.learn), take_rows(self.X, fold.judged)
         start = perf_counter()
-        fitted = clone(model).fit(learn, self.y[part.learn], **weight)
+        with places_told(self.kept), places_told(fold.learn):
+            fitted = clone(model).fit(learn, self.y[fold.learn], **weight)
         between = perf_counter()
         if scores_method(fitted) == "decision_function":  # values of any scale, of which no loss can be told
             name = type(fitted).__name__
             raise ParameterError(f"{name} gives no probabilities to judge it by; compare Calibrated({name}(...))")
-        log_proba = log_scores(fitted, judged, self.classes)
+        with places_told(self.kept), places_told(fold.judged):
+            log_proba = log_scores(fitted, judged, self.classes)
         end = perf_counter()
-        codes = self.codes[part.judged]
-        own_weight = None if self.weight is None else self.weight[part.judged]
+        codes = self.codes[fold.judged]
+        own_weight = None if self.weight is None else self.weight[fold.judged]
         card = Scorecard.of(log_proba, codes, own_weight)
         losses = -log_proba[np.arange(len(codes)), codes]
         return _Result(fitted, card, losses, between - start, end - between)
@@ -218,18 +224,18 @@ def _race(X: Any, labels: CheckedLabels, weight: Array | None, folds: Any, rando
     with warnings.catch_warnings():  # rows that are alone in their class are counted
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         split = folds_of(folds, X, coded.codes, keep, {})
-    parts, n_left_out = [], 0
+    found, n_left_out = [], 0
     for learn, held_out in split:
         marked = np.zeros((2, len(labels)), dtype=bool)
         marked[0, learn] = marked[1, held_out] = True
         judged = marked[1] & np.isin(coded.codes, coded.codes[marked[0]])
         n_left_out += int(marked[1].sum() - judged.sum())
         if judged.any():
-            parts.append(Part(marked[0], judged))
-    if not parts:
+            found.append(Fold(marked[0], judged))
+    if not found:
         raise DataError("no fold has a row to judge by whose class is among the rows to learn from; give more rows")
     classes = coded.variable.labels
-    return Race(X, labels.array, coded.codes, classes, weight, tuple(parts), n_left_out)
+    return Race(X, labels.array, coded.codes, classes, weight, tuple(found), n_left_out, keep)
 
 
 def _chosen(models: Any, calibrate: bool, X: Any) -> tuple[dict[str, tuple[Any, bool]], tuple[str, ...]]:
@@ -259,22 +265,16 @@ def _names(models: Any) -> list[str]:
 
 def _no_numbers(X: Any) -> list[str]:
     """Columns that are no numbers by their type."""
-    import pyarrow as pa
-
-    columns = read_raw(X, "compare").columns
 
     def is_number(column: Any) -> bool:
-        if isinstance(column, np.ndarray) or hasattr(column, "to_dense"):
-            return True
-        kind = column.type
-        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+        return isinstance(column, np.ndarray | SparseMatrix) or holds_numbers(column.type)
 
-    return [name for name, column in columns.items() if not is_number(column)]
+    return [name for name, column in read_raw(X, "compare").columns.items() if not is_number(column)]
 
 
-def _teller(progress: Progress | None, place: int, n_models: int, n_parts: int, name: str) -> Callable[[], None]:
-    done = iter(range(place * n_parts, (place + 1) * n_parts))
-    return (lambda: progress(next(done), n_models * n_parts, name)) if progress else lambda: None
+def _teller(progress: Progress | None, place: int, n_models: int, n_folds: int, name: str) -> Callable[[], None]:
+    done = iter(range(place * n_folds, (place + 1) * n_folds))
+    return (lambda: progress(next(done), n_models * n_folds, name)) if progress else lambda: None
 
 
 def _worth_telling(caught: list[warnings.WarningMessage]) -> list[str]:

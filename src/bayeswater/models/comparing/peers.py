@@ -31,7 +31,7 @@ from bayeswater.data.column_plan import IGNORED, OF_TEXT, TEXT, ColumnPlan
 from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
 from bayeswater.errors import DataError
 from bayeswater.kernels.threads import thread_count
-from bayeswater.models.mixed.planning import plan_columns
+from bayeswater.models.columns.planning import plan_columns
 from bayeswater.typing import Array
 
 CATEGORIES = ("categorical", "bernoulli")

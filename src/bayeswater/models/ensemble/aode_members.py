@@ -16,12 +16,12 @@ import numpy as np
 from bayeswater.data.weights import checked_weight
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.inference.kept_fields import KeptFields
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.models.ensemble.honest_members import PHI, HonestMembers
-from bayeswater.models.ensemble.kept_fields import KeptFields
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.pooling import JUDGES, best_temperature, checked_temperature, some_rows, tempered
 from bayeswater.models.ensemble.state_columns import StateColumns, declared_codes, labels_of

@@ -18,10 +18,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswater.data.frames import held, library_of
-from bayeswater.data.labels import CheckedLabels, checked_labels, declared_classes, encode_labels
+from bayeswater.data.counted_rows import CountedRows
+from bayeswater.data.frames import library_of
+from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
+from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.pooled_classifier import PooledClassifier
@@ -31,7 +32,7 @@ from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.ensemble.stack import Stack, learn
 from bayeswater.models.ensemble.time_limit import limited
 from bayeswater.models.streaming.whole import fit_whole
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import is_number
 
 
 class BayesEnsemble(PooledClassifier):
@@ -133,24 +134,21 @@ class BayesEnsemble(PooledClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any, seed: int | None, classes: Variable | None = None) -> Self:
         start = perf_counter()
         self._require_parameters()
-        X = held(X)
-        rows, flat, weight = self._rows_that_count(X, y, sample_weight)
-        labels = encode_labels(flat)
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        labels = encode_labels(rows.y)
         if classes is not None:
-            labels = encode_labels(flat, labels.variable.union(classes))
-        reading = Reading.of(rows, self._settings)
-        table = reading.table(rows, self._settings, labels.n_classes, labels, weight)
-        if len(table) != len(flat):
-            raise inconsistent_lengths(len(table), len(flat))
-        table = canonical(table)
+            labels = encode_labels(rows.y, labels.variable.union(classes))
+        with rows.named():
+            reading = Reading.of(rows.X, self._settings)
+            table = self._table_of(rows, reading, labels)
         seed = self._drawn_seed() if seed is None else seed
         families, forecast = families_of(self.preset, self.members, table), None
         if self.time_limit is not None and table.n_classes > 1:
             families, forecast = limited(families, table, seed, float(self.time_limit), start)
         learned = learn(families, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
-        validate_data(self, X, skip_check_array=True)
-        self._library = library_of(X)
+        validate_data(self, rows.X, skip_check_array=True)
+        self._library = library_of(rows.X)
         self._reading = reading
         self._classes = labels.variable
         self.classes_ = labels.variable.labels
@@ -192,15 +190,18 @@ class BayesEnsemble(PooledClassifier):
     def _counted(self, X: Any, y: Any, sample_weight: Any, *, forgotten: bool) -> EnsembleTable:
         """Read rows that join or leave the counts."""
         self._require_parameters()
-        X = held(X)
-        self._require_columns(X)
-        rows, flat, weight = self._rows_that_count(X, y, sample_weight)
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        self._require_columns(rows.X)
         if not forgotten:
-            self._require_known(encode_labels(flat).variable, "y")
-        labels = encode_labels(flat, self._classes, counted=True)
-        table = self._reading.table(rows, self._settings, len(self.classes_), labels, weight)
-        if len(table) != len(flat):
-            raise inconsistent_lengths(len(table), len(flat))
+            self._require_known(encode_labels(rows.y).variable, "y")
+        labels = encode_labels(rows.y, self._classes, counted=True)
+        with rows.named():
+            return self._table_of(rows, self._reading, labels)
+
+    def _table_of(self, rows: CountedRows, reading: Reading, labels: Labels) -> EnsembleTable:
+        table = reading.table(rows.X, self._settings, labels.n_classes, labels, rows.weight)
+        if len(table) != len(rows.y):
+            raise inconsistent_lengths(len(table), len(rows.y))
         return canonical(table)
 
     def _require_known(self, found: Variable, where: str) -> None:
@@ -221,15 +222,6 @@ class BayesEnsemble(PooledClassifier):
         """Accept what was learned, as the last step: a refused call changes nothing."""
         self._stack = stack
         return self
-
-    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, CheckedLabels, Array | None]:
-        if y is None:
-            raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Give y, "
-                "or with target= the name of the column of X that holds the labels"
-            )
-        flat = checked_labels(y)
-        return without_zero_rows(X, flat, checked_weight(sample_weight, len(flat)))
 
     def _drawn_seed(self) -> int:
         """Take the seed that is given, or draw one."""

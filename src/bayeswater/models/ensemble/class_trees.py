@@ -106,18 +106,15 @@ class ClassTrees(Family):
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Logarithm of the mean of the trees' posteriors: (n_rows, n_classes)."""
-        return np.log(self._learned.mean(self._codes(table)))
+        with np.errstate(divide="ignore"):  # beside very heavy rows, a probability may be less than a float64 can hold
+            return np.log(self._learned.mean(self._codes(table)))
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
         """Score rows that were counted by the trees that have not seen them, without the rows themselves."""
         is_seen = np.stack([in_structure(table.hashes, self.seed, t, self.phi) for t in range(self.n_members)])
         posterior, n_members = self._learned.honest(self._codes(table), table.labels, table.removed, is_seen)
-        return np.log(posterior), n_members
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of what was learned."""
-        return sum(array.nbytes for array in self.to_arrays().values())
+        with np.errstate(divide="ignore"):
+            return np.log(posterior), n_members
 
     def to_arrays(self) -> dict[str, Array]:
         """Give everything that was learned, and the settings that predicting needs, as arrays."""

@@ -50,8 +50,9 @@ def posteriors_of_known_cells(score: Callable[[EnsembleTable], Array], table: En
 
 
 def cells_of(reading: Reading, raw: RawTable, table: EnsembleTable) -> Cells:
-    """Tell what stands in the cells of a table, in the order of its columns."""
-    columns = [raw.cells(column.name) for column in reading.columns]
+    """Tell what stands in the cells of a table, in the order of its columns; a date as it came, and not its days."""
+    dated = raw.with_dates(reading.plan)
+    columns = [(raw if column.part == "days" else dated).cells(column.name) for column in reading.columns]
     is_null = np.array([column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False) for column in columns]).T
     not_read = np.concatenate([np.isnan(table.numbers), table.states < 0], axis=1)
 

@@ -82,9 +82,9 @@ class Family(ABC):
         """
 
     @property
-    @abstractmethod
     def n_bytes(self) -> int:
         """Bytes of what was learned."""
+        return sum(array.nbytes for array in self.to_arrays().values())
 
     def of_members(self, n_members: int) -> Self:
         """Give a family of the same settings that will learn so many members."""

@@ -17,7 +17,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.prior import Prior
 from bayeswater.models.ensemble.family import Family
-from bayeswater.models.ensemble.gaussian_parts import NUMBER_ARRAYS, SMOOTHING, NumberPart, StatePart
+from bayeswater.models.ensemble.gaussian_parts import NUMBER_ARRAYS, SMOOTHING, NaiveStates, NormalNumbers
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.pooling import (
     JUDGES,
@@ -45,13 +45,13 @@ class GaussianMember(Family):
 
     n_members: int = 1
     class_counts: ClassCounts | None = None
-    numbers: NumberPart | None = None
-    states: StatePart | None = None
+    numbers: NormalNumbers | None = None
+    states: NaiveStates | None = None
     temperature: float = 1.0
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Sum all rows, and choose g and the temperature by leave-one-out."""
-        numbers, states = NumberPart.learn(table), StatePart.learn(table)
+        numbers, states = NormalNumbers.learn(table), NaiveStates.learn(table)
         member = replace(self, class_counts=_counted(table), numbers=numbers, states=states, temperature=1.0)
         judges = table.take(some_rows(table.hashes, JUDGES))
         shapes = [None] if numbers is None else [numbers.lent(g) for g in LENT_ROWS]
@@ -67,7 +67,7 @@ class GaussianMember(Family):
         return best[1]
 
     @property
-    def parts(self) -> tuple[NumberPart | StatePart, ...]:
+    def parts(self) -> tuple[NormalNumbers | NaiveStates, ...]:
         """The parts that there are."""
         return tuple(part for part in (self.numbers, self.states) if part is not None)
 
@@ -87,13 +87,13 @@ class GaussianMember(Family):
 
     def minus(self, table: EnsembleTable) -> Self:
         """Take rows out of the sums."""
-        return self._moved(table, sub, NumberPart.without)
+        return self._moved(table, sub, NormalNumbers.without)
 
     def _moved(
         self,
         table: EnsembleTable,
         move: Callable[[Any, Any], Any],
-        move_numbers: Callable[[NumberPart, Sums[Scatter]], Sums[Scatter]],
+        move_numbers: Callable[[NormalNumbers, Sums[Scatter]], Sums[Scatter]],
     ) -> Self:
         numbers, states = self.numbers, self.states
         if numbers is not None:
@@ -130,19 +130,14 @@ class GaussianMember(Family):
         try:
             counts = ClassCounts(declared_codes("class", n_classes), np.array(arrays["class_count"]))
             has_numbers = not NUMBER_ARRAYS.isdisjoint(arrays)
-            numbers = NumberPart.from_arrays(arrays, n_numbers, counts) if has_numbers else None
-            states = StatePart.from_arrays(arrays, n_states, counts) if len(n_states) else None
+            numbers = NormalNumbers.from_arrays(arrays, n_numbers, counts) if has_numbers else None
+            states = NaiveStates.from_arrays(arrays, n_states, counts) if len(n_states) else None
             temperature = checked_temperature(arrays)
         except (KeyError, IndexError, ValueError, TypeError, OverflowError) as error:
             raise StatisticsError(f"the arrays of a family {cls.kind!r} are not complete: {error}") from None
         if counts.count.shape != (n_classes,) or not np.isfinite(counts.count).all() or (counts.count < 0).any():
             raise StatisticsError(f"the class counts of a family {cls.kind!r} are not those of {n_classes} classes")
         return cls(1, counts, numbers, states, temperature)
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the sums."""
-        return sum(array.nbytes for array in self.to_arrays().values())
 
 
 def _counted(table: EnsembleTable) -> ClassCounts:

@@ -22,10 +22,10 @@ from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.kept_fields import KeptFields
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.models.ensemble.kept_fields import KeptFields
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.standard_numbers import StandardNumbers
 from bayeswater.models.ensemble.state_columns import StateColumns, labels_of, without_numbers
@@ -48,13 +48,13 @@ ROUNDING = 1e-9
 """Share of a scatter below which it is rounding, when rows are taken away."""
 
 NUMBER_ARRAYS = frozenset({"mean", "deviation", "median", "weight", "means", "scatter", "shared"})
-"""Names of the arrays of a `NumberPart`."""
+"""Names of the arrays of a `NormalNumbers`."""
 
 SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 
 @dataclass(frozen=True)
-class NumberPart(KeptFields):
+class NormalNumbers(KeptFields):
     """Sums of the numbers, and how far the classes share a covariance: q / (1 + q)."""
 
     numbers: StandardNumbers
@@ -62,12 +62,12 @@ class NumberPart(KeptFields):
     shared: float = 0.0
 
     @classmethod
-    def learn(cls, table: EnsembleTable) -> "NumberPart | None":
+    def learn(cls, table: EnsembleTable) -> "NormalNumbers | None":
         """Sum all rows; None where no number varies."""
         numbers = StandardNumbers.learn(table)
         return cls(numbers, _scatter(numbers, table)) if len(numbers.kept) else None
 
-    def lent(self, rows_per_column: float) -> "NumberPart":
+    def lent(self, rows_per_column: float) -> "NormalNumbers":
         """Lend each class so many rows for each column, of the shape of all: q = rows_per_column d / n."""
         n, lent = float(self.sums.class_count.count.sum()), rows_per_column * len(self.numbers.kept)
         return replace(self, shared=lent / (n + lent))
@@ -124,7 +124,7 @@ class NumberPart(KeptFields):
         return {**self.numbers.to_arrays(), **own, "shared": np.array([self.shared])}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, class_count: ClassCounts) -> "NumberPart":
+    def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, class_count: ClassCounts) -> "NormalNumbers":
         """Read them back; refuse sums that no rows can have."""
         numbers, shared = StandardNumbers.from_arrays(arrays, n_numbers), float(arrays["shared"][0])
         own = (np.array(arrays[name]) for name in ("weight", "means", "scatter"))
@@ -137,14 +137,14 @@ class NumberPart(KeptFields):
 
 
 @dataclass(frozen=True)
-class StatePart(KeptFields):
+class NaiveStates(KeptFields):
     """Counts of the categories."""
 
     columns: StateColumns
     sums: Sums[CategoryCounts]
 
     @classmethod
-    def learn(cls, table: EnsembleTable) -> "StatePart | None":
+    def learn(cls, table: EnsembleTable) -> "NaiveStates | None":
         """Count all rows; None where there are no categories."""
         if not table.states.shape[1]:
             return None
@@ -180,7 +180,7 @@ class StatePart(KeptFields):
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array], n_states: Array, class_count: ClassCounts) -> "StatePart":
+    def from_arrays(cls, arrays: Mapping[str, Array], n_states: Array, class_count: ClassCounts) -> "NaiveStates":
         """Read them back; refuse counts that no rows can have."""
         no_cuts = {"cuts": np.zeros(0), "n_cuts": np.zeros(0, dtype=np.int64)}
         columns = StateColumns.from_arrays({**no_cuts, "missing_is_state": arrays["missing_is_state"]}, 0, n_states)

@@ -61,7 +61,7 @@ class HonestMembers(Family):
     n_members: int = 0
     seed: int = 0
     phi: float = PHI
-    members: tuple[Any, ...] = field(default=(), repr=False)
+    members: tuple[Member, ...] = field(default=(), repr=False)
 
     @abstractmethod
     def members_for(self, table: EnsembleTable) -> int:
@@ -78,14 +78,14 @@ class HonestMembers(Family):
     def grown(self, table: EnsembleTable, n_members: int) -> Self:
         """Learn further members, until there are so many."""
 
-        def learned(number: int) -> Any:
+        def learned(number: int) -> Member:
             seen = in_structure(table.hashes, self.seed, number, self.phi)
             return self.learn_member(table, seen, number, random_numbers(self.seed, number))
 
         more = _beside(learned, range(len(self.members), n_members))
         return replace(self, n_members=n_members, members=(*self.members, *more))
 
-    def learn_member(self, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> Any:
+    def learn_member(self, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> Member:
         """Learn one member, whose structure sees the rows that are marked `seen`."""
         return self.member_kind.learn(table, seen, number, rng)
 
@@ -153,11 +153,6 @@ class HonestMembers(Family):
         if len(members) != n_members or not members or not 0 <= phi <= 1:
             raise StatisticsError(f"a family {cls.kind!r} has arrays of {len(members)} members, and not of {n_members}")
         return cls(n_members=n_members, seed=seed, phi=phi, members=tuple(members))
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of structures and counts."""
-        return sum(array.nbytes for array in self.to_arrays().values())
 
 
 def random_numbers(seed: int, number: int) -> np.random.Generator:

@@ -222,4 +222,6 @@ class KdbMembers(HonestMembers):
     def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, n_states: Array, n_classes: int) -> Self:
         """Make the members of arrays that may come from anywhere."""
         family = super().from_arrays(arrays, n_numbers, n_states, n_classes)
-        return replace(family, class_free=family.members[0].joint.class_free)
+        first = family.members[0]
+        assert isinstance(first, KdbMember)
+        return replace(family, class_free=first.joint.class_free)

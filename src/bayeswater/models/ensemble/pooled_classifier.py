@@ -13,16 +13,15 @@ from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations
+from bayeswater.explain.verdicts import Decided
 from bayeswater.inference.log_space import best_class
 from bayeswater.inference.scoring import Joint
-from bayeswater.models.comparing.comparing import Decided, compared
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.ensemble.explaining import cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.reading import Reading
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.ensemble.stack import Stack, log_frequency
-from bayeswater.models.mixed.column_settings import column_settings
-from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.scoring_classifier import ScoringClassifier
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.typing import Array
@@ -47,9 +46,7 @@ class PooledClassifier(ScoringClassifier):
     @property
     def _settings(self) -> Settings:
         self._require_rules()  # `set_params` may have changed them since the fit
-        return Settings(
-            type(self).__name__, missing=self.missing, unseen=self.unseen, given=column_settings(self.columns)
-        )
+        return Settings.of_model(self)
 
     def _require_rules(self) -> None:
         """Refuse ways of reading that there are not."""
@@ -115,7 +112,7 @@ class PooledClassifier(ScoringClassifier):
         table = self._table(X)
         orders = Orders.of(table.n_columns)
         found = posteriors_of_known_cells(self._stack.log_posterior, table, orders.known)
-        verdicts = compared(Decided(found[0], None, best_class(found[0])), against, self._classes)
+        verdicts = Decided(found[0], None, best_class(found[0])).compared(against, self._classes)
         cells = cells_of(self._reading, self._reading.raw(X, self._settings), table)
         names = tuple(column.name for column in self._reading.columns)
         alongside = Alongside(self._library, index_of(X))
@@ -161,9 +158,11 @@ class PooledClassifier(ScoringClassifier):
 
     def __add__(self, other: Any) -> Any:
         """Refuse: two ensembles have structures of their own, and counts of other things."""
-        if not isinstance(other, PooledClassifier):
+        if not (isinstance(other, PooledClassifier) or (isinstance(other, int) and other == 0)):
             return NotImplemented
         raise StatisticsError(
             "ensembles cannot be added: each has learned structures of its own, and counts other things; let the first "
             "count the rows of the second, partial_fit(X, y)"
         )
+
+    __radd__ = __add__  # of a `sum`, which begins with 0

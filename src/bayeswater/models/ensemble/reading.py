@@ -19,9 +19,9 @@ from bayeswater.data.mixing import number_words, row_words, state_words
 from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
 from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.models.columns.planning import plan_columns
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.mixed.planning import plan_columns
 from bayeswater.models.semi_naive.discrete_planning import left_out_text, warn_of_names_of_rows
 from bayeswater.models.settings import report_unseen
 from bayeswater.typing import Array
@@ -62,14 +62,14 @@ class Reading:
         return (*self.numbers, *self.plan.of_families(*OF_STATES))
 
     def raw(self, X: Any, settings: Settings) -> RawTable:
-        """Read the columns of a table that the plan names, dates in their parts."""
-        return read_raw(X, settings.model).require_columns(self.plan.sources, settings.model).with_dates(self.plan)
+        """Read the columns of a table that the plan names, as they came."""
+        return read_raw(X, settings.model).require_columns(self.plan.sources, settings.model)
 
     def table(
         self, X: Any, settings: Settings, n_classes: int, labels: Labels | None = None, weight: Array | None = None
     ) -> EnsembleTable:
         """Read rows; of those whose class is known, with `labels` and weights."""
-        raw = self.raw(X, settings)
+        raw = self.raw(X, settings).with_dates(self.plan)
         numbers = [_numbers(raw, column, settings) for column in self.numbers]
         words = [number_words(values) for values in numbers]
         states = np.empty((raw.n_rows, len(self.schema)), dtype=np.int32)

@@ -44,7 +44,7 @@ class Losses:
     def __call__(self, piece: Piece) -> "LossSums":
         """Sum the losses of some rows."""
         model, sums = self.model, self.model.statistics_
-        X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+        X, flat, weight = model._rows_that_count(*piece[:3]).triple
         table = model._encode(X, sums, learning=True)
         codes = encode_labels(flat, sums.classes, counted=True).codes
         rows = Judged(model, table, codes, removed_weight(weight, len(codes)), weight)

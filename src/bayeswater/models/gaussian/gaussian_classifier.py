@@ -21,7 +21,7 @@ from bayeswater.inference.gaussian_line import LineJoint, shared_line
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
-from bayeswater.models.comparing.comparing import ComparingClassifier
+from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.drawing import require_density
 from bayeswater.models.gaussian.discriminating import DiscriminantAxes
 from bayeswater.models.gaussian.frames import gaussian_tables
@@ -41,7 +41,7 @@ from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
+class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
     """Gaussian classes: log P(k, x) = log P(k) + log Normal(x; mean_k, covariance_k).
 
     With a covariance for each class boundaries are quadratic (QDA), with a shared one they are lines (LDA), and with
@@ -140,7 +140,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
     _fixed_by_fit = ("shrinkage_",)
 
     def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        examples = Batches([(X, y, sample_weight)], self._rows_that_count)
+        examples = Batches([(X, y, sample_weight)], type(self).__name__)
         return walked(self._walk(examples), examples)
 
     def _walk(self, examples: Examples) -> Walk[Self]:
@@ -313,10 +313,6 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         return n_rows * self.n_features_in_**2 * len(self.classes_)
 
     @property
-    def _fit_prior(self) -> bool:
-        return True
-
-    @property
     def _densities(self) -> Densities:
         joint = self._joint()
         assert isinstance(joint, FullJoint | IndependentJoint)
@@ -391,7 +387,7 @@ class GaussianClassifier(DiscriminantAxes, ComparingClassifier):
         X = held(X)
         joint, table = self._joint(), self._table(X)
         assert isinstance(joint, FullJoint | IndependentJoint)
-        verdicts = self._compared(self._decided(self._deciding_joint(), table), against)
+        verdicts = self._decided(self._deciding_joint(), table).compared(against, self.statistics_.classes)
         terms, views = gaussian_terms(joint, table, self._column_names(), read_raw(X, type(self).__name__))
         alongside = Alongside(self._library, index_of(X))
         return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)

@@ -4,36 +4,32 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable
+from bayeswater.data.frames import frame_names, is_frame, require_known_columns, take_columns
+from bayeswater.data.matrix import DenseTable
 from bayeswater.data.matrix_checks import first_cell, require_values, with_known_columns
-from bayeswater.data.matrix_reading import read_dense
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.data.matrix_reading import names_of, read_dense
+from bayeswater.errors import DataError
 from bayeswater.statistics.scatter import Scatter
 
 
 def read_rows(X: Any, model: str, missing: str, known: Scatter | None) -> DenseTable:
     """Read a table of numbers, its columns in the order of the sums that are known; refuse cells that are none."""
-    matrix = read_dense(X, model)
+    matrix = read_dense(X if known is None else _known_columns(X, known.names, model), model)
     if known is not None:
-        matrix = with_known_columns(_in_known_order(matrix, known.names), known.names, known.n_columns, model)
+        matrix = with_known_columns(matrix, known.names, known.n_columns, model)
     require_values(matrix, model, missing="error" if missing == "error" else "ignore", allow_negative=True)
     return matrix
 
 
-def _in_known_order(matrix: DenseTable, names: tuple[str, ...] | None) -> DenseTable:
-    """Put named columns into the order the model knows; refuse a table that lacks one, or has another."""
-    if matrix.names is None or names is None or matrix.names == names:
-        return matrix
-    unknown, lacking = sorted(set(matrix.names) - set(names)), sorted(set(names) - set(matrix.names))
-    if unknown or lacking:
-        raise SchemaError(
-            "The feature names should match those that were passed during fit: "
-            + "; ".join(f"{what} {found[:5]}" for what, found in (("X has", unknown), ("X lacks", lacking)) if found)
-        )
-    order = [matrix.names.index(name) for name in names]
-    if isinstance(matrix, DenseMatrix):
-        return DenseMatrix(matrix.values[:, order], names)
-    return ColumnMatrix(tuple(matrix.columns[j] for j in order), names)
+def _known_columns(X: Any, names: tuple[str, ...] | None, model: str) -> Any:
+    """Take the columns of a frame that the model knows, in its order; others are left out unread."""
+    if names is None or not is_frame(X):
+        return X
+    there = names_of(X, tuple(frame_names(X)))
+    if there is None or there == names:
+        return X
+    require_known_columns(there, names, model)
+    return take_columns(X, names)
 
 
 def require_whole_rows(matrix: DenseTable) -> None:

@@ -7,21 +7,21 @@ out, and a warning says so.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from bayeswater.data.column_kinds import NO_VALUE
-from bayeswater.data.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.column_plan import IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import sparse_columns
 from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.data.weights import evenly_spaced, inconsistent_lengths, take_rows
+from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import SchemaError
+from bayeswater.models.columns.planning import Late, agreed, replan_open
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.mixed.held_out_cuts import profile_of_choosing
-from bayeswater.models.mixed.late_columns import with_late_columns
+from bayeswater.models.mixed.open_columns import with_late_columns
 from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.mixed.planning import replan_open
+from bayeswater.models.mixed.settling_text import rows_to_compare
 from bayeswater.models.streaming.examples import Piece
 from bayeswater.models.streaming.walking import plus
 from bayeswater.statistics.class_counts import ClassCounts
@@ -29,15 +29,6 @@ from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
-
-COMPARED_ROWS = 20_000
-"""Rows on which the ways to read a text are compared: evenly spaced, as rows may be sorted."""
-
-NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
-"""Why a column is left out of which pieces judge differently."""
-
-Late = Mapping[str, tuple[Column, ...]]
-"""Columns that were empty in the first rows, and how pieces that have values there read them."""
 
 
 @dataclass(frozen=True)
@@ -62,25 +53,24 @@ class MixedCounting:
     def __call__(self, piece: Piece) -> "MixedTotal":
         """Count the rows of a piece."""
         model, settings = self.model, self.model._settings
-        X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+        X, flat, weight = model._rows_that_count(*piece[:3]).triple
         _require_same_block(self.sparse, X)
         is_read = self.read is not None and self.read[0] is X
         raw = self.read[1] if self.read is not None and is_read else read_raw(X, settings.model)
         raw = raw.require_columns(self.plan.sources, settings.model)
         plan = self.plan
-        late: dict[str, tuple[Column, ...]] = {}
+        late: Late = {}
         if plan.open and not is_read:
-            plan, late = with_late(plan, raw, settings, model.family)
+            plan, late = replan_open(plan, raw, settings.given, model.family)
         sums = sums_by_plan(raw, flat, weight, plan, settings)
         texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
-        compared = evenly_spaced(len(flat), COMPARED_ROWS) if texts else None
-        some = None if compared is None else (take_rows(X, compared), flat[compared], _some(weight, compared))
+        shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
         profile = None
         if self.choosing:
             profile = profile_of_choosing(
                 self.choosing, raw, raw.with_dates(plan), encode_labels(flat), weight, piece.first
             )
-        return MixedTotal(sums, self.plan, late, dict.fromkeys(texts, some), profile, settings)
+        return MixedTotal(sums, self.plan, late, shown, profile, settings)
 
 
 def sums_by_plan(
@@ -91,23 +81,6 @@ def sums_by_plan(
         raise inconsistent_lengths(raw.n_rows, len(flat))
     labels, table = encode_labels(flat), encode_parts(raw, plan, {}, settings, learning=True)
     return Sums(ClassCounts.of(labels, weight), count_parts(table, labels, weight, settings))
-
-
-def with_late(
-    plan: ColumnPlan, raw: RawTable, settings: Settings, numeric: str
-) -> tuple[ColumnPlan, dict[str, tuple[Column, ...]]]:
-    """Read columns that were empty so far as these rows show them; give those that have a value."""
-    found, _ = replan_open(plan, raw, settings.given, numeric)
-    late = {
-        column.source: tuple(new for new in found if new.source == column.source)
-        for column in plan.open
-        if found[column.name].why != NO_VALUE
-    }
-    return found, late
-
-
-def _some(weight: Array | None, rows: Array) -> Array | None:
-    return None if weight is None else weight[rows]
 
 
 @dataclass(frozen=True)
@@ -140,22 +113,8 @@ class MixedTotal:
         plan = ColumnPlan(tuple(new for column in self.plan for new in late.get(column.source, (column,))))
         given_up = [name for name, columns in self.late.items() if _is_left_out(late[name]) > _is_left_out(columns)]
         sums = _without(self.sums, given_up)
-        new = [column for name, own in late.items() if name not in self.late for column in own]
-        arrived = [column for column in new if column.family != IGNORED]
-        if arrived:
-            return with_late_columns(sums, plan, arrived, self.settings)
-        return Sums(sums.class_count, replace(sums.columns, plan=plan))
-
-
-def agreed(mine: tuple[Column, ...] | None, theirs: tuple[Column, ...] | None) -> tuple[Column, ...]:
-    """Say how a column is read of which two sums, or one, have values."""
-    found = mine or theirs
-    assert found is not None
-    if mine is None or theirs is None or mine == theirs:
-        return found
-    if {column.family for column in (*mine, *theirs)} == {AUTO, BITS}:
-        return mine if mine[0].family == AUTO else theirs
-    return (Column(found[0].source, found[0].source, IGNORED, NOT_AGREED, None, found[0].dtype),)
+        new = {name: own for name, own in late.items() if name not in self.late}
+        return with_late_columns(sums, plan, new, self.settings)
 
 
 def _is_left_out(columns: tuple[Column, ...]) -> bool:

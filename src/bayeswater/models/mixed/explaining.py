@@ -21,13 +21,13 @@ from bayeswater.explain.views import views_of
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.mixed import MixedJoint
 from bayeswater.inference.scoring import score
-from bayeswater.models.comparing.comparing import ComparingClassifier
+from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.typing import Array, is_number
 
 
-class ExplainingClassifier(ComparingClassifier):
+class ExplainingClassifier(CalibratingClassifier):
     """A classifier whose log-odds are a sum over columns."""
 
     def explain(self, X: Any, against: Any = None) -> Explanations:
@@ -64,7 +64,7 @@ class ExplainingClassifier(ComparingClassifier):
         joint, table = self._mixed_joint(), self._table(X)
         raw = read_raw(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
         terms = Terms(joint, table, self._columns_of_groups())
-        verdicts = self._compared(self._decided(joint, table), against)
+        verdicts = self._decided(joint, table).compared(against, self.statistics_.classes)
         alongside = Alongside(self._library, index_of(X))
         return Explanations.of(terms, views_of(terms, raw), verdicts, self._decision(), self.classes_, alongside)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.column_plan import Column, ColumnPlan
-from bayeswater.data.labels import is_missing
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
 from bayeswater.decision.densities import DensityFact

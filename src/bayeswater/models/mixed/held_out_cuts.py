@@ -22,11 +22,10 @@ from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.weights import take_rows
 from bayeswater.estimate.class_bins import between_buckets, class_cuts
 from bayeswater.estimate.number_family import FamilyChoice
-from bayeswater.models.mixed.column_settings import MDL
+from bayeswater.models.columns.settings import MDL, Settings
 from bayeswater.models.mixed.parts.category_part import BinPart
 from bayeswater.models.mixed.parts.grouping import parts_of
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.mixed.settling import in_order, sums_of_choice
+from bayeswater.models.mixed.settling_numbers import in_order, sums_of_choice
 from bayeswater.models.streaming.raw_words import raw_words, share_of
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups

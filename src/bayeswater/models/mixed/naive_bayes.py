@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, ColumnPlan
 from bayeswater.data.drawn_table import drawn_table
-from bayeswater.data.frames import held, is_frame, write_frame
+from bayeswater.data.frames import is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.raw_table import COUNTS, read_raw
@@ -25,15 +25,14 @@ from bayeswater.inference.mixed import ColumnTerms, MixedJoint
 from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.batches import Batch
 from bayeswater.models.class_name import class_name
-from bayeswater.models.mixed.column_settings import column_settings, is_smoothing
+from bayeswater.models.columns.settings import Settings, column_settings, is_smoothing
 from bayeswater.models.mixed.explaining import ExplainingClassifier
 from bayeswater.models.mixed.facts import mixed_facts
 from bayeswater.models.mixed.open_columns import settled, with_arrived
 from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, read_parts
-from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.mixed.walking import walk_over_columns
-from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.network.as_network import AsNetwork, NetworkTables, StateShares
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
@@ -148,7 +147,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         return self._learned_from(batches)
 
     def _learned_from(self, batches: Iterable[Batch], classes: Variable | None = None) -> Self:
-        examples = Batches(batches, self._rows_that_count)
+        examples = Batches(batches, type(self).__name__)
         return walked(walk_over_columns(self, examples, classes), examples)
 
     def _walk(self, examples: Examples) -> Walk[Self]:
@@ -167,15 +166,16 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
             Classes that there are although no row has them yet.
         """
         declared = None if classes is None else declared_classes(classes)
-        if not hasattr(self, "statistics_"):
-            with self._rows_told(X, y, sample_weight) as rows:
-                return self._learned_from([rows], declared)
-        X, sums = held(X), self.statistics_
-        if self.columns_.open:
-            self._require_names(X)
-            sums = with_arrived(self, sums, X, y, sample_weight)
-        sums = settled(self, sums + self._sums_of(X, y, sample_weight, None, sums), X, y, sample_weight)
-        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
+        rows = self._rows_that_count(X, y, sample_weight)
+        with rows.named():
+            if not hasattr(self, "statistics_"):
+                return self._learned_from([rows.triple], declared)
+            sums = self.statistics_
+            if self.columns_.open:
+                self._require_names(rows.X)
+                sums = with_arrived(self, sums, rows.X)
+            sums = settled(self, sums + self._sums_of(*rows.triple, None, sums), *rows.triple)
+            return self._keep(sums if declared is None else sums.with_classes(declared), rows.X, first=False)
 
     def decay(self, factor: float) -> Self:
         """Let every row counted so far weigh `factor` times what it did, so that newer rows count for more.
@@ -288,10 +288,6 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         if not is_frame(X) or COUNTS in self.columns_.sources:
             super()._require_names(X)
 
-    @property
-    def _fit_prior(self) -> bool:
-        return True
-
     # ------------------------------------------------------------------ what could be asked for
 
     def _facts(self, X: Any) -> Facts:
@@ -326,6 +322,21 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         names = [column.name for column in plan.used]
         tables = {class_name(names): self._class_table()}
         return tables | {name: write_frame(found[name], self._library) for name in names}
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        joint, plan = self._mixed_joint(), self.columns_
+        found: dict[str, StateShares] = {}
+        for key, part in parts_of(plan).items():
+            terms = joint.groups[key]
+            if not (isinstance(part, StatePart) and isinstance(terms, CategoryColumns)):
+                column = part.columns[0]
+                raise ParameterError(
+                    f"column {column.name!r} is {column.family}, and a network has variables with states; fit with "
+                    f"columns={{{column.name!r}: 'binned'}}, or leave it out"
+                )
+            found |= {column[0]: column for column in part.distributions(terms)}
+        return NetworkTables.of_star(self.classes_, joint.log_prior, (found[column.name] for column in plan.used))
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, in the form and the types that `fit` was given, and their classes (n,).

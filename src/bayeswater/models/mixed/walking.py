@@ -17,10 +17,10 @@ from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import BayesWarning, warn_user
 from bayeswater.models.batches import as_triple
 from bayeswater.models.calibrating import LeaveOneOut
-from bayeswater.models.mixed.counting import NOT_AGREED, MixedCounting, MixedTotal
+from bayeswater.models.columns.planning import NOT_AGREED, plan_columns
+from bayeswater.models.mixed.counting import MixedCounting, MixedTotal
 from bayeswater.models.mixed.held_out_cuts import HeldOut, chosen_cuts, columns_cut_by_labels, rows_held_out, with_cuts
 from bayeswater.models.mixed.open_columns import settled, with_text_settled
-from bayeswater.models.mixed.planning import plan_columns
 from bayeswater.models.streaming.examples import Examples, Piece
 from bayeswater.models.streaming.reviewing import reviewed
 from bayeswater.models.streaming.walking import Pass, Walk
@@ -36,7 +36,8 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
     """Learn a mixed table: plan it, count it, settle its families, calibrate it; `classes` are declared beforehand."""
     head = examples.head
     cut_by_labels = columns_cut_by_labels(model._settings) if model.calibrate else ()
-    plan, raw = _planned(model, head)
+    with examples.head_named():
+        plan, raw = _planned(model, head)
     read = (head.X, raw) if examples.in_order is not None else None  # elsewhere the first rows come again
     total: MixedTotal = yield Pass(
         MixedCounting(clone(model), plan, tuple(sparse_columns(head.X)), cut_by_labels, read),
@@ -47,7 +48,7 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
     for name, shown in total.shown.items():
         if sums.columns.plan[name].family == TEXT:
             sums = with_text_settled(model, sums, [name], *shown)
-    model._keep(settled(model, sums, *head[:3]), head.X, first=True)
+    model._keep(settled(model, sums, *model._rows_that_count(*head[:3]).triple), head.X, first=True)
     _warn_of_left_out(model.columns_)
     if not model.calibrate:
         return model
@@ -86,6 +87,6 @@ def _review_of_rest(
     sums = with_cuts(model.statistics_, profile, chosen_cuts(chosen_by, profile), model._settings)
     judge = copy(model)._adopt(sums)
     if examples.in_order is not None:
-        rows = (model._rows_that_count(*as_triple(batch)) for batch in examples.in_order)
+        rows = (model._rows_that_count(*as_triple(batch)).triple for batch in examples.in_order)
         return judge.leave_one_out(rows_held_out(rows))
     return (yield from reviewed(judge, examples, HeldOut(type(model).__name__, model.columns_)))

@@ -14,14 +14,15 @@ from typing import Any, Self
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ModelFileError, ParameterError
 from bayeswater.models.network.asking import Asking
+from bayeswater.models.network.changes import Versions
 from bayeswater.models.network.conditional_table import ConditionalTable
 from bayeswater.models.network.files import MODEL_SUFFIX, Remarks, read_network_file, write_network_file
 from bayeswater.models.network.fitting import fitted_network
 from bayeswater.models.network.given_tables import read_conditional, read_variables, require_by_name
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
+from bayeswater.models.network.of_classifier import network_of
 from bayeswater.models.network.pictures import Pictures
 from bayeswater.models.network.probabilities import Probabilities
-from bayeswater.models.network.versions import Versions
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 
@@ -100,8 +101,6 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
             flags or bins; ``model.to_network()`` does the same
         class_name : name of the class variable; "class" unless told
         """
-        from bayeswater.models.network.of_classifier import network_of  # and with it the classifiers
-
         return cls._of(network_of(model, class_name))
 
     @classmethod

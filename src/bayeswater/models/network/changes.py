@@ -1,7 +1,8 @@
-"""Networks made of others: another table, an edge more or less, a variable set from outside."""
+"""Networks made of a network: another table, an edge more or less, a variable set from outside."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,14 +16,55 @@ from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 
 
-def with_table(core: Network, name: str, table: Any) -> Network:
+class Versions(ABC):
+    """What a network could be instead; the network itself stays as it is."""
+
+    @property
+    @abstractmethod
+    def core(self) -> Network:
+        """Variables, graph and tables."""
+
+    @abstractmethod
+    def _with(self, network: Network) -> Self:
+        """Put the face on another core."""
+
+    def with_cpt(self, name: str, table: Any) -> Self:
+        """Give a variable another table, in any form that the constructor takes."""
+        return self._with(_with_table(self.core, name, table))
+
+    def with_edge(self, parent: str, child: str, table: Any = None) -> Self:
+        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is."""
+        return self._with(_with_edge(self.core, parent, child, table))
+
+    def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
+        """Take an edge away.
+
+        Without a table, the child is averaged over the parent: P(child | its other parents) is what it was, so that no
+        network without the edge is nearer to this one.
+        """
+        return self._with(_without_edge(self.core, parent, child, table))
+
+    def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+        """Set variables to states from outside: their parents no longer matter, all that follows from them does.
+
+        >>> from bayeswater.models.network.bayesian_network import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.do(b=1).cpt("b")
+        P(b)
+        0  1
+        0  1
+        """
+        return self._with(_with_states(self.core, {**(states or {}), **more}))
+
+
+def _with_table(core: Network, name: str, table: Any) -> Network:
     """Give a variable another table."""
     node = core.dag.node(name)
     conditional = read_conditional(table, core.variables[node], core.parents_of(node))
     return core.with_node(node, core.parents[node], conditional)
 
 
-def with_edge(core: Network, parent: str, child: str, table: Any) -> Network:
+def _with_edge(core: Network, parent: str, child: str, table: Any) -> Network:
     """Add an edge, whose parent becomes the last; without a table the child is as it was, whatever that parent is."""
     start, end = core.dag.node(parent), core.dag.node(child)
     if start in core.parents[end]:
@@ -40,7 +82,7 @@ def with_edge(core: Network, parent: str, child: str, table: Any) -> Network:
     return core.with_node(end, parents, conditional)
 
 
-def without_edge(core: Network, parent: str, child: str, table: Any) -> Network:
+def _without_edge(core: Network, parent: str, child: str, table: Any) -> Network:
     """Take an edge away; without a table, the child is averaged over the parent that it no longer has."""
     start, end = core.dag.node(parent), core.dag.node(child)
     if start not in core.parents[end]:
@@ -65,7 +107,7 @@ def _averaged(core: Network, parent: int, child: int, rest: tuple[int, ...]) -> 
     return (table * share[..., None]).sum(axis=0)
 
 
-def with_states(core: Network, states: Mapping[str, Any]) -> Network:
+def _with_states(core: Network, states: Mapping[str, Any]) -> Network:
     """Set variables to states from outside: they have no parents any more."""
     for name, state in states.items():
         node = core.dag.node(name)

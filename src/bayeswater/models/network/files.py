@@ -1,16 +1,19 @@
 """Networks from files and to files in the formats of others: documents of labels to cores of numbers and back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import NetworkFileError, NetworkFileWarning, warn_user
 from bayeswater.files.networks import document as written
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property
+from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Property
 from bayeswater.files.networks.formats import FORMATS, read_network, write_network
+from bayeswater.files.networks.names import some
+from bayeswater.models.network.given_tables import declared_variable
+from bayeswater.models.network.state_kinds import PROPERTY, property_of_states, states_of_kind, without_kind
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
@@ -21,9 +24,6 @@ Remarks = Mapping[str, tuple[Property, ...]]
 
 MODEL_SUFFIX = ".bayes"
 """Ending of our own model files."""
-
-UNTITLED = "network"
-"""What a network is called in files that want a name."""
 
 
 class FromFile(NamedTuple):
@@ -40,18 +40,20 @@ def read_network_file(path: Path) -> FromFile:
         document = read_network(path)
     except OSError as error:
         raise NetworkFileError(f"cannot read the network file {str(path)!r}: {error.strerror or error}") from error
-    _tell(document.notes, path)
-    remarks = {"": document.properties, **{node.name: node.properties for node in document.nodes}}
-    return FromFile(network_of_document(document), document.name, {k: v for k, v in remarks.items() if v})
+    _tell((*document.notes, *_not_of_their_kind(document)), path)
+    remarks = {"": document.properties, **{node.name: without_kind(node.properties) for node in document.nodes}}
+    title = "" if document.name == UNTITLED else document.name
+    return FromFile(network_of_document(document), title, {k: v for k, v in remarks.items() if v})
 
 
 def write_network_file(path: Path, network: Network, title: str, remarks: Remarks) -> None:
     """Write a file in the format that its name tells; what the format cannot hold is told in a warning."""
+    document = document_of(network, title, remarks)
     try:
-        notes = write_network(document_of(network, title, remarks), path)
+        notes = write_network(document, path)
     except OSError as error:
         raise NetworkFileError(f"cannot write the network file {str(path)!r}: {error.strerror or error}") from error
-    _tell(notes, path)
+    _tell((*notes, *document.notes), path)
 
 
 def _tell(notes: tuple[str, ...], path: Path) -> None:
@@ -73,28 +75,46 @@ def network_of_document(document: NetworkDocument) -> Network:
     """Make the core of a network of what a file says."""
     position = {node.name: j for j, node in enumerate(document.nodes)}
     dag = Dag(tuple(position), tuple(tuple(position[name] for name in node.parents) for node in document.nodes))
-    variables = [Variable(node.name, node.states, frozenset(node.states)) for node in document.nodes]
+    variables = [_variable(node) for node in document.nodes]
     conditionals = [
-        _conditional(node, [variables[parent] for parent in own])
-        for node, own in zip(document.nodes, dag.parents, strict=True)
+        _conditional(node, variable, [variables[parent] for parent in own])
+        for node, variable, own in zip(document.nodes, variables, dag.parents, strict=True)
     ]
     return Network.of(variables, dag, conditionals)
 
 
-def _conditional(node: NodeDocument, parents: list[Variable]) -> Conditional:
+def _variable(node: NodeDocument) -> Variable:
+    states = _states(node)
+    if states is None:
+        return Variable(node.name, node.states, frozenset(node.states))
+    return declared_variable(node.name, states)
+
+
+def _states(node: NodeDocument) -> Sequence[Any] | None:
+    """Labels that the texts of a node stand for; None where nothing is said of them, or something else."""
+    kind = dict(node.properties).get(PROPERTY)
+    return None if kind is None else states_of_kind(kind, node.states)
+
+
+def _not_of_their_kind(document: NetworkDocument) -> list[str]:
+    wrong = [repr(node.name) for node in document.nodes if PROPERTY in dict(node.properties) and _states(node) is None]
+    return [f"states that are not what {PROPERTY!r} says were read as texts: those of {some(wrong)}"] if wrong else []
+
+
+def _conditional(node: NodeDocument, variable: Variable, parents: list[Variable]) -> Conditional:
     if node.kind == "noisy_or" and node.noisy_or is not None:
         rule = node.noisy_or
         pairs = zip(parents, rule.cause, rule.link, strict=True)
         causes = {parent.name: {parent.states[cause]: link} for parent, cause, link in pairs}
-        return NoisyOr(causes, rule.leak, node.states[rule.effect])
+        return NoisyOr(causes, rule.leak, variable.states[rule.effect])
     if node.kind == "deterministic" and np.isin(node.table, (0.0, 1.0)).all():
         return Deterministic(node.table.argmax(axis=-1))
     return Table(node.table)
 
 
 def document_of(network: Network, title: str, remarks: Remarks) -> NetworkDocument:
-    """Write the core of a network as a document; labels that are no texts become theirs."""
-    nodes = []
+    """Write the core of a network as a document; labels that are no texts become theirs, and their kind a property."""
+    nodes, became_texts = [], []
     for j, variable in enumerate(network.variables):
         states = tuple(map(str, variable.states))
         if len(set(states)) < len(states):
@@ -105,9 +125,13 @@ def document_of(network: Network, title: str, remarks: Remarks) -> NetworkDocume
         rule = _noisy_or(own, variable, network.parents_of(j)) if isinstance(own, NoisyOr) else None
         kind: written.Kind = "deterministic" if isinstance(own, Deterministic) else "noisy_or" if rule else "table"
         parents = tuple(parent.name for parent in network.parents_of(j))
-        properties = remarks.get(variable.name, ())
+        of_states = property_of_states(variable.states)
+        if not of_states and states != tuple(variable.states):
+            became_texts.append(repr(variable.name))
+        properties = (*without_kind(remarks.get(variable.name, ())), *of_states)
         nodes.append(NodeDocument(variable.name, states, parents, network.tables[j], kind, properties, rule))
-    return NetworkDocument(title or UNTITLED, tuple(nodes), remarks.get("", ()))
+    note = f"states of several types, or of one that no file knows, became texts: those of {some(became_texts)}"
+    return NetworkDocument(title or UNTITLED, tuple(nodes), remarks.get("", ()), (note,) if became_texts else ())
 
 
 def _noisy_or(own: NoisyOr, variable: Variable, parents: tuple[Variable, ...]) -> written.NoisyOr | None:

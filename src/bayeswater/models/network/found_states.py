@@ -13,6 +13,7 @@ from bayeswater.data.frames import Frame
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesWarning, DataError, warn_user
+from bayeswater.models.columns.planning import FEW_VALUES
 from bayeswater.models.network.given_tables import declared_variable
 
 
@@ -67,8 +68,6 @@ def _settled(variable: Variable) -> Variable:
 
 def _tell_of_many(name: str, n_states: int) -> None:
     """Warn of numbers that are hardly states: they have fractions, and there are many."""
-    from bayeswater.models.semi_naive.discrete_planning import FEW_VALUES  # and with it the classifiers
-
     if n_states > FEW_VALUES:
         warn_user(
             f"column {name!r} holds {n_states} different numbers, not all whole, and each becomes a state of its own; "

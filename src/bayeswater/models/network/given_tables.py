@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
-from bayeswater.data.labels import is_missing
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesError, ParameterError, nearest_names

@@ -13,27 +13,24 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import validate_data
 
 from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.discretising.finding import METHODS as CUTTING
 from bayeswater.data.frames import held, is_frame, library_of
-from bayeswater.data.labels import Labels, checked_labels, encode_labels
+from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, inconsistent_lengths, without_zero_rows
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import ParameterError
 from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.models.class_name import class_name
-from bayeswater.models.mixed.column_settings import column_settings
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.columns.settings import Settings
+from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.models.scoring_classifier import ScoringClassifier
-from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
-from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
-from bayeswater.models.semi_naive.family_frames import NetworkTables
+from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
 from bayeswater.models.settings import checked_alpha, require_missing_rule
 from bayeswater.models.streaming.whole import fit_whole
 from bayeswater.models.structures.class_network import SHAPES, ClassNetworks
@@ -153,23 +150,18 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
         if target is not None:
             fit_whole(self, X, y, sample_weight, target, progress)
             return self
-        if y is None:
-            raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Give y, "
-                "or with target= the name of the column of X that holds the labels"
-            )
-        X, flat = held(X), checked_labels(y)
-        rows, flat, weight = without_zero_rows(X, flat, checked_weight(sample_weight, len(flat)))
-        labels = encode_labels(flat)
-        table = self._planned_table(rows, labels, weight)
-        networks = self._networks(table, labels, weight)
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        labels = encode_labels(rows.y)
+        with rows.named():
+            table = planned_table(rows.X, labels, rows.weight, self._settings, self.discretize)
+        networks = self._networks(table, labels, rows.weight)
         losses = {}
         if self.selection == "cross-validated":
             losses = {shape: networks.log_loss(shape) for shape in SHAPES}
         chosen = min(losses, key=losses.__getitem__) if losses else self.structure
         factors = networks.learned(chosen)
-        validate_data(self, X, skip_check_array=True)
-        self._library = library_of(X)
+        validate_data(self, rows.X, skip_check_array=True)
+        self._library = library_of(rows.X)
         self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses)
         return self
 
@@ -196,16 +188,6 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
         if losses:
             self.cv_log_loss_ = losses
 
-    def _planned_table(self, X: Any, labels: Labels, weight: Array | None) -> DiscreteTable:
-        settings = self._settings
-        raw = read_columns(X, settings.model)
-        if raw.n_rows != len(labels.codes):
-            raise inconsistent_lengths(raw.n_rows, len(labels.codes))
-        plan = plan_discrete(raw, labels, weight, settings, self.discretize)
-        table = code_columns(raw, plan, None, settings, learning=True)
-        warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
-        return table
-
     def _networks(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ClassNetworks:
         names = [variable.name for variable in table.coded.schema]
         columns = codes_of(table)
@@ -226,9 +208,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
 
     @property
     def _settings(self) -> Settings:
-        return Settings(
-            type(self).__name__, missing=self.missing, unseen=self.unseen, given=column_settings(self.columns)
-        )
+        return Settings.of_model(self)
 
     def _joint(self) -> ClassJoint:
         return self._ready

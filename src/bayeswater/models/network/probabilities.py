@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.errors import ParameterError
 from bayeswater.inference.network_joint import JOINT_ROWS, log_probability, sample_codes
+from bayeswater.models.drawing import generator_of
 from bayeswater.models.network.rows import encode_rows, require_complete, rows_as_frame
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
@@ -45,10 +45,4 @@ class Probabilities(ABC):
 
 def _streams(n: Any, random_state: Any) -> np.random.SeedSequence:
     """Give the seeds of all rows, once what is asked for is checked."""
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise ParameterError(f"n is {n!r}; give the number of rows to draw, 1 or more")
-    try:
-        rng = np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"random_state is {random_state!r}; give a seed or a generator ({error})") from None
-    return np.random.SeedSequence(int(rng.integers(2**63)))
+    return np.random.SeedSequence(int(generator_of(n, random_state).integers(2**63)))

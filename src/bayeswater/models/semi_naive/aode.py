@@ -216,7 +216,8 @@ class AODE(DiscreteClassifier):
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
         super()._require_parameters(sums)
-        self._read_with(sums, None).require_room()  # what cannot be scored is not learned
+        if self.select or self._implying is not None:  # all pairs of states are looked at
+            self._read_with(sums, None).require_room()
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()

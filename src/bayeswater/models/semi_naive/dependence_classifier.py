@@ -18,10 +18,9 @@ from bayeswater.errors import ParameterError
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
-from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.semi_naive.dependence_frames import dependence_network, dependence_parameters, dependence_tables
 from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
-from bayeswater.models.semi_naive.family_frames import NetworkTables
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import CodedPiece, counted
 from bayeswater.models.settings import column_place

@@ -7,7 +7,8 @@ import numpy as np
 
 from bayeswater.inference.dependence import Dependence
 from bayeswater.models.class_name import class_name
-from bayeswater.models.semi_naive.family_frames import NetworkTables, column_names, family_frame, state_labels
+from bayeswater.models.network.as_network import NetworkTables
+from bayeswater.models.semi_naive.family_frames import column_names, family_frame, state_labels
 
 if TYPE_CHECKING:
     from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier

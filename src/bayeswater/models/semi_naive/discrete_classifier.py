@@ -22,9 +22,8 @@ from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.discretising.finding import METHODS
 from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import Alongside, held, index_of, is_frame
-from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.labels import CheckedLabels, Labels, declared_classes, encode_labels
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.estimate.pairs import PairEstimate
@@ -33,14 +32,13 @@ from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.batches import Batch, as_triple
-from bayeswater.models.comparing.comparing import ComparingClassifier
+from bayeswater.models.calibrating import CalibratingClassifier
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.linear_form import LinearForm
-from bayeswater.models.mixed.column_settings import column_settings
 from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import parts_of
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
-from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows
+from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
+from bayeswater.models.semi_naive.discrete_planning import cut_by_labels
 from bayeswater.models.semi_naive.honest_review import honest_review
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
@@ -58,7 +56,7 @@ PAIRS = "pairs"
 """Name of the group of sums that counts pairs of columns."""
 
 
-class DiscreteClassifier(ComparingClassifier):
+class DiscreteClassifier(CalibratingClassifier):
     """A classifier on columns of states, whose sums are counts."""
 
     def __sklearn_tags__(self) -> Any:
@@ -121,7 +119,7 @@ class DiscreteClassifier(ComparingClassifier):
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
         """
-        examples = Batches(batches, self._rows_that_count)
+        examples = Batches(batches, type(self).__name__)
         if isinstance(batches, Sequence) and len(batches) == 1:
             return self.fit(*as_triple(batches[0]))
         return walked(self._walk(examples), examples)
@@ -158,25 +156,25 @@ class DiscreteClassifier(ComparingClassifier):
         """
         declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "statistics_"):
-            with self._rows_told(X, y, sample_weight) as rows:
-                return self._fit(*rows, declared)
+            rows = self._rows_that_count(X, y, sample_weight)
+            with rows.named():
+                return self._fit(*rows.triple, declared)
         X = held(X)
         sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
         return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Self:
+    def _fit(self, X: Any, y: CheckedLabels, weight: Array | None, classes: Variable | None) -> Self:
+        """Learn from rows that all count; `classes` are declared beforehand."""
         self._require_reading_parameters()
-        X = held(X)
-        counting, flat, weight = self._rows_that_count(X, y, sample_weight)
-        labels = encode_labels(flat)
+        labels = encode_labels(y)
         if classes is not None:
-            labels = encode_labels(flat, labels.variable.union(classes))
-        rows = StateRows(self._planned_table(counting, labels, weight), labels, weight)
+            labels = encode_labels(y, labels.variable.union(classes))
+        rows = StateRows(planned_table(X, labels, weight, self._settings, self.discretize), labels, weight)
         sums = self._sums_of_rows(rows)
         self._keep_chosen(sums, self._chosen(sums, rows), X)
         if not self.calibrate:
             return self
-        return self.calibrate_with(honest_review(self, counting, rows))
+        return self.calibrate_with(honest_review(self, X, rows))
 
     def _keep_chosen(self, sums: Sums[ColumnGroups], structure: Any, X: Any) -> None:
         """Accept the sums of a first fit, and the structure that it chose, if it did."""
@@ -189,16 +187,6 @@ class DiscreteClassifier(ComparingClassifier):
         """Whether the labels of the rows had a say in cuts or structure."""
         return self._learns_structure() or bool(cut_by_labels(self.columns_, self._settings, self.discretize))
 
-    def _planned_table(self, X: Any, labels: Labels, weight: Array | None) -> DiscreteTable:
-        settings = self._settings
-        raw = read_columns(X, settings.model)
-        if raw.n_rows != len(labels.codes):
-            raise inconsistent_lengths(raw.n_rows, len(labels.codes))
-        plan = plan_discrete(raw, labels, weight, settings, self.discretize)
-        table = code_columns(raw, plan, None, settings, learning=True)
-        warn_of_names_of_rows(table.coded.schema, table.plan, raw.n_rows)
-        return table
-
     def _sums_of_rows(self, rows: StateRows) -> Sums[ColumnGroups]:
         return Sums(ClassCounts.of(rows.labels, rows.weight), self._count(rows.table, rows.labels, rows.weight))
 
@@ -206,9 +194,7 @@ class DiscreteClassifier(ComparingClassifier):
 
     @property
     def _settings(self) -> Settings:
-        return Settings(
-            type(self).__name__, missing=self.missing, unseen=self.unseen, given=column_settings(self.columns)
-        )
+        return Settings.of_model(self)
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> DiscreteTable:
         self._require_reading_parameters()
@@ -254,14 +240,6 @@ class DiscreteClassifier(ComparingClassifier):
     def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
         return self._prior(sums).log
 
-    @property
-    def _class_alpha(self) -> float:
-        return float(self._smoothing.of(len(self.classes_)))
-
-    @property
-    def _fit_prior(self) -> bool:
-        return True
-
     # ------------------------------------------------------------------ what holds of the parameters
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
@@ -302,7 +280,7 @@ class DiscreteClassifier(ComparingClassifier):
         X = held(X)
         joint, table = self._joint(), self._table(X)
         raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
-        verdicts = self._compared(self._decided(joint, table), against)
+        verdicts = self._decided(joint, table).compared(against, self.statistics_.classes)
         alongside = Alongside(self._library, index_of(X))
         return PairExplanations.of_pairs(joint, table, raw, verdicts, self._decision(), self.classes_, alongside)
 

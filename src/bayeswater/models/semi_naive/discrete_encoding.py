@@ -7,12 +7,16 @@ import numpy as np
 from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.schema import Schema
+from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.mixed.parts.grouping import parts_of
-from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
 from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.typing import Array
 
 NARROW = 2
 """Bytes of an integer up to which a copy of a table costs less than reading its columns far apart."""
@@ -40,3 +44,14 @@ def code_columns(
     codes = ColumnMatrix(tuple(table.codes.columns[j] for table, j in in_order))  # type: ignore[union-attr]
     unseen = tuple(seen for table in {id(table): table for table, _ in in_order}.values() for seen in table.unseen)
     return DiscreteTable(plan, CodedTable(Schema(tuple(table.schema[j] for table, j in in_order)), codes, unseen))
+
+
+def planned_table(X: Any, labels: Labels, weight: Array | None, settings: Settings, discretize: str) -> DiscreteTable:
+    """Plan the columns of a first table by its rows, their labels and weights, and code them."""
+    raw = read_columns(X, settings.model)
+    if raw.n_rows != len(labels.codes):
+        raise inconsistent_lengths(raw.n_rows, len(labels.codes))
+    plan = plan_discrete(raw, labels, weight, settings, discretize)
+    table = code_columns(raw, plan, None, settings, learning=True)
+    warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
+    return table

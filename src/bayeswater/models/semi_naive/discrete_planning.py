@@ -1,6 +1,6 @@
 """The plan of a table in which every column has states: categories, flags, and numbers in bins.
 
-Strings and declared categories are read as in `NaiveBayes` (`models.mixed.planning`). Of numbers, whole ones of few
+Strings and declared categories are read as in `NaiveBayes` (`models.columns.planning`). Of numbers, whole ones of few
 different values are categories; all others are cut into bins that tell the classes apart. Text and identifiers are left
 out. The labels of the rows have a say in the cuts, so what is measured on these rows holds given the cuts.
 """
@@ -18,13 +18,9 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import COUNTS, RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
-from bayeswater.models.mixed.column_settings import ColumnSettings
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.mixed.planning import plan_columns
+from bayeswater.models.columns.planning import FEW_VALUES, plan_columns
+from bayeswater.models.columns.settings import ColumnSettings, Settings
 from bayeswater.typing import Array
-
-FEW_VALUES = 12
-"""Different whole numbers up to which a column holds categories: months, grades, numbers of doors."""
 
 WIDE = 4096
 """Range of whole numbers up to which they are counted rather than sorted to see how many there are."""

@@ -24,11 +24,9 @@ from bayeswater.errors import BayesWarning, warn_user
 from bayeswater.estimate.class_bins import value_cells
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.mixed.column_settings import ColumnSettings
-from bayeswater.models.mixed.counting import Late, agreed, with_late
-from bayeswater.models.mixed.parts.part import Settings
-from bayeswater.models.mixed.planning import plan_columns, replan_open
-from bayeswater.models.semi_naive.discrete_planning import FEW_VALUES, left_out_text, method_of, of_bins, require_states
+from bayeswater.models.columns.planning import FEW_VALUES, Late, agreed, plan_columns, replan_open
+from bayeswater.models.columns.settings import ColumnSettings, Settings
+from bayeswater.models.semi_naive.discrete_planning import left_out_text, method_of, of_bins, require_states
 from bayeswater.models.semi_naive.refining import Near, only_near, with_fine_buckets
 from bayeswater.models.semi_naive.wide_numbers import EXACT, Wide, wide_numbers, wide_of_both
 from bayeswater.models.streaming.walking import plus
@@ -107,7 +105,7 @@ def looked_at(
     """Look at the numbers of a piece, and at columns that were empty so far; or again, at numbers `near` cuts."""
     late: Late = {}
     if plan.open and near is None:
-        _, late = with_late(plan, raw, settings, "binned")
+        _, late = replan_open(plan, raw, settings.given, "binned")
     if not numbers:
         return Looked(None, late)
     dated = raw.with_dates(plan)

@@ -12,9 +12,7 @@ from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
-from bayeswater.models.network.as_network import AsNetwork
-from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
-from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
+from bayeswater.models.semi_naive.forest_classifier import ForestClassifier
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import CodedPiece
 from bayeswater.models.settings import column_place
@@ -30,7 +28,7 @@ SAME_LOSS = 1e-12
 """Losses that differ by no more than this share of their size are equal: the order of rows moves their last digits."""
 
 
-class SPODE(AsNetwork, DiscreteClassifier):
+class SPODE(ForestClassifier):
     """Super-parent one-dependence estimator: P(y, x) = P(y, x_i) prod_{j != i} P(x_j | y, x_i).
 
     One column i, the super-parent, is the parent of all others; smoothing is that of `AODE`, which averages over all
@@ -156,19 +154,3 @@ class SPODE(AsNetwork, DiscreteClassifier):
     def super_parent_(self) -> str:
         """The column that all others depend on."""
         return self._structure(self.statistics_)
-
-    def tables(self) -> dict[str, Any]:
-        """Give the class prior, and P(state | class, state of the parent) of each column, as labelled frames by name.
-
-        The prior is called "class", or "(class)" beside a column of that name.
-        """
-        return forest_tables(self)
-
-    def network_tables(self) -> NetworkTables:
-        """Give the model as a Bayesian network: the class, and every column with its parents."""
-        return network_tables(self)
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 of the class, and K v_p (v_j - 1) of column j with v_p states above it."""
-        return forest_parameters(self._joint())

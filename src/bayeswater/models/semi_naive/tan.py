@@ -7,16 +7,14 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.inference.forest import Forest
-from bayeswater.models.network.as_network import AsNetwork
-from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
-from bayeswater.models.semi_naive.family_frames import NetworkTables, forest_parameters, forest_tables, network_tables
+from bayeswater.models.semi_naive.forest_classifier import ForestClassifier
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import PENALTIES, tree_augmented
 
 
-class TAN(AsNetwork, DiscreteClassifier):
+class TAN(ForestClassifier):
     """Tree-augmented naive Bayes: P(y, x) = P(y) prod_j P(x_j | y, x_parent(j)), the parents forming a tree.
 
     Of all trees the one of largest likelihood is taken: the maximum spanning tree by CMI(X_i; X_j | Y), unsmoothed.
@@ -116,22 +114,6 @@ class TAN(AsNetwork, DiscreteClassifier):
         names = self._pairs(self.statistics_).schema.names
         forest: Forest = self._joint()
         return {name: None if p < 0 else names[p] for name, p in zip(names, forest.parents, strict=True)}
-
-    def tables(self) -> dict[str, Any]:
-        """Give the class prior, and P(state | class, state of the parent) of each column, as labelled frames by name.
-
-        The prior is called "class", or "(class)" beside a column of that name.
-        """
-        return forest_tables(self)
-
-    def network_tables(self) -> NetworkTables:
-        """Give the model as a Bayesian network: the class, and every column with its parents."""
-        return network_tables(self)
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 of the class, and K v_p (v_j - 1) of column j with v_p states above it."""
-        return forest_parameters(self._joint())
 
 
 def _given_parents(given: Any, names: tuple[str, ...]) -> tuple[int, ...]:

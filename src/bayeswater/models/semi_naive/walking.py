@@ -77,8 +77,9 @@ def walk_over_states(model: Any, examples: Examples) -> Walk[Any]:
     """Learn a table of states: plan it, count it, choose its structure, calibrate it."""
     model._require_reading_parameters()
     settings, head = model._settings, examples.head
-    raw = read_columns(head.X, settings.model)
-    plan = first_plan(raw, settings)
+    with examples.head_named():
+        raw = read_columns(head.X, settings.model)
+        plan = first_plan(raw, settings)
     way = Way(clone(model), plan, open_numbers(plan, raw))
     cut_by_labels = any(method_of(settings.of(column), model.discretize).needs_labels for column in way.numbers)
     is_parted = model.calibrate and (model._learns_structure() or cut_by_labels)
@@ -230,7 +231,7 @@ class CodedPiece:
 
 def _rows(model: Any, piece: Piece, plan: ColumnPlan, part: str | None) -> tuple[Any, Any, Array | None]:
     """Take the rows of a piece that count, and are of a part."""
-    X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+    X, flat, weight = model._rows_that_count(*piece[:3]).triple
     if part is None:
         return X, flat, weight
     name = model._settings.model

@@ -20,9 +20,9 @@ from bayeswater.decision.scores import Scores
 from bayeswater.errors import ModelFileError
 from bayeswater.files.model_file import Document, require
 from bayeswater.files.words import words_as_bytes, words_of_bytes
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.gaussian.choosing_shrinkage import LossSums
 from bayeswater.models.mixed.counting import MixedTotal
-from bayeswater.models.mixed.parts.part import Settings
 from bayeswater.models.semi_naive.number_schema import Looked
 from bayeswater.models.semi_naive.row_kinds import RowKinds
 from bayeswater.models.stored.values import CODEC

@@ -6,9 +6,11 @@ knows no other: so pieces may be counted anywhere and in any order.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from bayeswater.errors import DataError
+from bayeswater.data.counted_rows import CountedRows
+from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.batches import Batch, as_triple
 
 
@@ -35,6 +37,10 @@ class Examples(ABC):
     def head(self) -> Piece:
         """The first rows that have a label and a weight, by which a plan is made that cannot wait for all of them."""
 
+    @abstractmethod
+    def head_named(self) -> AbstractContextManager[None]:
+        """Give errors about the first rows the names and numbers that a person knows them by."""
+
     @property
     def columns_of_X(self) -> Any:
         """A table with the columns of X, of which only these are looked at."""
@@ -56,31 +62,41 @@ class Examples(ABC):
 
 
 class Batches(Examples):
-    """Batches (X, y) or (X, y, sample_weight) of tables of any kind; the first is the head.
+    """Batches (X, y) or (X, y, sample_weight) of tables of any kind; the first that has rows is the head.
 
     Parameters
     ----------
     batches : iterable of them
-    checked : gives X, the labels and the weights of the rows of a batch that count
+    model : name of who learns from them
     """
 
     name = "these batches"
 
-    def __init__(self, batches: Iterable[Batch], checked: Callable[..., tuple[Any, Any, Any]]) -> None:
-        self.batches, self._checked = batches, checked
-        self._began: Iterator[Batch] | None = None
-        self._head: Piece | None = None
+    def __init__(self, batches: Iterable[Batch], model: str) -> None:
+        if not (hasattr(batches, "__iter__") or hasattr(batches, "__getitem__")):
+            raise ParameterError(f"batches is a {type(batches).__name__}; give an iterable of (X, y), such as a list")
+        self.batches, self._model = batches, model
+        self._began: Iterator[CountedRows] | None = None
+        self._head: CountedRows | None = None
 
     @property
     def head(self) -> Piece:
-        """The first batch; where batches can be read but once, they are begun."""
+        """The first batch."""
+        return Piece(*self._first.triple, 0)
+
+    @property
+    def _first(self) -> CountedRows:
+        """Rows of the first batch; where batches can be read but once, they are begun."""
         if self._head is None:
-            self._began = iter(self.batches)
-            first = next(self._began, None)
-            if first is None:
+            self._began = self._pieces()
+            self._head = next(self._began, None)
+            if self._head is None:
                 raise DataError("there are no rows to learn from: the batches are empty")
-            self._head = self._piece(first, 0)
         return self._head
+
+    def head_named(self) -> AbstractContextManager[None]:
+        """Give errors about a row of the first batch the place it has there."""
+        return self._first.named()
 
     @property
     def can_be_reread(self) -> bool:
@@ -89,20 +105,31 @@ class Batches(Examples):
 
     @property
     def in_order(self) -> Iterable[Batch]:
-        """The batches."""
-        return self.batches
+        """The batches that have rows."""
+        return (rows.triple for rows in self._pieces())
 
     def sum(self, of: Callable[[Piece], Any], columns: Sequence[str] | None = None) -> Any:
         """Add up what a function gives for every batch."""
-        total, n_before = of(self.head), len(self.head.y)
+        with self.head_named():
+            total, n_before = of(self.head), len(self.head.y)
         if self._began is None:  # read to the end before
-            self._began = iter(self.batches)
+            self._began = self._pieces()
             next(self._began)
-        for batch in self._began:
-            piece = self._piece(batch, n_before)
-            total, n_before = total + of(piece), n_before + len(piece.y)
+        for rows in self._began:
+            with rows.named():
+                total, n_before = total + of(Piece(*rows.triple, n_before)), n_before + len(rows.y)
         self._began = None
         return total
 
-    def _piece(self, batch: Batch, first: int) -> Piece:
-        return Piece(*self._checked(*as_triple(batch)), first)
+    def _pieces(self) -> Iterator[CountedRows]:
+        """Go over the batches that have rows; where none has, over the first, which whoever learns from it refuses."""
+        empty, n_rows = None, 0
+        for batch in self.batches:
+            rows = CountedRows.of(*as_triple(batch), self._model)
+            if len(rows.y):
+                n_rows += len(rows.y)
+                yield rows
+            elif empty is None:
+                empty = rows
+        if empty is not None and not n_rows:
+            yield empty

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.frames import library_of
+from bayeswater.data.frames import frame_names, take_columns
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.data.weights import take_rows
@@ -126,8 +126,7 @@ def warn_of_unlabelled(n_rows: int, target: str) -> None:
 def parted(frame: Any, target: str, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Part a frame into columns, labels and weights; rows without a label are left out."""
     weight = sample_weight if isinstance(sample_weight, str) else None
-    names = [str(name) for name in getattr(frame, "columns", [])] if library_of(frame) != "pyarrow" else None
-    names = frame.schema.names if names is None else names
+    names = frame_names(frame)
     for name, what in ((target, "target column"), *([(weight, "column of weights")] if weight else [])):
         if name not in names:
             raise SchemaError(f"there is no {what} {name!r} in X; {nearest_names(str(name), names)}")
@@ -137,8 +136,7 @@ def parted(frame: Any, target: str, sample_weight: Any) -> tuple[Any, Any, Any]:
         warn_of_unlabelled(int((~known).sum()), target)
         frame = take_rows(frame, known)
         sample_weight = sample_weight if sample_weight is None or weight else np.asarray(sample_weight)[known]
-    X = frame.select(kept) if library_of(frame) == "pyarrow" else frame[kept]
-    return X, frame[target], sample_weight if weight is None else frame[weight]
+    return take_columns(frame, kept), frame[target], sample_weight if weight is None else frame[weight]
 
 
 def _have_labels(labels: Any) -> Array:

@@ -51,7 +51,7 @@ class Reviewing:
     def __call__(self, piece: Piece) -> "Review":
         """Score the rows of a piece."""
         model = self.model
-        X, flat, weight = model._rows_that_count(piece.X, piece.y, piece.weight)
+        X, flat, weight = model._rows_that_count(*piece[:3]).triple
         if self.held_out is not None:
             rest = self.held_out(X)
             if not rest.any():

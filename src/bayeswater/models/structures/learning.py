@@ -8,6 +8,7 @@ import numpy as np
 from bayeswater.data.interval_names import cuts_named
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.learning.structural_em import judge_of
+from bayeswater.models.columns.settings import ColumnSettings
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.finding import find_graph
@@ -157,10 +158,11 @@ def score_structure(
     >>> round(score_structure("a -> b", frame, "loglik"), 4)
     -4.1589
     """
-    table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph))
+    dag = read_graph(graph)
+    table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph), nodes=dag.names)
     require_rows(table)
     require_complete(table)
-    dag = ordered(read_graph(graph), table.names, "graph")
+    dag = ordered(dag, table.names, "graph")
     families = Families(table.codes, table.n_states, as_score(score), table.weight)
     nodes = {name: families.of(node, own) for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))}
     too_large = next((name for name, value in nodes.items() if value == -np.inf), None)
@@ -177,15 +179,15 @@ def description_length(graph: Any, data: Any, score: Any = "bic", **settings: An
     return -float(score_structure(graph, data, score, **settings))
 
 
-def _bins(graph: Any) -> dict[str, tuple[float, ...]]:
+def _bins(graph: Any) -> dict[str, ColumnSettings]:
     """Cuts of the numbers, by name, of a graph that knows them: those it was learned with, or that its states name."""
     if isinstance(graph, LearnedStructure):
-        found = {column.name: column.cuts for column in graph.table.plan.used}
-    elif isinstance(graph, BayesianNetwork) and graph.has_tables:
+        binned = graph.table.plan.of_families("binned")
+        return {column.name: ColumnSettings("binned", cuts=column.cuts, dtype=column.dtype) for column in binned}
+    if isinstance(graph, BayesianNetwork) and graph.has_tables:
         found = {variable.name: cuts_named(variable.states) for variable in graph.variables}
-    else:
-        found = {}
-    return {name: cuts for name, cuts in found.items() if cuts is not None}
+        return {name: ColumnSettings("binned", cuts=cuts) for name, cuts in found.items() if cuts is not None}
+    return {}
 
 
 def ordered(dag: Dag, names: Sequence[str], what: str) -> Dag:

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.column_plan import AUTO, IGNORED, NUMERIC, ColumnPlan
+from bayeswater.data.counted_rows import CountedRows
+from bayeswater.data.dates import is_date
 from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.frames import Alongside, held, is_frame, library_of, require_own_names
-from bayeswater.data.known_codes import holds_numbers
-from bayeswater.data.labels import checked_labels, encode_labels
+from bayeswater.data.known_codes import holds_numbers, holds_texts
+from bayeswater.data.labels import encode_labels
 from bayeswater.data.number_table import bin_labels
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
-from bayeswater.models.mixed.column_settings import ColumnSettings, column_settings
-from bayeswater.models.mixed.parts.part import Settings
+from bayeswater.models.columns.settings import ColumnSettings, Settings, column_settings
 from bayeswater.models.network.rows import rows_as_frame
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
 from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows
@@ -50,7 +50,8 @@ class StateTable:
         columns: Mapping[Any, Any] | None = None,
         sample_weight: Any = None,
         *,
-        bins: Mapping[str, Sequence[float]] | None = None,
+        bins: Mapping[str, ColumnSettings] | None = None,
+        nodes: Sequence[str] = (),
     ) -> "StateTable":
         """Read a frame, or a source into memory.
 
@@ -60,19 +61,23 @@ class StateTable:
         discretize : how numbers are put into bins; see `Discretizer`
         columns : what is known of columns, as in `NaiveBayes`
         sample_weight : (n_rows,)
-        bins : cuts of columns that numbers go into, unless `columns` says how
+        bins : cuts that numbers of columns go into, unless `columns` says how
+        nodes : columns that are variables: their texts are states, of however many words; a date is its days alone
+            where its weekday and month are no nodes
         """
         data = _named(data)
         n_rows = read_columns(data, "learn_structure").n_rows
-        no_class = checked_labels(np.zeros(n_rows, dtype=np.int64))
-        data, kept, weight = without_zero_rows(data, no_class, checked_weight(sample_weight, n_rows))
-        raw = read_columns(data, "learn_structure")
-        settings = Settings("learn_structure", given=_cut_so(raw, bins or {}) | column_settings(columns))
-        plan = plan_discrete(raw, encode_labels(kept), weight, settings, discretize)
-        _require_cuts_without_classes(plan, settings, discretize)
-        table = code_columns(raw, plan, None, settings, learning=True)
+        rows = CountedRows.of(data, np.zeros(n_rows, dtype=np.int64), sample_weight, "learn_structure")  # of one class
+        with rows.named():
+            raw = read_columns(rows.X, "learn_structure")
+            told = column_settings(columns)
+            known = _cut_so(raw, bins or {}) | _of_states(raw, nodes) | _of_days(raw, nodes, told)
+            settings = Settings("learn_structure", given=known | told)
+            plan = plan_discrete(raw, encode_labels(rows.y), rows.weight, settings, discretize)
+            _require_cuts_without_classes(plan, settings, discretize)
+            table = code_columns(raw, plan, None, settings, learning=True)
         warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
-        return cls(plan, variables_of(table.coded.schema, plan), codes_of(table), weight, library_of(data))
+        return cls(plan, variables_of(table.coded.schema, plan), codes_of(table), rows.weight, library_of(data))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -125,13 +130,30 @@ def _require_cuts_without_classes(plan: ColumnPlan, settings: Settings, discreti
         )
 
 
-def _cut_so(raw: RawTable, bins: Mapping[str, Sequence[float]]) -> dict[str, ColumnSettings]:
-    """Cut columns of numbers as is known of them."""
+def _cut_so(raw: RawTable, bins: Mapping[str, ColumnSettings]) -> dict[str, ColumnSettings]:
+    """Cut columns of numbers as is known of them, and those of dates and times if their type is known, too."""
+    from pyarrow.types import is_temporal
+
+    kinds = {name: raw.arrow(name, 0).type for name in bins if name in raw.columns}
     return {
-        name: ColumnSettings(family="binned", cuts=tuple(cuts))
-        for name, cuts in bins.items()
-        if name in raw.columns and holds_numbers(raw.arrow(name, 0).type)
+        name: bins[name]
+        for name, kind in kinds.items()
+        if holds_numbers(kind) or (is_temporal(kind) and bins[name].dtype is not None)
     }
+
+
+def _of_states(raw: RawTable, nodes: Sequence[str]) -> dict[str, ColumnSettings]:
+    """Take texts for states in columns that are nodes."""
+    texts = (name for name in nodes if name in raw.columns and holds_texts(raw.arrow(name, 0).type))
+    return {name: ColumnSettings(family="categorical") for name in texts}
+
+
+def _of_days(raw: RawTable, nodes: Sequence[str], told: Mapping[str, ColumnSettings]) -> dict[str, ColumnSettings]:
+    """Leave out weekday and month of a date that is a node where they are none."""
+    dates = [name for name in nodes if name in raw.columns and is_date(raw.arrow(name, 0).type)]
+    spread = (name for name in dates if name not in told or told[name].family in (None, AUTO, *NUMERIC))
+    parts = (f"{name} ({part})" for name in spread for part in ("weekday", "month"))
+    return {part: ColumnSettings(family=IGNORED) for part in parts if part not in nodes}
 
 
 def _named(data: Any) -> Any:

@@ -1,7 +1,7 @@
 """Columns of states: categories and flags by their labels, and numbers in bins."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,9 @@ from bayeswater.estimate.smoothing import best_alphas
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.smoothing_without import SmoothingWithout
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.mixed.parts.number_part import NumberPart
-from bayeswater.models.mixed.parts.part import Part, Settings
+from bayeswater.models.mixed.parts.part import Part
 from bayeswater.models.settings import report_unseen
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
@@ -75,22 +76,26 @@ class StatePart(Part):
             f"the prior of column {column.name!r} is {prior!r}; of a {column.family} column it is a Dirichlet or a Beta"
         )
 
-    def state_labels(self, sums: CategoryCounts, j: int) -> list[Any]:
+    def state_labels(self, sums: CategoryCounts, j: int) -> Sequence[Any]:
         """Name the states of a column."""
-        return list(sums.schema[j].labels.tolist())
+        return sums.schema[j].states
+
+    def distributions(self, columns: CategoryColumns) -> Iterator[tuple[str, Sequence[Any], Array]]:
+        """Name each column, its states, missing among them where that is one, and P(state | class) of all."""
+        sums, probability = columns.counts, np.exp(columns.log_probability())
+        for j, column in enumerate(self.columns):
+            states, first, last = self.state_labels(sums, j), sums.start[j], sums.start[j + 1]
+            if columns.missing_is_state:
+                yield column.name, [*states, None], probability[first:last]
+            else:
+                yield column.name, states, probability[first : last - 1]
 
     def tables(self, sums: CategoryCounts, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """Give P(state | class) of each column."""
-        log_probability = self.read(sums, settings).log_probability()
-        tail = 0 if settings.missing == "state" else 1
-        result = {}
-        for j, column in enumerate(self.columns):
-            rows = slice(sums.start[j], sums.start[j + 1] - tail)
-            states = [*self.state_labels(sums, j), *([None] if not tail else [])]
-            result[column.name] = {column.name: states} | {
-                f"P({column.name} | {label})": np.exp(log_probability[rows, k]) for k, label in enumerate(classes)
-            }
-        return result
+        return {
+            name: {name: list(states)} | {f"P({name} | {label})": share[:, k] for k, label in enumerate(classes)}
+            for name, states, share in self.distributions(self.read(sums, settings))
+        }
 
     def n_parameters(self, sums: CategoryCounts) -> int:
         """S - 1 for each class and column."""
@@ -155,9 +160,9 @@ class BinPart(StatePart, NumberPart):
         numbers = self.numbers(raw, settings)
         return binned(numbers, [_cuts(column) for column in self.columns], self.names)
 
-    def state_labels(self, sums: CategoryCounts, j: int) -> list[Any]:
+    def state_labels(self, sums: CategoryCounts, j: int) -> Sequence[Any]:
         """Name the bins by their limits."""
-        return list(bin_labels(self.columns[j]))
+        return bin_labels(self.columns[j])
 
     def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Draw numbers evenly between the least and the largest value of their bins.

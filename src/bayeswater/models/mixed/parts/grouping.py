@@ -8,9 +8,10 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.raw_table import RawTable
 from bayeswater.inference.mixed import ColumnTerms
+from bayeswater.models.columns.settings import Settings
 from bayeswater.models.mixed.parts.category_part import BinPart, CategoryPart
 from bayeswater.models.mixed.parts.number_part import NormalPart, PoissonPart, UndecidedPart
-from bayeswater.models.mixed.parts.part import Part, Settings
+from bayeswater.models.mixed.parts.part import Part
 from bayeswater.models.mixed.parts.word_part import WordPart
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.typing import Array

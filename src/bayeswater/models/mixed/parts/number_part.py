@@ -18,7 +18,8 @@ from bayeswater.inference.mixed import ColumnTerms
 from bayeswater.inference.normal_columns import NormalColumns
 from bayeswater.inference.poisson_columns import PoissonColumns
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.mixed.parts.part import Part, Settings
+from bayeswater.models.columns.settings import Settings
+from bayeswater.models.mixed.parts.part import Part
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.number_profile import NumberProfile

@@ -1,8 +1,8 @@
 """`Part`: some columns of a plan that are read, counted and scored together."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,35 +11,9 @@ from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import RawTable
 from bayeswater.inference.mixed import ColumnTerms
-from bayeswater.models.mixed.column_settings import NOTHING, ColumnSettings
+from bayeswater.models.columns.settings import Settings
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Parameters of the model that its parts need; `given` is what the user says about columns.
-
-    `as_found` says that categories may be coded in the order of their dictionary: `count` sorts them. Who hands the
-    codes to sums of another kind needs them sorted.
-    """
-
-    model: str
-    alpha: Any = "auto"
-    variance_floor: float = 0.01
-    missing: str = "ignore"
-    unseen: str = "ignore"
-    given: Mapping[str, ColumnSettings] = field(default_factory=dict)
-    as_found: bool = False
-
-    def of(self, column: Column) -> ColumnSettings:
-        """What is said about one column."""
-        return self.given.get(column.name, NOTHING)
-
-    def alpha_of(self, column: Column) -> Any:
-        """Smoothing of one column: "auto" or a number."""
-        own = self.of(column).alpha
-        return self.alpha if own is None else own
 
 
 @dataclass(frozen=True)

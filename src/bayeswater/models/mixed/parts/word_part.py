@@ -18,7 +18,8 @@ from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
 from bayeswater.estimate.text import idf
 from bayeswater.inference.feature_columns import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.word_columns import WordColumns
-from bayeswater.models.mixed.parts.part import Part, Settings
+from bayeswater.models.columns.settings import Settings
+from bayeswater.models.mixed.parts.part import Part
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array

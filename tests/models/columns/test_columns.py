@@ -18,7 +18,7 @@ from bayeswater import BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseG
 from bayeswater.data.column_plan import FAMILIES, Column, ColumnPlan
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import DataError, ParameterError, SchemaError
-from bayeswater.models.mixed.column_settings import settings_like
+from bayeswater.models.columns.settings import settings_like
 
 N = 40
 Y = np.array(["a", "b"] * (N // 2))

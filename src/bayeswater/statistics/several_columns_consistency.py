@@ -1,16 +1,58 @@
-"""Counts of families that came from elsewhere: in order, each cell once, and in agreement with each other.
+"""Counts of several columns that came from elsewhere, against those of fewer: whatever meets a state adds up to it.
 
-A column is a member of its own family and of those of its children: in all of them it has the same counts.
+Pairs add up to the counts of single columns, triples to those of pairs. Families are in order, each cell once; a column
+is a member of its own family and of those of its children, and has the same counts in all of them.
 """
+
+from itertools import combinations
 
 import numpy as np
 
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.category_counts import offsets
 from bayeswater.kernels.configurations import number_configurations
+from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
+from bayeswater.kernels.triple_counts import n_triple_cells
 from bayeswater.statistics.family import Family
 from bayeswater.statistics.family_counts import FamilyCounts, checked_parents
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.typing import Array
+
+
+def require_pairs(counts: PairCounts, slack: float) -> None:
+    """Refuse counts of pairs that no rows can have; those of the single columns are sound."""
+    shape = n_pair_cells(counts.n_states), counts.n_classes
+    if counts.pairs.shape != shape or counts.pairs.dtype != counts.table.dtype:
+        raise StatisticsError(
+            f"pairs has shape {counts.pairs.shape} of {counts.pairs.dtype}, and not {shape} of {counts.table.dtype}"
+        )
+    for i in range(1, len(counts.schema)):
+        cells = counts.pairs[rows_of_column(i, counts.n_states)]  # (S_i + 1, slots of the columns before, n_classes)
+        own, before = counts.table[counts.start[i] : counts.start[i + 1]], counts.table[: counts.start[i]]
+        met = np.add.reduceat(cells, counts.start[:i], axis=1)  # (S_i + 1, n_before, n_classes)
+        if (np.abs(met - own[:, None]) > slack).any() or (np.abs(cells.sum(axis=0) - before) > slack).any():
+            raise StatisticsError(
+                f"the pairs of column {counts.schema[i].name!r} with those before it do not add up to the counts of "
+                "the columns"
+            )
+
+
+def require_triples(counts: TripleCounts, slack: float) -> None:
+    """Refuse counts of triples that no rows can have; those of the pairs are sound."""
+    shape = n_triple_cells(counts.n_states), counts.n_classes
+    if counts.triples.shape != shape or counts.triples.dtype != counts.pairs.dtype:
+        raise StatisticsError(
+            f"triples has shape {counts.triples.shape} of {counts.triples.dtype}, and not {shape} of "
+            f"{counts.pairs.dtype}"
+        )
+    for columns in combinations(range(len(counts.schema)), 3):
+        cells = counts.of_triple(*columns)
+        for place in range(3):
+            pair = [column for column in columns if column != columns[place]]
+            if (np.abs(cells.sum(axis=place) - counts.of_pair(*pair)) > slack).any():
+                names = [counts.schema[column].name for column in columns]
+                raise StatisticsError(f"the triples of columns {names} do not add up to the counts of their pairs")
 
 
 def require_families(counts: FamilyCounts, class_count: Array, slack: float) -> None:

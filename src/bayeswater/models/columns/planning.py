@@ -1,7 +1,7 @@
 """The plan of a mixed table: each column gets a family from what the user says, or else from its type and values.
 
 Numbers stay "auto" and strings of words stay "text" until the rows have been summed: then evidence and leave-one-out
-choose between the families (see `settling`).
+choose between the families (`models.mixed.settling_numbers`, `settling_text`).
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,16 @@ from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.mixed.column_settings import NOTHING, ColumnSettings
+from bayeswater.models.columns.settings import NOTHING, ColumnSettings
+
+NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
+"""Why a column is left out of which pieces judge differently."""
+
+Late = Mapping[str, tuple[Column, ...]]
+"""Columns that were empty in the first rows, and how pieces that have values there read them."""
+
+FEW_VALUES = 12
+"""Different whole numbers up to which a column holds states, where it must: months, grades, numbers of doors."""
 
 FAMILY_OF = {
     "category": "categorical",
@@ -63,18 +72,29 @@ def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: st
 
 def replan_open(
     plan: ColumnPlan, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str
-) -> tuple[ColumnPlan, tuple[Column, ...]]:
-    """Plan the columns that were empty so far by rows that may have values there; give those that are read from now on.
+) -> tuple[ColumnPlan, Late]:
+    """Plan the columns that were empty so far by rows that may have values there; give those that have one.
 
     The plan that was made stays as it is in all other columns.
     """
-    found = {column.source: _planned(column.source, raw, given, numeric) for column in plan.open}
-    arrived = {source: columns for source, columns in found.items() if columns[0].why != NO_VALUE}
-    if not arrived:
-        return plan, ()
-    columns = [new for column in plan for new in arrived.get(column.source, [column])]
+    found = {column.source: tuple(_planned(column.source, raw, given, numeric)) for column in plan.open}
+    late = {source: columns for source, columns in found.items() if columns[0].why != NO_VALUE}
+    if not late:
+        return plan, late
+    columns = [new for column in plan for new in late.get(column.source, (column,))]
     require_own_names(column.name for column in columns)
-    return ColumnPlan(tuple(columns)), tuple(c for new in arrived.values() for c in new if c.family != IGNORED)
+    return ColumnPlan(tuple(columns)), late
+
+
+def agreed(mine: tuple[Column, ...] | None, theirs: tuple[Column, ...] | None) -> tuple[Column, ...]:
+    """Say how a column is read of which two sums, or one, have values."""
+    found = mine or theirs
+    assert found is not None
+    if mine is None or theirs is None or mine == theirs:
+        return found
+    if {column.family for column in (*mine, *theirs)} == {AUTO, BITS}:
+        return mine if mine[0].family == AUTO else theirs
+    return (Column(found[0].source, found[0].source, IGNORED, NOT_AGREED, None, found[0].dtype),)
 
 
 def _planned(
@@ -110,7 +130,7 @@ def _planned(
     if kind.kind == "number" or family in NUMERIC:
         family = _number(said, family)
     if kind.hint and said.family is None:
-        how = "left out" if family == IGNORED else f"read as {family}"
+        how = "left out" if family == IGNORED else "read as numbers" if family == AUTO else f"read as {family}"
         warn_user(f"column {name!r} is {how}: {kind.why}, but {kind.hint}", BayesWarning)
         why = f"{why}; {kind.hint}"
     elif kind.kind == "identifier" and family == IGNORED and said.family is None:

@@ -1,13 +1,13 @@
-"""What a user says about columns: ``columns={name: family or settings}``."""
+"""What a user says about columns, ``columns={name: family or settings}``, and by which settings a table is read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, FAMILIES, IGNORED, NUMBER, TEXT, ColumnPlan
+from bayeswater.data.column_plan import AUTO, FAMILIES, IGNORED, NUMBER, TEXT, Column, ColumnPlan
 from bayeswater.data.matrix import column_name
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import ParameterError
@@ -39,10 +39,43 @@ class ColumnSettings:
     dtype: str | None = None
 
 
-NAMES = tuple(field.name for field in fields(ColumnSettings) if field.name != "dtype")
+NAMES = tuple(one.name for one in fields(ColumnSettings) if one.name != "dtype")
 """What a user can say."""
 
 NOTHING = ColumnSettings()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of a model by which it reads a table; `given` is what the user says about columns.
+
+    `alpha` and `variance_floor` are for those who estimate column by column. `as_found` says that categories may be
+    coded in the order of their dictionary: `count` sorts them. Who hands the codes to sums of another kind needs them
+    sorted.
+    """
+
+    model: str
+    alpha: Any = "auto"
+    variance_floor: float = 0.01
+    missing: str = "ignore"
+    unseen: str = "ignore"
+    given: Mapping[str, ColumnSettings] = field(default_factory=dict)
+    as_found: bool = False
+
+    @classmethod
+    def of_model(cls, model: Any) -> "Settings":
+        """Take the parameters `columns`, `missing` and `unseen` of a model."""
+        given = column_settings(model.columns)
+        return cls(type(model).__name__, missing=model.missing, unseen=model.unseen, given=given)
+
+    def of(self, column: Column) -> ColumnSettings:
+        """What is said about one column."""
+        return self.given.get(column.name, NOTHING)
+
+    def alpha_of(self, column: Column) -> Any:
+        """Smoothing of one column: "auto" or a number."""
+        own = self.of(column).alpha
+        return self.alpha if own is None else own
 
 
 def column_settings(columns: Any) -> dict[str, ColumnSettings]:

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from bayeswater import NaiveBayes
-from bayeswater.models.mixed import counting, open_columns
-from bayeswater.models.mixed.settling import WordReport
+from bayeswater.models.mixed import open_columns, settling_text
+from bayeswater.models.mixed.settling_text import WordReport
 
 TEXT = {"t": "text"}
 
@@ -35,7 +35,7 @@ def read_as(texts: list[str], labels: list[str], **settings) -> tuple[str, str]:
 
 
 def test_rows_that_are_sorted_by_class_are_judged_on_all_classes(monkeypatch):
-    monkeypatch.setattr(counting, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(settling_text, "COMPARED_ROWS", 60)
     texts, labels = notes(300)
     order = np.argsort(labels, kind="stable")
     seen = {}
@@ -51,7 +51,7 @@ def test_rows_that_are_sorted_by_class_are_judged_on_all_classes(monkeypatch):
 
 
 def test_it_is_said_on_how_many_rows_the_readings_were_compared(monkeypatch):
-    monkeypatch.setattr(counting, "COMPARED_ROWS", 50)
+    monkeypatch.setattr(settling_text, "COMPARED_ROWS", 50)
     assert "; leave-one-out of 50 rows: multinomial " in read_as(*notes(120))[1]
     assert "; leave-one-out of 30 rows: multinomial " in read_as(*notes(30))[1]
 

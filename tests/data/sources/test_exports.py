@@ -1,0 +1,117 @@
+"""Files as other programs export them: read where they tell what they are, else refused with a way out."""
+
+import codecs
+
+import pyarrow as pa
+import pytest
+
+from bayeswater.data.sources import delimited
+from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.source import TypesWidened
+from bayeswater.errors import DataError, SchemaError
+
+TABLE = "name\tzahl\r\nKöln\t1\r\n北京\t2\r\n"
+
+
+def read(path, **options):
+    return [row for table in open_source(str(path), **options).batches() for row in table.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+        (codecs.BOM_UTF8, "utf-8"),
+    ],
+)
+def test_a_mark_at_the_beginning_tells_the_encoding(tmp_path, mark, encoding):
+    path = tmp_path / "unicode.csv"
+    path.write_bytes(mark + TABLE.encode(encoding))
+    assert read(path) == [{"name": "Köln", "zahl": 1}, {"name": "北京", "zahl": 2}]
+
+
+def test_an_encoding_that_is_named_holds_whatever_the_first_bytes_are(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("ÿþ,b\n1,2\n".encode("latin-1"))  # the bytes of a mark of UTF-16
+    assert read(path, encoding="latin-1") == [{"ÿþ": 1, "b": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2,\n", "has 3 cells and not 2: '1,2,'; take the ',' off its end, or add one to the end of the header"),
+        ("a,b\n1,2,3\n", "has 3 cells and not 2: '1,2,3'; take out the lines above it if it is the header; else quote"),
+        ("# from 2023\na,b\n1,2\n", "row 2 .* has 2 cells and not 1: 'a,b'; take out the lines above it if it is the"),
+        ("sep=;\na;b;c\n1;2;3\n", "row 2 .* has 3 cells and not 2: 'a;b;c'; take out the lines above it if it is the"),
+        ("a,b\n" + 30 * "1,2\n" + "1,2,3\n", "row 32 .* has 3 cells and not 2: '1,2,3'; quote cells that hold ','"),
+        ("a,b\n1\n", "has 1 cell and not 2: '1'; quote cells that hold ','"),
+    ],
+)
+def test_a_row_of_another_length_is_refused_with_the_way_out_of_its_kind(tmp_path, text, message):
+    path = tmp_path / "ragged.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read(path, delimiter=";" if "sep" in text else ",")
+
+
+def test_a_character_between_cells_that_is_not_recognised_is_asked_for(tmp_path):
+    path = tmp_path / "bars.csv"
+    path.write_text("age|income\n1|2\n")
+    with pytest.raises(SchemaError, match=r"no column 'age', but one column 'age\|income'; name the character between"):
+        open_source(str(path)).require_column("age")
+    assert read(path, delimiter="|") == [{"age": 1, "income": 2}]
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "way_out"),
+    [
+        ("26,9", ".", r"read the file with decimal=','$"),
+        ("-26.9", ",", r"read the file without decimal=','$"),
+        ("26,9,1", ".", r"correct the cell, or name what stands for missing with .*missing=\['26,9,1'\]\)$"),
+    ],
+)
+def test_a_number_with_the_other_decimal_sign_is_refused_with_the_option_that_reads_it(
+    tmp_path, cell, decimal, way_out
+):
+    path = tmp_path / "numbers.csv"
+    path.write_text(f"a;b\n{cell};x\n")
+    with pytest.raises(DataError, match=rf"column 'a' holds '{cell}', which is no double; {way_out}"):
+        read(path, types={"a": pa.float64()}, decimal=decimal)
+
+
+def test_one_word_for_missing_cells_is_a_word_and_not_its_letters(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("a\nno\nn\no\n")
+    assert [row["a"] for row in read(path, missing="no")] == [None, "n", "o"]
+
+
+LONG = ["12345678901234567890", "12345678901234567891"]  # two numbers, and one float64
+
+
+@pytest.mark.parametrize("before", [[], ["7"] * 40])
+@pytest.mark.parametrize("blanks", ["{}", " {} "])
+@pytest.mark.parametrize("between", [",", "\t"])
+def test_whole_numbers_that_a_float_cannot_tell_apart_stay_as_they_are_written(
+    tmp_path, monkeypatch, before, blanks, between
+):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 64)  # so that some come far behind the first rows
+    path = tmp_path / "codes.csv"
+    cells = [*before, *LONG]
+    path.write_text("".join(f"{a}{between}{blanks.format(b)}\n" for a, b in [("x", "code"), *((1, c) for c in cells)]))
+    source = open_source(str(path))
+    if before:
+        with pytest.raises(TypesWidened):
+            list(source.batches())
+    assert [row["code"] for table in source.batches() for row in table.to_pylist()] == cells
+
+
+@pytest.mark.parametrize(
+    "cells", [["100000000000000000000", "200000000000000000000"], [*LONG, "1.5"], ["1e30", "2"], ["9" * 20, "5"]]
+)
+def test_large_numbers_that_a_float_holds_or_that_are_measured_are_numbers(tmp_path, cells):
+    path = tmp_path / "numbers.csv"
+    path.write_text("\n".join(["a", *cells]) + "\n")
+    assert [row["a"] for row in read(path)] == [float(cell) for cell in cells]
