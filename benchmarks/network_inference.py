@@ -50,6 +50,7 @@ N_ROWS = 10_000
 SINGLE_QUERIES = 20
 SEVEN_DIGITS = 2e-7
 N_PATTERNS = 5
+N_COLD = 5
 AT_MOST_COLD, AT_MOST_CACHED = 4.0, 0.3
 NUMBA = "numba itself"
 PYAGRUM_ROWS, PGMPY_ROWS = 25, 1
@@ -196,16 +197,21 @@ def network_queries(folder: Path = FOLDER, names: Any = ("asia", *PROTOTYPE)) ->
 def network_compile_times(folder: Path = FOLDER) -> Iterator[dict[str, Any]]:
     """Seconds that first calls take over later ones in one process, with an empty cache of compiled code and a full.
 
-    The calls are those of users, and need all loops of inference; what numba takes to start is told apart.
+    The calls are those of users, and need all loops of inference; what numba takes to start is told apart. Medians of
+    a few turns, each in two processes of its own.
     """
-    if not all((folder / f"{name}.bif").exists() for name in ("alarm", "andes", "insurance")):
+    if not all((folder / f"{name}.bif").exists() for name in ("alarm", "andes")):
         return
-    with tempfile.TemporaryDirectory() as empty:
-        environment = os.environ | {"NUMBA_CACHE_DIR": empty}
-        arguments = ("benchmarks.network_inference", "--first-calls", str(folder))
-        runs = [in_fresh_process(*arguments, env=environment) for _ in range(2)]
+    arguments = ("benchmarks.network_inference", "--first-calls", str(folder))
+    turns: dict[str, list[list[float]]] = {}
+    for _ in range(N_COLD):
+        with tempfile.TemporaryDirectory() as empty:
+            environment = os.environ | {"NUMBA_CACHE_DIR": empty}
+            cold, cached = (in_fresh_process(*arguments, env=environment) for _ in range(2))
+        for call in cold:
+            turns.setdefault(call, []).append([*cold[call], *cached[call]])
     columns = ("cold s", "cold s, wall", "from cache s", "from cache s, wall")
-    lines = {call: [seconds for run in runs for seconds in run[call]] for call in runs[0]}
+    lines = {call: [median(column) for column in zip(*some, strict=True)] for call, some in turns.items()}
     for call, seconds in lines.items():
         yield {"first call": call} | dict(zip(columns, seconds, strict=True))
     together = [sum(column) for column in zip(*(lines[call] for call in lines if call != NUMBA), strict=True)]
@@ -219,28 +225,35 @@ def network_compile_times(folder: Path = FOLDER) -> Iterator[dict[str, Any]]:
 
 
 def first_calls(folder: Path) -> dict[str, tuple[float, float]]:
-    """Seconds of the processor, and of the clock, that each first call takes over the faster of two later ones."""
-    cases = {name: Case(folder / f"{name}.bif") for name in ("alarm", "andes", "insurance")}
+    """Seconds of the processor, and of the clock, that each first call takes over the faster of two later ones.
 
-    def all_posteriors(name: str, rows: Any) -> Callable[[], Any]:
-        network = cases[name].network
-        return partial(network.posteriors, rows_as_frame(rows.T, network.variables))
+    Each is made on a network that has answered nothing yet: a network keeps the trees that it has made.
+    """
 
-    calls: dict[str, Callable[[], Any]] = {
-        "alarm, any pattern": all_posteriors("alarm", cases["alarm"].rows(N_ROWS)),
-        "andes, any pattern": all_posteriors("andes", cases["andes"].rows(N_ROWS // 100)),
-        "alarm, Gibbs sampling": partial(
-            cases["alarm"].network.query, "LVFAILURE", {"BP": "LOW"}, method="gibbs", standard_error=0.01
-        ),
-        "insurance, 750 patterns": all_posteriors("insurance", _rows_of_patterns(cases["insurance"], 750, 100)),
+    def on_fresh_networks(name: str, ask: Callable[[BayesianNetwork], Any]) -> list[Callable[[], Any]]:
+        return [partial(ask, Case(folder / f"{name}.bif").network) for _ in range(3)]
+
+    def all_posteriors(name: str, rows: Callable[[Case], Any]) -> list[Callable[[], Any]]:
+        case = Case(folder / f"{name}.bif")
+        frame = rows_as_frame(rows(case).T, case.network.variables)
+        return on_fresh_networks(name, lambda network: network.posteriors(frame))
+
+    def sample(network: BayesianNetwork) -> Any:
+        return network.query("LVFAILURE", {"BP": "LOW"}, method="gibbs", standard_error=0.01)
+
+    calls = {
+        "alarm, any pattern": all_posteriors("alarm", lambda case: case.rows(N_ROWS)),
+        "andes, any pattern": all_posteriors("andes", lambda case: case.rows(N_ROWS // 100)),
+        "alarm, Gibbs sampling": on_fresh_networks("alarm", sample),
+        "andes, a dozen patterns": all_posteriors("andes", lambda case: _rows_of_patterns(case, 12, 100)),
     }
     begin = process_time(), perf_counter()
     compiled(lambda x: x)(1)
     found = {NUMBA: (process_time() - begin[0], perf_counter() - begin[1])}
     with threads(1):
-        for name, call in calls.items():
+        for name, thrice in calls.items():
             times = []
-            for _ in range(3):
+            for call in thrice:
                 begin = process_time(), perf_counter()
                 call()
                 times.append((process_time() - begin[0], perf_counter() - begin[1]))

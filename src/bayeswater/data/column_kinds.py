@@ -182,7 +182,7 @@ def _number_rows(numbers: Array) -> bool:
     """Say whether each number is the one before and one: the index that a frame wrote beside its rows."""
     if len(numbers) < IDENTIFIED:
         return False
-    return all(bool((np.diff(some) == 1).all()) for some in (numbers[:SHOWN], numbers))
+    return all(bool((some[1:] == some[:-1] + 1).all()) for some in (numbers[:SHOWN], numbers))
 
 
 def _numbers_of_rows(name: str) -> str:

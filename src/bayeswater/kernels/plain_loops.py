@@ -1,8 +1,9 @@
 """The passes of numba that a plain loop needs, and no others.
 
 A plain loop has numbers, elements and shapes of arrays, ``for``, ``while`` and ``if``. Numba also looks for array
-expressions, closures and functions to be put in place, each in a pass over the whole loop: a tenth of the time that it
-takes to compile.
+expressions, closures and functions to be put in place, each in a pass over the whole loop, and gives every assignment a
+variable of its own, which LLVM does again: together a fifth of the time that it takes to compile. So a variable of a
+plain loop has one type, whatever is assigned to it.
 
 This module imports numba, and is itself imported when a plain loop is first called.
 """
@@ -15,14 +16,12 @@ from numba.core.typed_passes import (
     NativeLowering,
     NoPythonBackend,
     NopythonTypeInference,
-    PreLowerStripPhis,
 )
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
     GenericRewrites,
     IRProcessing,
-    ReconstructSSA,
     RewriteSemanticConstants,
     TranslateByteCode,
 )
@@ -34,9 +33,7 @@ PASSES = (
     RewriteSemanticConstants,
     DeadBranchPrune,
     GenericRewrites,
-    ReconstructSSA,
     NopythonTypeInference,
-    PreLowerStripPhis,
     IRLegalization,
     AnnotateTypes,
     NativeLowering,
