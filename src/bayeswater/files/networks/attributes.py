@@ -4,7 +4,7 @@ import re
 
 from bayeswater.files.networks.document import Property
 from bayeswater.files.networks.names import is_identifier
-from bayeswater.files.networks.tokens import Tokens, is_name, is_string, quoted, unquoted
+from bayeswater.files.networks.tokens import Tokens, is_name, quoted, unquoted
 
 PLAIN = re.compile(r"-?\d+(\.\d+)?|\((-?\d+(\.\d+)?( -?\d+(\.\d+)?)*)?\)")
 """Values that are written without quotes: numbers, and lists of them."""
@@ -14,14 +14,15 @@ def read_value(tokens: Tokens) -> str:
     """Step over a value and its semicolon."""
     start = tokens.at
     stop = tokens.find(";", start)
+    if stop == start + 1 and is_name(tokens.words[start]):  # as most are
+        tokens.at = stop + 1
+        return unquoted(tokens.words[start])
     words = tokens.words[start:stop]
     for place, word in enumerate(words, start):
         if word not in ("(", ")") and not is_name(word):
             tokens.at = place
             raise tokens.expected("';'")
     tokens.at = stop + 1
-    if len(words) == 1 and is_string(words[0]):
-        return unquoted(words[0])
     return " ".join(words).replace("( ", "(").replace(" )", ")")
 
 
