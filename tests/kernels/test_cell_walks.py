@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from bayeswater.kernels.cell_walks import Runs, Walks
+from bayeswater.kernels.cell_walks import Walks
+from bayeswater.kernels.runs import Runs
 
 CARDS = np.array([2, 3, 2])
 MEMBERS = np.array([[0, 0], [1, 0], [2, 0], [1, 1], [0, 3], [2, 1]])  # a scope of all three, and two arrays

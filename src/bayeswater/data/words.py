@@ -15,11 +15,12 @@ and told apart by Arrow (dictionary encoding). So Python lowers every distinct r
 import re
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
 import numpy as np
 
+from bayeswater.kernels.runs import starts_of
 from bayeswater.kernels.word_runs import LETTER, MARK, N_CODES, word_runs
 from bayeswater.typing import Array
 
@@ -71,7 +72,7 @@ def find_words(texts: "pa.LargeStringArray", *, use_loop: bool) -> "tuple[pa.Dic
         numbers = which[run]
     else:
         length = start[run + 1] - start[run]
-        before = _starts(length)  # words of all rows that stand before each run
+        before = starts_of(length)  # words of all rows that stand before each run
         numbers = which[np.arange(before[-1]) + np.repeat(start[run] - before[:-1], length)]
         last = np.cumsum(per_row)
         per_row = before[last] - before[last - per_row]
@@ -110,8 +111,8 @@ def _words_of_runs(runs: list[str]) -> tuple[list[str], Array, Array]:
     words = [pieces[i] for i in plain] + grams
     piece = np.concatenate([plain, unspaced[stretch]])  # that each word comes from
     which = np.concatenate([np.arange(len(plain)), len(plain) + number])
-    start_of_piece = _starts(np.bincount(piece, minlength=len(pieces)))
-    return words, which[np.argsort(piece, kind="stable")], start_of_piece[_starts([len(found) for found in cut])]
+    start_of_piece = starts_of(np.bincount(piece, minlength=len(pieces)))
+    return words, which[np.argsort(piece, kind="stable")], start_of_piece[starts_of([len(found) for found in cut])]
 
 
 def _characters_and_pairs(stretches: list[str]) -> tuple[list[str], Array, Array]:
@@ -128,11 +129,6 @@ def _characters_and_pairs(stretches: list[str]) -> tuple[list[str], Array, Array
     first, second = distinct >> CODE_BITS, distinct & ((1 << CODE_BITS) - 1)
     grams = [(chr(a) if a else "") + chr(b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     return grams, number, np.concatenate([stretch, stretch[:-1][within]])
-
-
-def _starts(lengths: Any) -> Array:
-    """Where parts of these lengths begin when they stand one after the other, and last the end of all."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled_plainly
+from bayeswater.kernels.runs import Runs
 from bayeswater.typing import Array
 
 VARIABLE, STRIDE = range(2)
@@ -21,26 +22,6 @@ VARIABLE, STRIDE = range(2)
 
 ORIGIN, SCOPE, SCOPE_END, ARRAY, ARRAY_END, PRODUCT, KEPT, KEPT_END = range(8)
 """Columns of `Walks.lines`. A walk that writes a map has no `PRODUCT`."""
-
-
-class Runs(NamedTuple):
-    """Places from `begin` to `end` of some array, for each of many."""
-
-    begin: Array
-    end: Array
-
-    @classmethod
-    def between(cls, starts: Array) -> "Runs":
-        """Take what lies between one start and the next."""
-        return cls(starts[:-1], starts[1:])
-
-    def of(self, which: Array) -> "Runs":
-        """Take some of them."""
-        return Runs(self.begin[which], self.end[which])
-
-    def moved(self, by: int) -> "Runs":
-        """Move all of them on."""
-        return Runs(self.begin + by, self.end + by)
 
 
 class Walks(NamedTuple):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.cell_walks import STRIDE, VARIABLE, Runs, Walks
+from bayeswater.kernels.cell_walks import STRIDE, VARIABLE, Walks
 from bayeswater.kernels.clique_places import (
     BOTH,
     CHILD,
@@ -37,6 +37,7 @@ from bayeswater.kernels.clique_places import (
     place,
 )
 from bayeswater.kernels.clique_tree import CliqueTree
+from bayeswater.kernels.runs import Runs, starts_of
 from bayeswater.typing import Array
 
 DENSE_SHARE = 0.9
@@ -66,7 +67,7 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
     """Place the families in the cliques, multiply the constant ones and write the maps."""
     places = place(tree, cards, families, roles)
     n_cells, n_own = tree.n_states.astype(np.int64), tree.n_own.astype(np.int64)
-    first_cell, own = _starts(n_cells), _starts(n_own)
+    first_cell, own = starts_of(n_cells), starts_of(n_own)
     arrays = _Arrays.of(tree, cards, families, roles)
     n_jobs = np.diff(places.first_job).reshape(-1, N_KINDS)
     clique, kind = np.divmod(np.repeat(np.arange(n_jobs.size), n_jobs.ravel()), N_KINDS)
@@ -80,14 +81,15 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
     is_kept, n_kept = _kept(base, first_cell)
     of_state = np.repeat(np.arange(len(n_own)), n_own)
     first_of_state = first_cell[of_state] + (np.arange(own[-1]) - own[of_state]) * (n_cells // n_own)[of_state]
-    block = _starts(is_kept)[np.append(first_of_state, first_cell[-1])]
+    block = starts_of(is_kept)[np.append(first_of_state, first_cell[-1])]
     kept = np.flatnonzero(is_kept)
     kept -= np.repeat(first_cell[:-1], n_kept)
 
-    message = np.concatenate([own[:-1], places.leaf_of, places.leaf_of, places.variable_leaf])
+    no_message = np.full(len(cards), -1)  # tables are multiplied, and send none
+    message = np.concatenate([own[:-1], no_message, places.leaf_of, places.variable_leaf])
     walks = arrays.walks(array[item], scope.of(item), message[array[item]], longest)
-    maps = walks.maps(kept, Runs.between(_starts(n_kept)).of(clique[item]), use_loop=use_loop)
-    first_item = _starts(n_jobs[:, FAMILY_LEAF:].ravel())
+    maps = walks.maps(kept, Runs.between(starts_of(n_kept)).of(clique[item]), use_loop=use_loop)
+    first_item = starts_of(n_jobs[:, FAMILY_LEAF:].ravel())
     of_run = np.array([FAMILY_LEAF, BOTH, MARGINAL, N_KINDS]) - FAMILY_LEAF
     run = first_item[(N_KINDS - FAMILY_LEAF) * np.arange(len(n_own))[:, None] + of_run]
 
@@ -97,7 +99,7 @@ def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles
         block,
         base[is_kept],
         run,
-        _starts(n_kept[clique[item]])[:-1],
+        starts_of(n_kept[clique[item]])[:-1],
         maps,
         places.variable_leaf,
         places.leaf,
@@ -159,13 +161,6 @@ def _gather(arrays: _Arrays, families: Families, places: Places, *, use_loop: bo
     walks = arrays.walks(array, arrays.run.of(array), 0, int(width.max(initial=1)))
     everything = Runs(np.zeros_like(width), width)
     return walks.maps(np.arange(walks.longest), everything, use_loop=use_loop) + np.repeat(first, width)
-
-
-def _starts(sizes: Array) -> Array:
-    """Where each of some runs, end to end, begins, and where the last one ends."""
-    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
 
 
 def _packed_strides(several: Iterable[Runs], cards: Array) -> list[int]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.kernels.clique_places import Families
+from bayeswater.kernels.runs import starts_of
 from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
 
@@ -93,10 +94,10 @@ class Factors:
         for indicator in indicators:
             indicator[-1] = 1.0
         arrays = [*self.tables, *indicators]
-        starts = _starts([array.size for array in arrays])
+        starts = starts_of([array.size for array in arrays])
         where = dict(zip(kinds, starts[self.n_variables :].tolist(), strict=False))
         return Families(
-            _starts([len(scope) for scope in scopes]),
+            starts_of([len(scope) for scope in scopes]),
             np.array([v for scope in scopes for v in scope], dtype=np.int64),
             np.array([stride for some in strides for stride in some], dtype=np.int64),
             starts[: self.n_variables],
@@ -186,7 +187,3 @@ def _strides(cards: Sequence[int]) -> list[int]:
         strides.append(stride)
         stride *= card
     return strides[::-1]
-
-
-def _starts(sizes: Sequence[int]) -> Array:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
