@@ -379,7 +379,17 @@ def test_numbers_of_rows_are_hinted_at(first, dtype):
 
 
 @pytest.mark.parametrize(
-    "cells", [range(19), [*range(30), 29], range(30, 0, -1), range(0, 60, 2), [*range(2000), 0], [None, *range(30)]]
+    "cells",
+    [
+        range(19),
+        [*range(30), 29],
+        range(30, 0, -1),
+        range(0, 60, 2),
+        [*range(2000), 0],
+        [None, *range(30)],
+        [np.inf] * 30,
+        [1e17] * 30,
+    ],
 )
 def test_other_numbers_are_not_taken_for_numbers_of_rows(cells):
     assert kind_of("x", pa.chunked_array([list(cells)]), declared=False).hint == ""

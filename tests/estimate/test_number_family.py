@@ -250,13 +250,39 @@ def test_what_float64_cannot_square_is_never_nan(scale, family):
 
 
 def test_a_few_whole_numbers_are_states_and_no_density():
-    # 845 ones and 155 twos: a log-normal curve, which is no share of rows, would pass the best share there is.
-    x, y = np.array([1.0] * 845 + [2.0] * 155), np.arange(1000) % 2
+    # 845 ones, 100 twos and 55 threes: a log-normal curve, which is no share of rows, would pass the best share.
+    x, y = np.repeat([1.0, 2.0, 3.0], [845, 100, 55]), np.arange(1000) % 2
     choice = choose_family(profile_of(x, y), 0)
     assert choice.family == "binned"
-    assert choice.cuts == (1.5,)
+    assert choice.cuts == (1.5, 2.5)
     assert "log-normal not eligible (few values)" in choice.why
     assert choose_family(profile_of(x, y), 0, families=("gaussian",)).family == "gaussian"  # as told
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.48, 1.0), (0.5, 1.0), (-1, 1), (1, 2), (0, 1e300), (1.0, np.nextafter(1.0, 2))]
+)
+@pytest.mark.parametrize(("n_low", "n_high"), [(2, 1), (1, 9), (326, 10), (500, 500)])
+def test_two_values_are_a_pair_of_states_whatever_they_are(low, high, n_low, n_high):
+    choice = chosen(np.repeat([low, high], [n_low, n_high]), np.arange(n_low + n_high) % 2)
+    assert choice.family == "binned", choice.why
+    assert len(choice.cuts) == 1
+    assert low < choice.cuts[0] <= high
+    assert "Gaussian not eligible (two values)" in choice.why
+    assert chosen(np.repeat([low, high], [n_low, n_high]), families=("gaussian",)).family == "gaussian"  # as told
+
+
+def test_two_numbers_that_have_come_once_may_be_any():
+    assert chosen(np.array([5.1, 4.9])).family == "gaussian"
+
+
+def test_no_density_is_chosen_where_most_rows_have_one_value():
+    x = np.append(np.full(301, 0.5), np.exp(np.random.default_rng(3).normal(size=299)))
+    choice = chosen(x, np.arange(600) % 2)
+    assert choice.family == "binned"
+    assert "log-normal not eligible (one value in most rows)" in choice.why
+    assert "one value" not in chosen(x[2:], np.arange(598) % 2).why
+    assert chosen(np.array([0.5, 0.5, 0.5, 2.5, 4.5])).family in ("gaussian", "lognormal")  # too few rows for bins
 
 
 def test_whole_numbers_are_as_normal_far_from_zero_as_near_it():

@@ -180,7 +180,7 @@ def _of_numbers(numbers: Array, unit: str | None = None) -> ColumnKind:
 
 def _number_rows(numbers: Array) -> bool:
     """Say whether each number is the one before and one: the index that a frame wrote beside its rows."""
-    if len(numbers) < IDENTIFIED:
+    if len(numbers) < IDENTIFIED or not numbers[0] < numbers[-1]:  # infinity is the one before and one, too
         return False
     return all(bool((some[1:] == some[:-1] + 1).all()) for some in (numbers[:SHOWN], numbers))
 

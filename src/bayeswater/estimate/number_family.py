@@ -2,6 +2,9 @@
 
 Each family answers with its evidence, a function of the sums (see `family_evidence`). Before looking, no family is
 preferred; after it, a family further down the list must have said more than it could have by chance (`TIE`).
+
+A density has no value twice. So none is a candidate where one value is that of most rows, and a column of two values is
+a pair of states: bins, cut between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +15,7 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.family_evidence import BIN_COUNTS, ColumnEvidence
 from bayeswater.statistics.number_profile import NumberProfile
+from bayeswater.statistics.occupied import Occupied
 
 NAMES = {"gaussian": "Gaussian", "lognormal": "log-normal", "poisson": "Poisson", "binned": "bins"}
 """Families and how they are called, the simplest first."""
@@ -46,13 +50,15 @@ def choose_family(
     column = ColumnEvidence.of(profile, j)
     bin_counts = (n_bins,) if n_bins else column.bin_counts
     refused = {family: reason for family in families if (reason := column.why_not(family)) is not None}
+    if "binned" in families and _is_pair(column.occupied):
+        bin_counts = bin_counts or (2,)
+        refused = {family: "two values" for family in families if family != "binned"}
     if not bin_counts and [*families] == ["binned"]:
         bin_counts = BIN_COUNTS[:1]  # as told, though they are few rows for it
     elif not bin_counts and "binned" in families:
         refused["binned"] = "too few rows"
-    different = len(column.occupied.first) if column.occupied.is_whole and column.occupied.are_values else 0
-    if "binned" in families and 2 <= different <= min(FEW_VALUES, column.n.sum() / ROWS_A_VALUE):
-        refused |= {family: "few values" for family in DENSITIES if family in families and family not in refused}
+    if "binned" in families and bin_counts and (reason := _why_no_density(column.occupied)) is not None:
+        refused |= {family: reason for family in DENSITIES if family in families and family not in refused}
     allowed = [family for family in NAMES if family in families and family not in refused]
     if not allowed:
         reasons = ", ".join(f"not {NAMES[family]} ({reason})" for family, reason in refused.items())
@@ -71,6 +77,21 @@ def choose_family(
     n = float(column.n.sum())
     why = _in_words(best, {family: value / n for family, value in evidence.items()}, refused, names)
     return FamilyChoice(best, why, cuts if best == "binned" else None, evidence)
+
+
+def _is_pair(occupied: Occupied) -> bool:
+    """Say whether there are but two values, of which one has come again: states, whole numbers or not."""
+    return len(occupied.first) == 2 and occupied.are_values and bool(occupied.weight.max() > 1)
+
+
+def _why_no_density(occupied: Occupied) -> str | None:
+    """Say why values are none of a density, which has no value twice: a few numbers are states, and so is a spike."""
+    n, different = float(occupied.weight.sum()), len(occupied.first)
+    if occupied.is_whole and occupied.are_values and 2 <= different <= min(FEW_VALUES, n / ROWS_A_VALUE):
+        return "few values"
+    most = int(occupied.weight.argmax()) if different > 1 else 0
+    is_spike = different > 1 and 2 * occupied.weight[most] > n and occupied.first[most] == occupied.last[most]
+    return "one value in most rows" if is_spike else None
 
 
 def _in_words(best: str, per_row: Mapping[str, float], refused: Mapping[str, str], names: Mapping[str, str]) -> str:
