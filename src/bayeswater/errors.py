@@ -81,6 +81,10 @@ class NetworkFileWarning(BayesWarning):
     """What was changed in reading a network file, or left out in writing it."""
 
 
+class RoundedTableWarning(NetworkFileWarning):
+    """Rows of a network file that sum to one but for the digits they are written with, and were put right."""
+
+
 class NormalisedTableWarning(BayesWarning):
     """Rows of probability tables whose sums had drifted from one, and which were divided by them."""
 

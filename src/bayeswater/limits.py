@@ -23,6 +23,9 @@ JSON_DEPTH = 32
 NETWORK_FILE_BYTES = 2**30
 """Largest network file that is read."""
 
+NETWORK_UNPACKED_BYTES = 2**28
+"""Largest network that is read from a compressed file: what a few KiB can ask for must be less than what is sent."""
+
 NETWORK_EXPANDED_BYTES = 2**27
 """Largest sum of all tables of a network file that it does not write out, but has us make: a file of a few lines can
 ask for 2**60 rows."""

@@ -1,6 +1,7 @@
 """The verbs about networks: query, dsep, sample, convert, and inspect of a network."""
 
 import csv
+import gzip
 import io
 import json
 import weakref
@@ -366,6 +367,40 @@ def test_convert_tells_what_was_normalised(run, net, tmp_path):
     net.write_text(text.replace("0.05, 0.95", "0.05, 0.9500001", 1))
     answer = run("convert", net, tmp_path / "b.net")
     assert answer.code == 0 and "normalised" in answer.err
+
+
+def test_the_digits_of_a_file_are_told_where_the_file_is_looked_at_and_not_at_each_use(run, net, tmp_path):
+    net.write_text(net.read_text().replace("0.05, 0.95", "0.05, 0.9500001", 1))
+    assert run("query", net, "P(lung)").err == ""
+    assert run("dsep", net, "asia ; smoke").err == ""
+    again = tmp_path / "again.bif"
+    again.write_text(net.read_text())
+    assert "normalised; the largest difference is 1e-07" in run("inspect", again).err
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        ("query", ["P(lung)"]),
+        ("dsep", ["asia ; smoke"]),
+        ("sample", ["-n", "1"]),
+        ("inspect", []),
+        ("convert", ["out.xdsl.gz"]),
+        ("compare-structures", ["asia.bif"]),
+        ("score", ["rows.csv"]),
+    ],
+)
+def test_every_verb_that_reads_a_network_takes_a_tolerance_and_compressed_files(
+    run, net, verb, more, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    run("sample", net, "-n", "5", "-o", "rows.csv")
+    packed = tmp_path / "asia.bif.gz"
+    packed.write_bytes(gzip.compress(net.read_text().replace("0.05, 0.95", "0.05, 0.945", 1).encode()))
+    answer = run(verb, packed, *more)
+    assert answer.code == 0 and "asia.bif.gz: 1 rows of 1 tables" in answer.err
+    answer = run(verb, packed, *more, "--tolerance", "0.001")
+    assert answer.code == 1 and "asia.bif.gz:" in answer.err and "; a larger --tolerance lets it pass" in answer.err
 
 
 def test_one_of_a_kind_is_told_as_one(run, tmp_path):

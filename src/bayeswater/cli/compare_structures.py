@@ -4,6 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from bayeswater.cli.networks import Tolerance
 from bayeswater.cli.options import AsJson
 
 
@@ -12,16 +13,18 @@ def compare_structures(
     second: Annotated[str, Parameter(help="Network file of the same variables.")],
     /,
     *,
+    tolerance: Tolerance = None,
     as_json: AsJson = False,
 ) -> None:
     """Say in which arcs two networks differ, and how far apart they are."""
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.structures import graph_of
     from bayeswater.cli.tables import plain_table
-    from bayeswater.cli.words import findings
+    from bayeswater.cli.words import findings, warnings_told_once
     from bayeswater.structure.equivalence import is_equivalent, structural_hamming_distance
 
-    one, other = graph_of(first), graph_of(second)
+    with warnings_told_once():
+        one, other = graph_of(first, tolerance), graph_of(second, tolerance)
     distance = structural_hamming_distance(one, other)
     plain = structural_hamming_distance(one, other, of_classes=False)
     mine, theirs = set(one.edges()), set(other.edges())

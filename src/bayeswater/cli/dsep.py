@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.networks import NetworkFile, node_named, read_network
+from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network
 from bayeswater.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ def dsep(
     question: Annotated[str, Parameter(help='Both sides and what is given, as "A, B ; C | D, E".')],
     /,
     *,
+    tolerance: Tolerance = None,
     as_json: AsJson = False,
 ) -> None:
     """Say whether two sets of variables are d-separated by a third; if not, show a trail by which they depend."""
@@ -23,7 +24,7 @@ def dsep(
     from bayeswater.cli.words import warnings_told_once
 
     with warnings_told_once():
-        net = read_network(network)
+        net = read_network(network, tolerance)
     asked = read_independence(question)
     parts = (asked.left, asked.right, asked.given)
     left, right, given = ([net.names[node_named(net, word, question)] for word in part] for part in parts)

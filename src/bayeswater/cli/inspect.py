@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from bayeswater.cli.networks import Tolerance, read_network
 from bayeswater.cli.options import AsJson
 
 
@@ -14,6 +15,7 @@ def inspect(
     *,
     column: list[str] | None = None,
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 20,
+    tolerance: Tolerance = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what a model has learned: classes, columns and their tables; of a network its variables and its size.
@@ -27,14 +29,13 @@ def inspect(
     """
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.inspect_network import inspect_network
-    from bayeswater.cli.networks import read_network
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.files import is_network_file
     from bayeswater.models.persistence import load
 
-    with warnings_told_once():
-        classifier = read_network(model) if is_network_file(model) else load(model)
+    with warnings_told_once(of_rounding=True):
+        classifier = read_network(model, tolerance) if is_network_file(model) else load(model)
     if isinstance(classifier, BayesianNetwork):
         inspect_network(classifier, model, column or [], rows, as_json=as_json)
         return

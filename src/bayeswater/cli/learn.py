@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayeswater.cli.networks import Tolerance
 from bayeswater.cli.options import AsJson, DataFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 
@@ -15,7 +16,10 @@ def learn(
     *data: DataFile,
     output: Annotated[
         Path,
-        Parameter(name=["--output", "-o"], help="Network file: .bif, .xml, .xdsl, .net, .dsc, .uai or .bayes."),
+        Parameter(
+            name=["--output", "-o"],
+            help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes.",
+        ),
     ],
     score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
@@ -33,6 +37,7 @@ def learn(
         str, Parameter(help="Bins of numbers: equal_frequency, equal_width, rounding, pkid or fixed_frequency.")
     ] = "equal_frequency",
     incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
+    tolerance: Tolerance = None,
     as_json: AsJson = False,
     reading: Reading = AS_USUAL,
 ) -> None:
@@ -50,7 +55,7 @@ def learn(
                 table,
                 score if sample_size is None else (score, sample_size),
                 method,
-                start=None if start is None else graph_of(start),
+                start=None if start is None else graph_of(start, tolerance),
                 required="; ".join(require or ()) or None,
                 forbidden="; ".join(forbid or ()) or None,
                 tiers=None if tiers is None else read_tiers(tiers),

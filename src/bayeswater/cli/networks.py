@@ -19,17 +19,25 @@ if TYPE_CHECKING:
     from bayeswater.models.network.bayesian_network import BayesianNetwork
 
 NetworkFile = Annotated[
-    str, Parameter(help="Network: .bif, .xml, .xdsl, .net, .dsc, .uai, or .bayes, also of a classifier that is one.")
+    str,
+    Parameter(
+        help="Network: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz behind it, or .bayes, also of a "
+        "classifier that is one."
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    Parameter(help="By how much rows of a network file may differ from one; by default 0.01, any sum in .net."),
 ]
 
 
-def read_network(path: str) -> "BayesianNetwork":
+def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork":
     """Read a network file, or the file of a classifier whose joint distribution is a network."""
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.files import MODEL_SUFFIX
 
     if Path(path).suffix.lower() != MODEL_SUFFIX:
-        return BayesianNetwork.read(path)
+        return BayesianNetwork.read(path, tolerance=tolerance)
     from bayeswater.models.persistence import load
 
     model = load(path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.networks import NetworkFile, node_named, read_network, state_named
+from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network, state_named
 from bayeswater.cli.options import AsJson
 from bayeswater.cli.reading import AS_USUAL, Reading
 from bayeswater.cli.writing import OutputFormat
@@ -31,6 +31,7 @@ def query(
     time_limit: Annotated[float, Parameter(help="Seconds after which sampling ends.")] = 10.0,
     seed: Annotated[int, Parameter(help="Seed of sampling.")] = 0,
     states: Annotated[int, Parameter(help="How many lines to show.", validator=Number(gte=1))] = 40,
+    tolerance: Tolerance = None,
     as_json: AsJson = False,
     evidence: Annotated[
         list[str] | None,
@@ -66,7 +67,7 @@ def query(
             + (", and not both; every file of rows has its own --evidence" if question is not None else "")
         )
     with warnings_told_once():
-        net = read_network(network)
+        net = read_network(network, tolerance)
         if question is not None:
             settings: dict[str, Any] = {
                 "method": method,

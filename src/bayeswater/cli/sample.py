@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.networks import NetworkFile, read_network
+from bayeswater.cli.networks import NetworkFile, Tolerance, read_network
 from bayeswater.cli.writing import OutputFormat
 
 
@@ -20,6 +20,7 @@ def sample(
     ] = None,
     output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0), help="The same seed draws the same rows.")] = 0,
+    tolerance: Tolerance = None,
 ) -> None:
     """Draw rows from a network, in memory only some of them at a time."""
     import sys
@@ -29,7 +30,7 @@ def sample(
     from bayeswater.cli.writing import writer
 
     with warnings_told_once():
-        net = read_network(network)
+        net = read_network(network, tolerance)
     to_screen = output is None and sys.stdout.isatty()
     with writer(output, output_format) as out:
         for table in counted(net.sample_batches(n, random_state=seed), "drawing", n, quiet=to_screen):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from bayeswater.cli.networks import Tolerance
 from bayeswater.cli.options import AsJson, DataFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 
@@ -14,6 +15,7 @@ def score(
     *data: DataFile,
     score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
+    tolerance: Tolerance = None,
     as_json: AsJson = False,
     reading: Reading = AS_USUAL,
 ) -> None:
@@ -25,9 +27,9 @@ def score(
     from bayeswater.models.structures.learning import score_structure
 
     with warnings_told_once():
-        graph = graph_of(network)
+        graph = graph_of(network, tolerance)
         table = read_table(reading, list(data), "scoring a structure", wanted=graph.names)
-        table = with_states_of(network, table)
+        table = with_states_of(network, table, tolerance)
         nodes = score_structure(graph, table, score if sample_size is None else (score, sample_size), per_node=True)
     total = sum(nodes.values())
     if as_json:

@@ -32,14 +32,14 @@ def read_table(
     return table
 
 
-def graph_of(path: str | os.PathLike[str]) -> "Dag":
+def graph_of(path: str | os.PathLike[str], tolerance: float | None) -> "Dag":
     """Read the graph of a network file."""
     from bayeswater.models.network.bayesian_network import BayesianNetwork
 
-    return BayesianNetwork.read(path).dag
+    return BayesianNetwork.read(path, tolerance=tolerance).dag
 
 
-def with_states_of(path: str, table: "pa.Table") -> "pa.Table":
+def with_states_of(path: str, table: "pa.Table", tolerance: float | None) -> "pa.Table":
     """Declare the states that a network file gives, so that those no row has count among the parameters."""
     import numpy as np
     import pyarrow as pa
@@ -48,7 +48,7 @@ def with_states_of(path: str, table: "pa.Table") -> "pa.Table":
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.rows import label_column
 
-    network = BayesianNetwork.read(path)
+    network = BayesianNetwork.read(path, tolerance=tolerance)
     for place, name in enumerate(table.column_names):
         variable = network.variables[network.dag.position[name]]
         states = list(network.states(name))

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bayeswater.cli.standard_output import named_in_errors
-from bayeswater.errors import BayesWarning
+from bayeswater.errors import BayesWarning, RoundedTableWarning
 
 WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_PYTHON = re.compile(rf"(column|type)s=\{{({WORD}): '(\w+)'\}}")
@@ -23,6 +23,7 @@ LOCAL_ROWS = re.compile(
 OPTIONS = {
     "columns={...}": "--column age=binned",
     ", or name those to read with bayeswater.local_rows(source, columns=[...])": "",
+    "a larger tolerance=": "a larger --tolerance",
     "decimal=','": "--decimal ,",
     "take unseen='ignore' for": "take --unseen ignore for",
 }
@@ -105,8 +106,11 @@ def _option_of_reading(found: re.Match[str]) -> str:
 
 
 @contextmanager
-def warnings_told_once() -> Iterator[None]:
-    """Say each warning of the library once, however many batches bring it up; numbers in it may differ."""
+def warnings_told_once(*, of_rounding: bool = False) -> Iterator[None]:
+    """Say each warning of the library once, however many batches bring it up; numbers in it may differ.
+
+    That a network file is written with few digits is said on request alone: all commands on it would say it again.
+    """
     show_as_usual = warnings.showwarning
     told: Counter[tuple[type[Warning], str]] = Counter()
 
@@ -121,6 +125,8 @@ def warnings_told_once() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", BayesWarning)
+        if not of_rounding:
+            warnings.simplefilter("ignore", RoundedTableWarning)
         warnings.showwarning = tell
         yield
     repeated = sum(n - 1 for n in told.values())

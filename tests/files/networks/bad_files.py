@@ -83,7 +83,32 @@ XDSL = """\
 </nodes></smile>
 """
 
-GOOD = {"BIF": BIF, "NET": NET, "DSC": DSC, "UAI": UAI, "XMLBIF": XMLBIF, "XDSL": XDSL}
+DSL = """\
+net n
+{
+ node a
+  {
+   TYPE = CPT;
+   HEADER = { ID = a; NAME = "a"; };
+   PARENTS = ();
+   DEFINITION =
+    {
+     NAMESTATES = (yes, no);
+     PROBABILITIES = (0.2, 0.8);
+    };
+  };
+ node b
+  {
+   TYPE = CPT;
+   PARENTS = (a);
+   DEFINITION = { NAMESTATES = (x, y, z);
+     PROBABILITIES = (0.1, 0.2, 0.7,
+     0.3, 0.3, 0.4); };
+  };
+};
+"""
+
+GOOD = {"BIF": BIF, "NET": NET, "DSC": DSC, "UAI": UAI, "XMLBIF": XMLBIF, "XDSL": XDSL, "DSL": DSL}
 
 
 @dataclass(frozen=True)
@@ -188,14 +213,20 @@ BAD = [
     Bad("NET", "b | a", "b | c", "7:16", "variable 'c' is not declared"),
     Bad("NET", "  data = (0.2 0.8);\n", "", "4:12", "the potential of 'a' has no data"),
     Bad("NET", "(0.2 0.8)", "(0.2)", "5:15", "needs 2 numbers, and 1 are given"),
-    Bad("NET", "(0.2 0.8)", "(0.2 0.9)", "5:11", "sums to 1.1"),
+    Bad(
+        "NET",
+        "(0.2 0.8)",
+        "(0 0)",
+        "5:11",
+        "sums to 0.0; probabilities have to sum to one, and that is no distribution",
+    ),
     Bad("NET", "(0.2 0.8)", "((0.2 0.8))", "5:11", "expected a number, found '('"),
     Bad("NET", "(0.2 0.8)", "(0.2 0.8", "5:18", "expected ')', found ';'"),
     Bad("NET", "(0.2 0.8)", "0.2 0.8", "5:10", "expected '(', found '0.2'"),
     Bad("NET", "(0.2 0.8)", "(0.2 normal)", "5:15", "has 'normal' where a number has to stand"),
     Bad("NET", "0.7)\n          (0.3", "0.7\n          0.3)(", "9:11", "expected ')', found '0.3'"),
     Bad("NET", "(0.3 0.3 0.4)", "(0.3 0.3 -0.4)", "9:20", "probability -0.4, which is negative"),
-    Bad("NET", "(0.3 0.3 0.4)", "(0.3 0.3 0.3)", "9:12", "a row of the table of 'b' sums to 0.8999999999999999"),
+    Bad("NET", "(0.3 0.3 0.4)", "(1e308 1e308 0)", "9:12", "a row of the table of 'b' sums to inf"),
     Bad("NET", "data = (0.2", "model_data = (0.2", "5:3", "expected 'data' or '}', found 'model_data'"),
     Bad("NET", "potential (a) {", "potential (a | b) {", "4:12", "variable 'a' depends on itself: 'a' <- 'b' <- 'a'"),
     Bad("NET", "0.4));\n}\n", "0.4));\n} }", "10:3", "expected 'node', found '}'"),
@@ -227,7 +258,12 @@ BAD = [
     Bad("UAI", "0.3 0.4\n", "0.3\n", "10:1", "expected 6 numbers of the table of 'x1', found the end of the file"),
     Bad("UAI", "0.3 0.4\n", "0.3 -0.4\n", "9:11", "which is negative"),
     Bad("UAI", "0.4\n", "0.4 7\n", "9:15", "expected the end of the file, found '7'"),
-    Bad("XMLBIF", "<BIF ", '<!DOCTYPE BIF [<!ENTITY x "y">]><BIF ', "2:1", "a document type definition is not read"),
+    Bad("XMLBIF", "<BIF ", '<!DOCTYPE BIF [<!ENTITY x "y">]><BIF ', "2:16", "the entity 'x' is not read"),
+    Bad("XMLBIF", "<BIF ", '<!DOCTYPE BIF [<!ENTITY % x "y">]><BIF ', "2:16", "the entity 'x' is not read"),
+    Bad("XMLBIF", "<BIF ", '<!DOCTYPE BIF [<!ENTITY x SYSTEM "/etc/passwd">]><BIF ', "2:16", "the entity 'x'"),
+    Bad("XMLBIF", "<BIF ", '<!DOCTYPE BIF SYSTEM "bif.dtd"><BIF ', "2:1", "the document type is in another file"),
+    Bad("XMLBIF", "<BIF ", '<!DOCTYPE BIF PUBLIC "-//X" "http://x/y"><BIF ', "2:1", "is in another file, and none is"),
+    Bad("XMLBIF", "yes<", "&yes;<", "3:48", "undefined entity"),
     Bad("XMLBIF", ">n<", ">&x;<", "2:35", "no well-formed XML: undefined entity"),
     Bad("XMLBIF", "</NETWORK></BIF>", "</NETWORK>", "10:1", "no well-formed XML: no element found"),
     Bad("XMLBIF", "</BIF>\n", "</BIF>junk", "9:17", "no well-formed XML: junk after document element"),
@@ -244,7 +280,7 @@ BAD = [
     Bad("XMLBIF", "0.3 0.3 0.4", "0.3 <!-- é --> -0.3 1", "8:23", "which is negative"),
     Bad("XMLBIF", "0.3 0.3 0.4", "0.3 &#48;&#46;3 0.4 1", "8:28", "needs 6 numbers, and 7 are given"),
     Bad("XMLBIF", "<FOR>a</FOR>", "<FOR>a</FOR><FOR>b</FOR>", "5:25", "<DEFINITION> has a second <FOR>"),
-    Bad("XDSL", "<smile", "<!DOCTYPE smile><smile", "2:1", "delete <!DOCTYPE ...>"),
+    Bad("XDSL", "<smile", '<!DOCTYPE smile SYSTEM "x"><smile', "2:1", "delete <!DOCTYPE ...>"),
     Bad("XDSL", '<cpt id="b">', '<cpt id="a">', "4:1", "declared a second time"),
     Bad("XDSL", '<cpt id="b">', "<cpt>", "4:1", "<cpt> has no id"),
     Bad("XDSL", '<state id="no" />', '<state id="yes" />', "3:31", "has the state 'yes' twice"),
@@ -257,4 +293,28 @@ BAD = [
     Bad("XDSL", "0.3 0.3 0.4", "0.3 0.3", "6:15", "needs 6 numbers, and 5 are given"),
     Bad("XDSL", "0.3 0.3 0.4", "0.3 0.3 o.4", "6:16", "has 'o.4' where a number has to stand"),
     Bad("XDSL", "0.3 0.3 0.4", "0.3 0.3 0.5", "6:8", "sums to 1.1"),
+    Bad("DSL", "net n", "network n", "1:1", "expected 'net', found 'network'"),
+    Bad("DSL", "net n", "net", "2:1", "expected the name of the network, found '{'"),
+    Bad("DSL", "node a", "node {", "3:7", "expected the name of a node, found '{'"),
+    Bad("DSL", "TYPE = CPT", "TYPE CPT", "5:9", "expected '=', found 'CPT'"),
+    Bad("DSL", "TYPE = CPT;", "TYPE = MAU;", "5:11", "a node of type 'MAU' is no part of a Bayesian network of tables"),
+    Bad("DSL", "TYPE = CPT;", "", "3:7", "node 'a' has no TYPE; give it"),
+    Bad("DSL", "TYPE = CPT;", "TYPE = CPT; TYPE = CPT;", "5:23", "this is a second TYPE; leave one out"),
+    Bad("DSL", "TYPE = CPT;", "TYPE = CPT", "6:13", "expected ';', found '{'"),
+    Bad("DSL", "PARENTS = ();", "", "3:7", "node 'a' has no PARENTS"),
+    Bad("DSL", "PARENTS = ();", "PARENTS = (;", "7:15", "expected a word, or ')', found ';'"),
+    Bad("DSL", "PARENTS = ();", "PARENTS = a;", "7:14", "expected '(', found 'a'"),
+    Bad("DSL", "PARENTS = (a)", "PARENTS = (c)", "17:15", "variable 'c' is not declared"),
+    Bad("DSL", "PARENTS = (a)", "PARENTS = (b)", "17:15", "'b' is its own parent"),
+    Bad("DSL", "NAMESTATES = (yes, no);", "", "3:7", "node 'a' has no NAMESTATES"),
+    Bad("DSL", "yes, no", "yes, yes", "10:25", "has the state 'yes' twice"),
+    Bad("DSL", "(yes, no)", "()", "3:7", "variable 'a' has no states"),
+    Bad("DSL", "PROBABILITIES = (0.2, 0.8);", "", "3:7", "node 'a' has no PROBABILITIES"),
+    Bad("DSL", "0.2, 0.8", "0.2, x", "11:28", "has 'x' where a number has to stand"),
+    Bad("DSL", "0.2, 0.8", "0.2", "11:26", "needs 2 numbers, and 1 are given"),
+    Bad("DSL", "0.3, 0.3, 0.4", "0.3, 0.3, 0.5", "20:6", "sums to 1.1"),
+    Bad("DSL", "TYPE = CPT;\n   PARENTS", "TYPE = NOISY_MAX;\n   PARENTS", "14:7", "node 'b' has no STRENGTHS"),
+    Bad("DSL", "0.4); };\n  };\n};", "0.4); };", "15:3", "this '{' does not close"),
+    Bad("DSL", "    };\n  };\n node b", "  };\n node b", "22:1", "found the end of the file"),
+    Bad("DSL", "};\n};\n", "};\n}; node", "22:4", "expected the end of the file, found 'node'"),
 ]

@@ -19,7 +19,7 @@ LONGEST = 2.0
 def read_or_refuse(name, content):
     start = process_time()
     try:
-        network = READ[name](content, "fuzz")
+        network = READ[name](content, "fuzz", None)
     except (NetworkFileError, ResourceLimitError) as error:
         assert str(error).startswith("fuzz:")
         network = None
@@ -76,6 +76,14 @@ HUGE = {
     "NET brackets": ("NET", GOOD["NET"].replace("((0.1", "(" * N + "0.1")),
     "NET nested values": ("NET", "net { a = " + "(" * N + ";}"),
     "NET many attributes": ("NET", "net {" + "a = 1;" * (N // 5)),
+    "DSL open braces": ("DSL", "net n {" + " a = {" * N),
+    "DSL entries": ("DSL", "net n {" + " a = 1;" * (N // 5)),
+    "DSL nodes": ("DSL", "net n {" + " node a { TYPE = CPT; };" * (N // 20)),
+    "DSL open quotes": ("DSL", 'net n { a = "' + '\\"' * N),
+    "XMLBIF defaults": (
+        "XMLBIF",
+        f'<!DOCTYPE BIF [<!ATTLIST NAME a CDATA "{"x" * N}">]><BIF><NETWORK>' + "<NAME/>" * 20_000 + "</NETWORK></BIF>",
+    ),
     "DSC colons": ("DSC", "belief network" + ":" * N),
     "UAI many states": ("UAI", f"BAYES {N} " + f"{N} " * N),
     "UAI many tables": ("UAI", f"BAYES {N // 8} " + "1 " * (N // 8) + f"{N // 8} " + "1 0 " * N),

@@ -1,5 +1,6 @@
 """A network written and read back is the same network, in every format, label for label and bit for bit."""
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from tests.files.networks.documents import ASIA, networks
 
 from bayeswater.errors import NetworkFileError
-from bayeswater.files.networks import bif, dsc, formats, hugin_net, uai, xdsl, xmlbif
+from bayeswater.files.networks import bif, dsc, dsl, formats, hugin_net, uai, xdsl, xmlbif
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr
 from bayeswater.files.networks.formats import FORMATS, read_network, write_network
 
@@ -39,12 +40,13 @@ def test_a_network_comes_back_with_every_label_and_every_bit(network):
         assert any("plain tables" in note for note in written.notes) == any(n.kind != "table" for n in network.nodes)
 
 
+@pytest.mark.parametrize("module", [xdsl, dsl], ids=["XDSL", "DSL"])
 @settings(max_examples=100)
 @given(network=networks(kinds=True))
 @example(network=ASIA)
-def test_xdsl_keeps_deterministic_and_noisy_or_nodes_too(network):
-    written = xdsl.write(network)
-    back = xdsl.read(written.text.encode(), "back")
+def test_the_formats_of_genie_keep_deterministic_and_noisy_or_nodes_too(module, network):
+    written = module.write(network)
+    back = module.read(written.text.encode(), "back")
     expected = [
         replace(node, kind="table", noisy_or=None) if node.noisy_or and node.noisy_or.effect == 1 else node
         for node in network.nodes
@@ -99,6 +101,10 @@ def test_files_are_read_and_written_by_their_suffix(one, tmp_path):
         notes = write_network(ASIA, path)
         assert notes == one.write(ASIA).notes
         assert read_network(path) == one.read(path.read_bytes(), str(path))
+        packed = tmp_path / f"asia{suffix}.GZ"
+        assert write_network(ASIA, packed) == notes
+        assert gzip.decompress(packed.read_bytes()) == path.read_bytes()
+        assert read_network(packed) == read_network(path)
 
 
 def test_an_unknown_suffix_is_answered_with_those_that_are_known(tmp_path):
@@ -112,8 +118,32 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path, monkeypatc
     path = tmp_path / "asia.bif"
     write_network(ASIA, path)
     monkeypatch.setattr(formats, "NETWORK_FILE_BYTES", 100)
-    with pytest.raises(NetworkFileError, match="over 0 MiB"):
+    with pytest.raises(NetworkFileError, match="over the limit of 100 bytes"):
         read_network(path)
+
+
+def test_a_compressed_file_is_unpacked_no_further_than_the_limit(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.bif.gz"
+    path.write_bytes(gzip.compress(b" " * 2**20))
+    monkeypatch.setattr(formats, "NETWORK_UNPACKED_BYTES", 2**20)
+    with pytest.raises(NetworkFileError, match=r"bomb\.bif\.gz:1:1048577: expected 'network'"):
+        read_network(path)
+    monkeypatch.setattr(formats, "NETWORK_UNPACKED_BYTES", 2**20 - 1)
+    with pytest.raises(NetworkFileError, match=r"bomb\.bif\.gz holds more than 1024 KiB, the limit of a compressed"):
+        read_network(path)
+
+
+def test_a_damaged_compressed_file_is_refused(tmp_path):
+    path = tmp_path / "asia.bif.gz"
+    write_network(ASIA, path)
+    whole = path.read_bytes()
+    flipped = whole[:40] + bytes([whole[40] ^ 255]) + whole[41:]
+    for content in (whole[:-9], whole[:15], flipped, whole[:-5] + b"12345", b"", b"network asia {}"):
+        path.write_bytes(content)
+        with pytest.raises(
+            NetworkFileError, match=r"asia\.bif\.gz( is no whole gzip file: .*compress it again|:1:1: )"
+        ):
+            read_network(path)
 
 
 def test_documents_are_equal_only_if_all_is():

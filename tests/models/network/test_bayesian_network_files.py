@@ -17,13 +17,14 @@ from bayeswater import (
     NetworkFileWarning,
     NoisyOr,
     ParameterError,
+    RoundedTableWarning,
     load,
     save,
 )
 from bayeswater.files.model_file import read_model_file, write_model_file
 from bayeswater.models.network.files import document_of
 
-FORMATS = ["bif", "xml", "xmlbif", "xdsl", "net", "dsc", "uai"]
+FORMATS = ["bif", "xml", "xmlbif", "xdsl", "dsl", "net", "dsc", "uai", "bif.gz", "xdsl.gz"]
 
 
 def texts(n: int, seed: int) -> BayesianNetwork:
@@ -147,7 +148,34 @@ def test_thirds_of_six_digits_are_a_millionth_off_and_no_more(tmp_path):
     assert network.cpt("a").values.tolist() == [1 / 3] * 3
     (tmp_path / "more.bif").write_text(text % "0.333333, 0.333333, 0.3333329")
     with pytest.raises(NetworkFileError, match=r"sums to 0\.9999989"):
-        BayesianNetwork.read(tmp_path / "more.bif")
+        BayesianNetwork.read(tmp_path / "more.bif", tolerance=1e-6)
+
+
+def test_what_was_changed_in_reading_is_told_once_for_each_file(tmp_path):
+    text = "network n { }\nvariable a { type discrete [ 2 ] { x, y }; }\nprobability ( a ) { table %s; }\n"
+    for name, numbers in (
+        ("rounded.bif", "0.3333333, 0.6666666"),
+        ("off.bif", "0.333, 0.666"),
+        ("two.bif", "0.3, 0.699"),
+    ):
+        (tmp_path / name).write_text(text % numbers)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            networks = [BayesianNetwork.read(tmp_path / name) for _ in range(3)]
+        (warning,) = told
+        assert issubclass(warning.category, RoundedTableWarning) == (name == "rounded.bif")
+        assert str(warning.message).startswith(f"{tmp_path / name}: 1 rows of 1 tables ('a') did not sum to one")
+        assert networks[0] == networks[2]
+        (tmp_path / name).write_text(text % "0.3331, 0.666")  # another file in its place is told of again
+        with pytest.warns(NetworkFileWarning, match=r"the largest difference is 0\.0009"):
+            BayesianNetwork.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("tolerance", [-1e-9, float("nan"), "0.1"])
+def test_a_tolerance_that_is_no_number_from_zero_on_is_refused(tolerance, tmp_path):
+    asia().write(tmp_path / "asia.xdsl")
+    with pytest.raises(ParameterError, match=r"tolerance is .*; give a number from 0 on"):
+        BayesianNetwork.read(tmp_path / "asia.xdsl", tolerance=tolerance)
 
 
 def test_files_that_are_not_there_or_of_no_known_format_are_refused(tmp_path):

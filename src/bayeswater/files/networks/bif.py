@@ -44,14 +44,14 @@ BARE_PROPERTY = re.compile(r'(?!.*/[/*])[A-Za-z][A-Za-z0-9_]* [^\s;"{}](?:[^\r\n
 """What every reader takes for a property as it stands; aGrUM takes none that begins with a quote."""
 
 
-def read(content: str | bytes, path: str) -> NetworkDocument:
+def read(content: str | bytes, path: str, tolerance: float | None = None) -> NetworkDocument:
     """Read a network.
 
     >>> text = "network n {} variable a { type discrete [2] { yes, no }; } probability ( a ) { table 0.2, 0.8; }"
     >>> read(text, "n.bif").nodes[0].table
     array([0.2, 0.8])
     """
-    tokens, checks = opened(content, path, WORDS)
+    tokens, checks = opened(content, path, WORDS, tolerance)
     tokens.expect("network")
     name = tokens.name("the name of the network")
     properties = _network_properties(tokens)

@@ -3,7 +3,8 @@
 - Variables are declared once, with at least one state and no state twice.
 - Every variable has one table, of variables that are declared; no variable depends on itself, over others or directly.
 - Probabilities are finite and not negative. A row that sums to one within `KEPT` stays as it was read. One that does
-  within `NORMALISED` (a file written with six digits) is divided by its sum, once, and noted; any other is refused.
+  within the tolerance (`ROUNDED` unless a user or a format says otherwise) is divided by its sum, once, and noted; any
+  other is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +22,10 @@ from bayeswater.limits import NETWORK_EXPANDED_BYTES, TABLE_AXES
 from bayeswater.typing import Array
 
 KEPT = 1e-12
-NORMALISED = 1e-6 + KEPT  # three times 0.333333 are a millionth off, and a little more in floats
+ROUNDED = 0.01 + KEPT
+"""What numbers of two digits leave: three times 0.33 are a hundredth off, and a little more in floats."""
+SIX_DIGITS = 1e-6 + KEPT
+"""What numbers of six digits leave: noted apart, as hardly worth a word."""
 
 MOST_PARENTS = TABLE_AXES - 1
 """One axis is the variable's own; of binary parents no file could hold as many."""
@@ -68,8 +72,9 @@ class Family:
 class NetworkChecks:
     """The state of one reading: what has been declared and defined so far, and what there is to note."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, tolerance: float | None) -> None:
         self.places = places
+        self.tolerance = ROUNDED if tolerance is None else tolerance
         self.notes: list[str] = []
         self.variables: dict[str, Variable] = {}
         self.families: dict[str, Family] = {}
@@ -160,17 +165,25 @@ class NetworkChecks:
     def table(self, rows: Array, shape: tuple[int, ...], name: str, place_of_row: PlaceOf) -> Array:
         """Make the table of a variable of its rows, each of which has to sum to one."""
         rows = rows.reshape(-1, shape[-1])
-        sums = np.add.reduce(rows, axis=1)
+        with np.errstate(over="ignore"):
+            sums = np.add.reduce(rows, axis=1)
         drift = np.abs(sums - 1.0)
         worst = float(np.maximum.reduce(drift))
         if worst <= KEPT:
             return rows.reshape(shape)
-        if worst > NORMALISED:
-            r = int(np.argmax(drift > NORMALISED))
+        hopeless = (sums == 0) | (sums == np.inf)
+        refused = hopeless | (drift > max(self.tolerance, KEPT))
+        if refused.any():
+            r = int(np.argmax(refused))
+            way_out = (
+                "that is no distribution"
+                if hopeless[r]
+                else f"they are put right if they do within {self.tolerance:g}; a larger tolerance= lets it pass"
+            )
             raise self.places.error(
                 place_of_row(r),
-                f"a row of the table of {name!r} sums to {float(sums[r])!r}; probabilities have to sum to one, and are "
-                f"put right if they do within {NORMALISED:g}",
+                f"a row of the table of {name!r} sums to {float(sums[r])!r}; probabilities have to sum to one, and "
+                f"{way_out}",
             )
         off = drift > KEPT
         self._drift[name] = int(off.sum()), worst
@@ -193,9 +206,12 @@ class NetworkChecks:
     ) -> NetworkDocument:
         """Put the document together, in the order in which the variables were declared."""
         by_name = {node.name: node for node in nodes}
-        notes = [*self.notes, *_drift_note(self._drift)]
         ordered = tuple(by_name[variable] for variable in self.variables)
-        return NetworkDocument(name, ordered, tuple(properties), tuple(notes))
+        worst = max(self._drift, key=lambda name: self._drift[name][1], default=None)
+        note = "" if worst is None else _drift_note(self._drift, worst)
+        if worst is None or self._drift[worst][1] <= SIX_DIGITS:
+            return NetworkDocument(name, ordered, tuple(properties), tuple(self.notes), rounded=note)
+        return NetworkDocument(name, ordered, tuple(properties), (*self.notes, note))
 
 
 def _is_probability(word: str) -> bool:
@@ -245,16 +261,13 @@ def _way_around(cycle: list[str]) -> str:
     return " <- ".join(way if len(way) <= WAY_SHOWN else [*way[: WAY_SHOWN - 2], "...", way[-1]])
 
 
-def _drift_note(drift: dict[str, tuple[int, float]]) -> list[str]:
-    if not drift:
-        return []
+def _drift_note(drift: dict[str, tuple[int, float]], worst: str) -> str:
     n_rows = sum(n for n, _ in drift.values())
-    worst = max(drift, key=lambda name: drift[name][1])
     names = some(list(map(repr, drift)))
-    return [
+    return (
         f"{n_rows} rows of {len(drift)} tables ({names}) did not sum to one and were normalised; the largest "
         f"difference is {drift[worst][1]:.2g}, of {worst!r}"
-    ]
+    )
 
 
 def require_writable(document: NetworkDocument) -> None:

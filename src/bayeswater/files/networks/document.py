@@ -105,12 +105,16 @@ class NodeDocument:
 
 @dataclass(frozen=True)
 class NetworkDocument:
-    """A network: its nodes in the order of the file, and notes that say in words what was changed in reading it."""
+    """A network: its nodes in the order of the file, and notes that say in words what was changed in reading it.
+
+    `rounded` is the note on rows that sum to one but for the digits they are written with, '' if there are none.
+    """
 
     name: str
     nodes: tuple[NodeDocument, ...]
     properties: tuple[Property, ...] = ()
     notes: tuple[str, ...] = ()
+    rounded: str = ""
 
     def topological(self) -> tuple[NodeDocument, ...]:
         """Give the nodes in an order in which parents come first, and that of the file where it may stay."""

@@ -40,14 +40,14 @@ from bayeswater.typing import Array
 WORDS = word_pattern(r"\s,:=", SLASH_COMMENTS, rf'(?:[^\s,:={{}}()\[\];|"/]++|/(?![/*]))++|{STRING}')
 
 
-def read(content: str | bytes, path: str) -> NetworkDocument:
+def read(content: str | bytes, path: str, tolerance: float | None = None) -> NetworkDocument:
     """Read a network.
 
     >>> text = 'belief network "n" node a { type : discrete [2] = { "yes", "no" }; } probability ( a ) { 0.2, 0.8; }'
     >>> read(text, "n.dsc").nodes[0].table
     array([0.2, 0.8])
     """
-    tokens, checks = opened(content, path, WORDS)
+    tokens, checks = opened(content, path, WORDS, tolerance)
     tokens.expect("belief", "network")
     name = tokens.name("the name of the network") if is_string(tokens.word) else ""
     attributes = _attributes(tokens) if tokens.take("properties") else []

@@ -6,12 +6,13 @@
     potential (lung | smoke) { data = ((0.1 0.9) (0.01 0.99)); }
 
 Comments begin with a percent sign. The numbers of a table stand in nested parentheses, one level for each parent, or
-in one pair of them. Names of nodes are identifiers, states are strings.
+in one pair of them. They are a potential: Hugin normalises its rows, whatever they sum to, and so do we unless a
+tolerance is given. Names of nodes are identifiers, states are strings.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from operator import ne
 
 from bayeswater.files.networks.attributes import is_attribute, read_value, written_value
@@ -23,6 +24,7 @@ from bayeswater.files.networks.names import (
     escape_note,
     is_identifier,
     loss_notes,
+    some,
     unescaped,
     written_names,
 )
@@ -53,28 +55,30 @@ class Potential:
     stop: int
 
 
-def read(content: str | bytes, path: str) -> NetworkDocument:
+def read(content: str | bytes, path: str, tolerance: float | None = None) -> NetworkDocument:
     """Read a network.
 
     >>> text = 'net {} node a { states = ("yes" "no"); } potential (a) { data = (0.2 0.8); }'
     >>> read(text, "n.net").nodes[0].table
     array([0.2, 0.8])
     """
-    tokens, checks = opened(content, path, WORDS)
+    tokens, checks = opened(content, path, WORDS, inf if tolerance is None else tolerance)
     tokens.expect("net")
     attributes = _attributes(tokens)
     name_of: Callable[[str], str] = unescaped if (MARK, ESCAPED) in attributes else str
     potentials: list[Potential] = []
+    dropped: dict[str, list[str]] = {}
     while tokens.word:
         place = tokens.at
         if tokens.take("potential"):
-            potentials.append(_potential(tokens, checks, name_of))
+            potentials.append(_potential(tokens, name_of, dropped))
         elif tokens.word in NO_CHANCE and tokens.words[place + 1] != "potential":
             raise tokens.error(place, f"{NO_CHANCE[tokens.word]} is no part of a Bayesian network of tables; remove it")
         else:
             tokens.take("discrete")
             tokens.expect("node")
             checks.declare(_variable(tokens, name_of))
+    checks.notes += [f"{extra!r} of tables was dropped: {some(names)}" for extra, names in dropped.items()]
     shapes = [checks.define(potential.family) for potential in potentials]
     checks.require_whole()
     nodes = []
@@ -126,7 +130,8 @@ def _variable(tokens: Tokens, name_of: Callable[[str], str]) -> Variable:
     return Variable(name, states, place, places, tuple(properties))
 
 
-def _potential(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], str]) -> Potential:
+def _potential(tokens: Tokens, name_of: Callable[[str], str], dropped: dict[str, list[str]]) -> Potential:
+    """Step over a potential; of what is dropped of it, only whose it was."""
     tokens.expect("(")
     place = tokens.at
     name = name_of(tokens.name("the name of a node"))
@@ -146,7 +151,7 @@ def _potential(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], s
             data = first, tokens.find(";", first)
             tokens.at = data[1] + 1
         elif tokens.word in TABLE_EXTRAS:
-            checks.notes.append(f"{tokens.word!r} of the table of {name!r} was dropped")
+            dropped.setdefault(tokens.word, []).append(repr(name))
             _attribute(tokens)
         else:
             raise tokens.expected("'data' or '}'" if data is None else "'}'")

@@ -7,10 +7,12 @@ from bayeswater.files.networks.encoding import decoded
 from bayeswater.files.networks.tokens import Text, Tokens
 
 
-def opened(content: str | bytes, path: str, words: re.Pattern[str]) -> tuple[Tokens, NetworkChecks]:
+def opened(
+    content: str | bytes, path: str, words: re.Pattern[str], tolerance: float | None
+) -> tuple[Tokens, NetworkChecks]:
     """Give the words of a file, and the checks that note what was found; its encoding is their first note."""
     text, notes = decoded(content, path)
     tokens = Tokens(Text(path, text), words)
-    checks = NetworkChecks(tokens)
+    checks = NetworkChecks(tokens, tolerance)
     checks.notes += notes
     return tokens, checks

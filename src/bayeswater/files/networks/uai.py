@@ -28,14 +28,14 @@ COMMENT = re.compile(r"(?<!\S)#")
 COUNT = re.compile(r"[0-9]{1,9}")
 
 
-def read(content: str | bytes, path: str) -> NetworkDocument:
+def read(content: str | bytes, path: str, tolerance: float | None = None) -> NetworkDocument:
     r"""Read a network.
 
     >>> network = read("BAYES 2  2 2  2  1 0  2 0 1  2 0.2 0.8  4 0.1 0.9 0.5 0.5", "n.uai")
     >>> network.nodes[1].parents, network.nodes[1].table.tolist()
     (('x0',), [[0.1, 0.9], [0.5, 0.5]])
     """
-    tokens, checks = opened(content, path, WORDS)
+    tokens, checks = opened(content, path, WORDS, tolerance)
     if tokens.word.upper() == "MARKOV":
         raise tokens.error(0, "a Markov network is no Bayesian network; a file of one begins with BAYES")
     if tokens.word.upper() != "BAYES":

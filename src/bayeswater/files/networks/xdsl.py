@@ -15,15 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable
-from bayeswater.files.networks.document import Kind, NetworkDocument, NodeDocument, NoisyOr, Property
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property
 from bayeswater.files.networks.names import some, unescaped
+from bayeswater.files.networks.rules import Words, deterministic_node, noisy_node
 from bayeswater.files.networks.xdsl_writing import write
 from bayeswater.files.networks.xml_tree import Element, XmlFile, parse_xml
-from bayeswater.noisy_max import noisy_max_table
-from bayeswater.typing import Array
 
 __all__ = ["read", "write"]
 
@@ -40,10 +37,10 @@ class _Declared:
     parts: dict[str, list[Element]]
 
 
-def read(content: str | bytes, path: str) -> NetworkDocument:
+def read(content: str | bytes, path: str, tolerance: float | None = None) -> NetworkDocument:
     """Read a network."""
     file = parse_xml(content, path)
-    root, checks = file.root, NetworkChecks(file)
+    root, checks = file.root, NetworkChecks(file, tolerance)
     checks.notes += file.notes
     name_of: Callable[[str], str] = unescaped if file.escaped else str
     if root.tag != "smile":
@@ -161,27 +158,20 @@ def _identifier(file: XmlFile, element: Element) -> str:
 def _node(
     file: XmlFile, checks: NetworkChecks, one: _Declared, shape: tuple[int, ...], name_of: Callable[[str], str]
 ) -> NodeDocument:
-    element, family = one.element, one.family
+    family, tag = one.family, one.element.tag
+    content = _only(file, one, NODES[tag])
+    given = Words(content.words(), content.place_of)
+    if tag == "deterministic":
+        return deterministic_node(checks, family, shape, given, name_of)
+    if tag == "noisymax":
+        orders = _only(file, one, "strengths") if family.parents else content
+        return noisy_node(
+            checks, family, shape, given, Words(orders.words() if family.parents else [], orders.place_of)
+        )
+    values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {family.name!r}")
+    table = checks.table(values, shape, family.name, lambda row: content.place_of(row * shape[-1]))
     variable = checks.variables[family.name]
-    content = _only(file, one, NODES[element.tag])
-    kind: Kind = "table"
-    noisy_or: NoisyOr | None = None
-    if element.tag == "cpt":
-        values = checks.numbers(content.words(), content.place_of, prod(shape), f"the table of {family.name!r}")
-        table = checks.table(values, shape, family.name, lambda row: content.place_of(row * shape[-1]))
-    elif element.tag == "deterministic":
-        kind = "deterministic"
-        table = _deterministic(file, checks, content, variable, shape, name_of)
-    else:
-        columns, leak = _noisy_columns(file, checks, one, content, shape)
-        checks.reserve(shape, element.place)
-        noisy_or = NoisyOr.of(columns, leak)
-        if noisy_or:
-            kind, table = "noisy_or", noisy_or.table()
-        else:
-            table = noisy_max_table(columns, leak)
-            checks.notes.append(f"the noisy-MAX of {family.name!r} was written out as a table")
-    return NodeDocument(family.name, variable.states, family.parents, table, kind, variable.properties, noisy_or)
+    return NodeDocument(family.name, variable.states, family.parents, table, properties=variable.properties)
 
 
 def _only(file: XmlFile, one: _Declared, tag: str) -> Element:
@@ -191,53 +181,3 @@ def _only(file: XmlFile, one: _Declared, tag: str) -> Element:
         how_many = "a second" if found else "no"
         raise file.error(place, f"<{one.element.tag}> {one.family.name!r} has {how_many} <{tag}>; give it once")
     return found[0]
-
-
-def _deterministic(
-    file: XmlFile,
-    checks: NetworkChecks,
-    content: Element,
-    variable: Variable,
-    shape: tuple[int, ...],
-    name_of: Callable[[str], str],
-) -> Array:
-    states, n_rows = list(map(name_of, content.words())), prod(shape[:-1])
-    if len(states) != n_rows:
-        place = content.place_of(min(len(states), n_rows))
-        raise file.error(place, f"{variable.name!r} needs {n_rows} resulting states, and {len(states)} are given")
-    for k, state in enumerate(states):
-        if state not in variable.codes:
-            known = some(list(map(repr, variable.states)))
-            raise file.error(content.place_of(k), f"{variable.name!r} has no state {state!r}; it has {known}")
-    checks.reserve(shape, content.place)
-    table = np.zeros((n_rows, shape[-1]))
-    table[np.arange(n_rows), [variable.codes[state] for state in states]] = 1.0
-    return table.reshape(shape)
-
-
-def _noisy_columns(
-    file: XmlFile, checks: NetworkChecks, one: _Declared, content: Element, shape: tuple[int, ...]
-) -> tuple[list[Array], Array]:
-    """Read what each parent does on its own, sorted by its states, and the leak."""
-    name, n_states = one.family.name, shape[-1]
-    n_columns = sum(shape[:-1]) + 1
-    what = f"the noisy-MAX of {name!r}"
-    values = checks.numbers(content.words(), content.place_of, n_columns * n_states, what)
-    values = checks.table(values, (n_columns, n_states), name, lambda row: content.place_of(row * n_states))
-    orders = _only(file, one, "strengths") if one.family.parents else content
-    strengths = orders.words() if one.family.parents else []
-    if len(strengths) != n_columns - 1:
-        place = orders.place_of(min(len(strengths), n_columns - 1))
-        raise file.error(place, f"{what} needs {n_columns - 1} strengths, and {len(strengths)} are given")
-    columns, start = [], 0
-    for parent, n_parent in zip(one.family.parents, shape[:-1], strict=True):
-        order = strengths[start : start + n_parent]
-        if sorted(order) != sorted(map(str, range(n_parent))):
-            raise file.error(
-                orders.place_of(start), f"the strengths of {parent!r} have to be the numbers of its states"
-            )
-        column = np.empty((n_parent, n_states))
-        column[list(map(int, order))] = values[start : start + n_parent]
-        columns.append(column)
-        start += n_parent
-    return columns, values[-1]

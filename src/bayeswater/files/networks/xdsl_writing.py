@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from bayeswater.files.networks.checks import require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr, Property, Written
-from bayeswater.files.networks.names import ESCAPED, MARK, escape_note, is_identifier, loss_notes, some, written_names
+from bayeswater.files.networks.names import ESCAPED, MARK, escape_note, is_identifier, loss_notes, written_names
 from bayeswater.files.networks.numbers import written_numbers
+from bayeswater.files.networks.rules import is_noisy_max, turned_note, written_parameters, written_strengths
 from bayeswater.files.networks.xml_tree import is_writable, xml_text
 
 POSITION = re.compile(r"-?\d+( -?\d+){3}")
@@ -57,9 +58,7 @@ def write(document: NetworkDocument) -> Written:
     )
     if nodes != document.nodes:
         notes.append("the nodes were put in an order in which parents come first")
-    turned = [repr(node.name) for node in nodes if node.noisy_or and not _is_noisy_max(node.noisy_or)]
-    if turned:
-        notes.append(f"noisy-OR nodes whose effect is their second state were written as tables: {some(turned)}")
+    notes += turned_note(nodes)
     return Written("\n".join(lines) + "\n", tuple(notes))
 
 
@@ -68,7 +67,7 @@ def _node(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
         tag = "deterministic"
         results = [names[node.states[code]] for code in node.table.argmax(axis=-1).reshape(-1)]
         content = [f"<resultingstates>{' '.join(results)}</resultingstates>"]
-    elif node.noisy_or and _is_noisy_max(node.noisy_or):
+    elif node.noisy_or and is_noisy_max(node.noisy_or):
         tag, content = "noisymax", _noisy_or(node.noisy_or)
     else:
         tag, content = "cpt", [f"<probabilities>{written_numbers(node.table, ' ')}</probabilities>"]
@@ -79,17 +78,9 @@ def _node(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
     return [*lines, *_properties(node.properties, "      "), f"    </{tag}>"]
 
 
-def _is_noisy_max(noisy_or: NoisyOr) -> bool:
-    """Tell whether the effect is the first state, as in XDSL it has to be."""
-    return noisy_or.effect == 0
-
-
-def _noisy_or(noisy_or: NoisyOr) -> list[str]:
-    strengths = " ".join(f"{cause} {1 - cause}" for cause in noisy_or.cause)
-    columns = [f"{link!r} {1.0 - link!r} 0 1" for link in noisy_or.link]
-    parameters = " ".join([*columns, f"{noisy_or.leak!r} {1.0 - noisy_or.leak!r}"])
-    ordered = [f"<strengths>{strengths}</strengths>"] if strengths else []
-    return [*ordered, f"<parameters>{parameters}</parameters>"]
+def _noisy_or(rule: NoisyOr) -> list[str]:
+    strengths = [f"<strengths>{' '.join(written_strengths(rule))}</strengths>"] if rule.cause else []
+    return [*strengths, f"<parameters>{' '.join(written_parameters(rule))}</parameters>"]
 
 
 def _can_carry(one: Property) -> bool:

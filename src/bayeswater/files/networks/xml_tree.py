@@ -1,7 +1,8 @@
 """XML as a plain tree whose elements and words know their places, and text made fit for XML.
 
-Document type definitions and entities are refused: they can make gigabytes of a few lines, or read other files. A
-place is a byte of the text in UTF-8, which is how expat counts.
+A document type says what elements there can be, and is stepped over. Entities and other files that it may name are
+refused: they can make gigabytes of a few lines, or read what they should not. A place is a byte of the text in UTF-8,
+which is how expat counts.
 """
 
 import re
@@ -82,6 +83,10 @@ class XmlFile:
         return _error(self.text, place, problem)
 
 
+class _OtherFile(Exception):
+    """The document type is in another file."""
+
+
 class _Builder:
     """Takes the calls of the parser."""
 
@@ -104,6 +109,10 @@ class _Builder:
     def data(self, text: str) -> None:
         self.open[-1].pieces.append((self.expat.CurrentByteIndex, text))
 
+    def doctype(self, name: str, system_id: str | None, public_id: str | None, has_subset: int) -> None:
+        if system_id is not None or public_id is not None:
+            raise _OtherFile
+
     def pi(self, target: str, data: str) -> None:
         self.escaped |= target == MARK and data.strip() == ESCAPED
 
@@ -113,23 +122,28 @@ class _Builder:
 
 def parse_xml(content: str | bytes, path: str) -> XmlFile:
     """Parse a file, whatever encoding it declares."""
-    from defusedxml.common import DTDForbidden
+    from defusedxml.common import EntitiesForbidden
     from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
     content, notes = _as_text(content, path)
     text = Text(path, content)
     builder = _Builder()
-    parser = DefusedXMLParser(target=builder, encoding="utf-8", forbid_dtd=True)
+    parser = DefusedXMLParser(target=builder, encoding="utf-8", forbid_entities=True)
     builder.expat = parser.parser
     builder.expat.buffer_text = False  # pieces come with their own places
+    builder.expat.specified_attributes = True  # one default of a document type would be copied into every element
+    builder.expat.StartDoctypeDeclHandler = builder.doctype
     try:
         parser.feed(content.encode())
         parser.close()
     except UnicodeEncodeError as error:
         raise text.error(error.start, "this character is half of one, and no text") from None
-    except DTDForbidden:
-        problem = "a document type definition is not read, as one can define entities; delete <!DOCTYPE ...>"
+    except _OtherFile:
+        problem = "the document type is in another file, and none is read; delete <!DOCTYPE ...>"
         raise text.error(max(content.find("<!DOCTYPE"), 0), problem) from None
+    except EntitiesForbidden as error:
+        problem = f"the entity {str(error.name)[:40]!r} is not read, as entities can make much of little; write it out"
+        raise text.error(max(content.find("<!ENTITY"), 0), problem) from None  # the first is refused
     except RecursionError:
         problem = f"elements are nested more than {DEEPEST} levels deep"
         raise _error(text, builder.expat.CurrentByteIndex, problem) from None

@@ -30,10 +30,10 @@ VARIABLE = ("NAME", "OUTCOME", "VALUE", "PROPERTY")
 DEFINITION = ("FOR", "GIVEN", "TABLE", "PROPERTY")
 
 
-def read(content: str | bytes, path: str) -> NetworkDocument:
+def read(content: str | bytes, path: str, tolerance: float | None = None) -> NetworkDocument:
     """Read a network."""
     file = parse_xml(content, path)
-    checks = NetworkChecks(file)
+    checks = NetworkChecks(file, tolerance)
     checks.notes += file.notes
     name_of: Callable[[str], str] = unescaped if file.escaped else str
     if file.root.tag != "BIF":

@@ -166,11 +166,19 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
     # ------------------------------------------------------------------ files
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Self:
+    def read(cls, path: str | os.PathLike[str], *, tolerance: float | None = None) -> Self:
         """Read a network file: BIF, XMLBIF, XDSL, Hugin NET, DSC or UAI by the ending of its name, or our own .bayes.
 
-        Every number is the float64 that the file says. Rows whose sum has drifted from one are normalised, and what
-        else was changed in reading is told in a warning.
+        Each but our own may be compressed (``asia.bif.gz``). Every number is the float64 that the file says. Rows whose
+        sum has drifted from one are normalised; that, and what else was changed in reading, is told in a warning, once
+        for each file.
+
+        Parameters
+        ----------
+        path : name of the file
+        tolerance : number, optional
+            By how much the sum of a row may differ from one; a row that differs by more is refused. Default 0.01, as
+            numbers of two digits leave it; the numbers of NET are potentials, and may have any sum but 0.
         """
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
@@ -180,7 +188,7 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
             if not isinstance(model, cls):
                 raise ModelFileError(f"{str(path)!r} holds a {type(model).__name__}, and no network; load() reads it")
             return model
-        return cls._of(*read_network_file(path))
+        return cls._of(*read_network_file(path, tolerance))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a network file, in the format that the ending of its name tells; one that is there is replaced."""

@@ -1,22 +1,31 @@
 """Networks from files and to files in the formats of others: documents of labels to cores of numbers and back."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayeswater.data.variable import Variable
-from bayeswater.errors import NetworkFileError, NetworkFileWarning, warn_user
+from bayeswater.errors import (
+    NetworkFileError,
+    NetworkFileWarning,
+    ParameterError,
+    RoundedTableWarning,
+    warn_user,
+)
 from bayeswater.files.networks import document as written
 from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Property
-from bayeswater.files.networks.formats import FORMATS, read_network, write_network
+from bayeswater.files.networks.formats import find_format, read_network, write_network
 from bayeswater.files.networks.names import some
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.models.network.state_kinds import PROPERTY, property_of_states, states_of_kind, without_kind
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
+from bayeswater.typing import is_number
 
 Remarks = Mapping[str, tuple[Property, ...]]
 """What a file says beside the probabilities, by node; of the network itself under ''."""
@@ -34,13 +43,19 @@ class FromFile(NamedTuple):
     remarks: Remarks
 
 
-def read_network_file(path: Path) -> FromFile:
-    """Read a file in the format that its name tells; what was changed in reading is told in a warning."""
+def read_network_file(path: Path, tolerance: float | None = None) -> FromFile:
+    """Read a file in the format that its name tells; what was changed in reading is told in a warning, once."""
+    if tolerance is not None and not (is_number(tolerance) and not isnan(tolerance) and tolerance >= 0):
+        raise ParameterError(f"tolerance is {tolerance!r}; give a number from 0 on, by which rows may differ from one")
     try:
-        document = read_network(path)
+        document = read_network(path, tolerance)
     except OSError as error:
         raise NetworkFileError(f"cannot read the network file {str(path)!r}: {error.strerror or error}") from error
-    _tell((*document.notes, *_not_of_their_kind(document)), path)
+    if document.rounded:
+        _tell_once(f"{path}: {document.rounded}", RoundedTableWarning)
+    notes = (*document.notes, *_not_of_their_kind(document))
+    if notes:
+        _tell_once(f"{path}: {'; '.join(notes)}", NetworkFileWarning)
     remarks = {"": document.properties, **{node.name: without_kind(node.properties) for node in document.nodes}}
     title = "" if document.name == UNTITLED else document.name
     return FromFile(network_of_document(document), title, {k: v for k, v in remarks.items() if v})
@@ -53,22 +68,24 @@ def write_network_file(path: Path, network: Network, title: str, remarks: Remark
         notes = write_network(document, path)
     except OSError as error:
         raise NetworkFileError(f"cannot write the network file {str(path)!r}: {error.strerror or error}") from error
-    _tell((*notes, *document.notes), path)
+    if notes or document.notes:
+        warn_user(f"{path}: {'; '.join((*notes, *document.notes))}", NetworkFileWarning)
 
 
-def _tell(notes: tuple[str, ...], path: Path) -> None:
-    if notes:
-        warn_user(f"{path}: {'; '.join(notes)}", NetworkFileWarning)
+@lru_cache(maxsize=1024)
+def _tell_once(message: str, category: type[NetworkFileWarning]) -> None:
+    """Warn of a file that is read; it is read again and again, and stays as it is."""
+    warn_user(message, category)
 
 
 def is_network_file(path: str | Path, *, or_model: bool = False) -> bool:
     """Say whether the ending of a name is that of a network in the format of others, or else of a model of ours.
 
-    >>> is_network_file("asia.bif"), is_network_file("asia.bayes"), is_network_file("asia.bayes", or_model=True)
+    >>> is_network_file("asia.bif.gz"), is_network_file("asia.bayes"), is_network_file("asia.bayes", or_model=True)
     (True, False, True)
     """
-    suffix = Path(path).suffix.lower()
-    return any(suffix in one.suffixes for one in FORMATS) or (or_model and suffix == MODEL_SUFFIX)
+    path = Path(path)
+    return find_format(path) is not None or (or_model and path.suffix.lower() == MODEL_SUFFIX)
 
 
 def network_of_document(document: NetworkDocument) -> Network:

@@ -1,0 +1,111 @@
+"""Tables that follow from less, as GeNIe's formats give them: deterministic nodes and noisy-MAX nodes.
+
+A deterministic node lists the state that follows from each row. A noisy-MAX lists what each parent does on its own, a
+row for each of its states and one for the leak, and beside it the order of these states (`strengths`). Both are written
+out; a noisy-MAX stays what it is where it is a noisy-OR.
+"""
+
+from collections.abc import Callable
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from bayeswater.files.networks.checks import Family, NetworkChecks, PlaceOf
+from bayeswater.files.networks.document import Kind, NodeDocument, NoisyOr
+from bayeswater.files.networks.names import some
+from bayeswater.noisy_max import noisy_max_table
+from bayeswater.typing import Array
+
+
+class Words(NamedTuple):
+    """Some words of a file, and where each of them stands; one past the last is where they end."""
+
+    words: list[str]
+    place_of: PlaceOf
+
+
+def deterministic_node(
+    checks: NetworkChecks, family: Family, shape: tuple[int, ...], results: Words, name_of: Callable[[str], str]
+) -> NodeDocument:
+    """Make a node of the states that follow from its rows."""
+    variable, n_rows = checks.variables[family.name], prod(shape[:-1])
+    states, place_of = list(map(name_of, results.words)), results.place_of
+    if len(states) != n_rows:
+        place = place_of(min(len(states), n_rows))
+        raise checks.places.error(
+            place, f"{variable.name!r} needs {n_rows} resulting states, and {len(states)} are given"
+        )
+    for k, state in enumerate(states):
+        if state not in variable.codes:
+            known = some(list(map(repr, variable.states)))
+            raise checks.places.error(place_of(k), f"{variable.name!r} has no state {state!r}; it has {known}")
+    checks.reserve(shape, family.place)
+    table = np.zeros((n_rows, shape[-1]))
+    table[np.arange(n_rows), [variable.codes[state] for state in states]] = 1.0
+    return NodeDocument(
+        family.name, variable.states, family.parents, table.reshape(shape), "deterministic", variable.properties
+    )
+
+
+def noisy_node(
+    checks: NetworkChecks, family: Family, shape: tuple[int, ...], numbers: Words, strengths: Words
+) -> NodeDocument:
+    """Make a node of what its parents do on their own."""
+    columns, leak = _noisy_columns(checks, family, shape, numbers, strengths)
+    checks.reserve(shape, family.place)
+    variable, rule = checks.variables[family.name], NoisyOr.of(columns, leak)
+    if rule is None:
+        checks.notes.append(f"the noisy-MAX of {family.name!r} was written out as a table")
+    table = noisy_max_table(columns, leak) if rule is None else rule.table()
+    kind: Kind = "table" if rule is None else "noisy_or"
+    return NodeDocument(family.name, variable.states, family.parents, table, kind, variable.properties, rule)
+
+
+def _noisy_columns(
+    checks: NetworkChecks, family: Family, shape: tuple[int, ...], numbers: Words, strengths: Words
+) -> tuple[list[Array], Array]:
+    """Read what each parent does on its own, sorted by its states, and the leak."""
+    n_states, n_columns = shape[-1], sum(shape[:-1]) + 1
+    what, orders = f"the noisy-MAX of {family.name!r}", strengths.words
+    values = checks.numbers(numbers.words, numbers.place_of, n_columns * n_states, what)
+    values = checks.table(values, (n_columns, n_states), family.name, lambda row: numbers.place_of(row * n_states))
+    if len(orders) != n_columns - 1:
+        place = strengths.place_of(min(len(orders), n_columns - 1))
+        raise checks.places.error(place, f"{what} needs {n_columns - 1} strengths, and {len(orders)} are given")
+    columns, start = [], 0
+    for parent, n_parent in zip(family.parents, shape[:-1], strict=True):
+        order = orders[start : start + n_parent]
+        if sorted(order) != sorted(map(str, range(n_parent))):
+            raise checks.places.error(
+                strengths.place_of(start), f"the strengths of {parent!r} have to be the numbers of its states"
+            )
+        column = np.empty((n_parent, n_states))
+        column[list(map(int, order))] = values[start : start + n_parent]
+        columns.append(column)
+        start += n_parent
+    return columns, values[-1]
+
+
+def is_noisy_max(rule: NoisyOr | None) -> bool:
+    """Tell whether a noisy-OR can be written as a noisy-MAX: its effect is the first state, which is the strongest."""
+    return rule is not None and rule.effect == 0
+
+
+def turned_note(nodes: tuple[NodeDocument, ...]) -> list[str]:
+    """Say which noisy-OR nodes had to be written as tables."""
+    turned = [repr(node.name) for node in nodes if node.noisy_or and not is_noisy_max(node.noisy_or)]
+    return (
+        [f"noisy-OR nodes whose effect is their second state were written as tables: {some(turned)}"] if turned else []
+    )
+
+
+def written_strengths(rule: NoisyOr) -> list[str]:
+    """Write the order of the states of each parent, the one that acts first."""
+    return [str(state) for cause in rule.cause for state in (cause, 1 - cause)]
+
+
+def written_parameters(rule: NoisyOr) -> list[str]:
+    """Write what each parent does in its states, in that order, and the leak."""
+    rows = [part for link in rule.link for part in (repr(link), repr(1.0 - link), "0", "1")]
+    return [*rows, repr(rule.leak), repr(1.0 - rule.leak)]
