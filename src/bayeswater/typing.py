@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
+LARGEST_COUNT = 1e300
+"""Pseudo-counts are no larger: sums of them, over as many states as there may be, are numbers still."""
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Tell a finite real number from anything else.
 
@@ -21,3 +25,12 @@ def is_number(value: object) -> TypeGuard[float]:
         return isfinite(value)
     except OverflowError:  # an integer that no float can hold
         return False
+
+
+def is_pseudo_count(value: object) -> TypeGuard[float]:
+    """Tell a number of imagined rows from anything else.
+
+    >>> is_pseudo_count(0.5), is_pseudo_count(-1), is_pseudo_count(1e308)
+    (True, False, False)
+    """
+    return is_number(value) and 0 <= float(value) <= LARGEST_COUNT

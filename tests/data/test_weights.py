@@ -82,6 +82,7 @@ def test_whole_weights_too_large_to_be_counted_exactly_become_floats(weight):
         (["a", "b", "c"], "sample_weight must hold numbers, not <U1"),
         ([{}, 1, 1], "sample_weight must hold numbers, not object"),
         ([1j, 1, 1], "sample_weight must hold real numbers"),
+        ([1.0, 1e-310, 0.0], r"sample_weight is 1e-310 in row 1; below 1e-300 few digits of sums are right: multiply"),
         ([1e308, 1e308, 1e308], "the sum of sample_weight overflows; divide"),
     ],
 )

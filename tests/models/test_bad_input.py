@@ -241,13 +241,14 @@ COLOUR_ROWS = (COLOURS, [0, 0, 1, 1])
 PARAMETERS = [
     *[
         c
-        for v in (-1.0, NAN, INF, [1, -1])
+        for v in (-1.0, NAN, INF, [1, -1], 1e308, [1, 1e308])
         for c in parameter("alpha", SMOOTHED, v, r"All values in alpha must be greater than 0. Got")
     ],
     *parameter("alpha", SMOOTHED, "much", r"alpha is 'much'; give a number, or one number for each feature"),
     *parameter("alpha", SMOOTHED, [1.0, 2.0, 3.0], r"Got 3 elements instead of 2"),
     *parameter("alpha", SMOOTHED, [[1.0, 2.0]], r"Got \(1, 2\) elements instead of 2"),
-    *parameter("class_alpha", MODELS[:1], -0.5, r"class_alpha is -0.5; it must be a number, 0 or more"),
+    *parameter("class_alpha", MODELS[:1], -0.5, r"class_alpha is -0.5; it must be a number from 0 to"),
+    *parameter("class_alpha", MODELS[:1], 1e308, r"class_alpha is 1e\+308; it must be a number from 0 to 1e\+300"),
     *parameter("class_alpha", [MultinomialNB, BernoulliNB, CategoricalNB], "one", r"class_alpha is 'one'"),
     *parameter("var_smoothing", [GaussianNB], -1e-9, r"var_smoothing is -1e-09; it must be a finite number, 0 or more"),
     *parameter("var_smoothing", [GaussianNB], NAN, r"var_smoothing is nan"),

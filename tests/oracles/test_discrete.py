@@ -241,3 +241,30 @@ def test_a_word_of_the_small_class_keeps_its_digits_beside_a_large_one() -> None
     share = exact.posterior_mean([0.1, 0.3], [0, 0])
     expected = [-float(exact.log(p)) for p in share]
     np.testing.assert_allclose(model.feature_log_prob_[0], expected, rtol=SHARE)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_absence_keeps_its_digits_whatever_the_weights(data: Any) -> None:
+    weights = st.sampled_from([1e-100, 1e-8, 0.3, 1.0, 7.7, 1e8, 1e100])
+    rows = data.draw(tables(MARKS, n_rows=(2, 10), weights=weights, missing=data.draw(st.booleans())))
+    assert rows.weight is not None
+    X = rows.X if np.isnan(rows.X).any() else maybe_sparse(data.draw, rows.X)
+    cut = data.draw(st.integers(1, len(rows) - 1))
+    first, second = (
+        BernoulliNB(missing="ignore").fit(X[part], rows.y[part], rows.weight[part])
+        for part in (slice(cut), slice(cut, None))
+    )
+    found = (first + second).statistics_.columns.absent
+    for k, label in enumerate((first + second).classes_):
+        weight = [exact.fraction(w) for w in np.where(rows.y == label, rows.weight, 0.0)]
+        for j, column in enumerate(rows.X.T):
+            expected = sum(w for w, x in zip(weight, column, strict=True) if x <= 0)
+            np.testing.assert_allclose(found[k, j], float(expected), rtol=1e-11)
+
+
+def test_a_light_row_without_a_feature_counts_beside_heavy_ones_that_have_it() -> None:
+    X, y, weight = np.array([[1], [0], [1], [0]]), [0, 0, 1, 1], [1e8, 1e-8, 1.0, 1e-8]
+    model = BernoulliNB(alpha=1e-12).fit(X, y, weight)
+    np.testing.assert_allclose(model.predict_proba([[0]]), [[0.5, 0.5]], rtol=1e-8)
+    np.testing.assert_allclose(model.forget(X[2:3], y[2:3], weight[2:3]).predict_proba([[0]]), [[0.5, 0.5]], rtol=1e-3)

@@ -159,11 +159,17 @@ class SparseMatrix:
         """Some rows; the cells are shared."""
         return SparseMatrix(self.indptr[rows.start : rows.stop + 1], self.indices, self.data, self.n_columns)
 
-    def to_dense(self) -> Array:
-        """All cells of the rows, the zeros too: (n_rows, n_columns)."""
-        dense = np.zeros(self.shape, dtype=self.dtype)
+    def to_dense(self, columns: Array | None = None) -> Array:
+        """All cells of the rows, the zeros too, or those of some columns: (n_rows, n_columns)."""
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
-        dense[row, self.indices[self.indptr[0] : self.indptr[-1]]] = self.cells
+        column, cells = self.indices[self.indptr[0] : self.indptr[-1]], self.cells
+        if columns is not None:
+            place = np.full(self.n_columns, -1)
+            place[columns] = np.arange(len(columns))
+            chosen = place[column] >= 0
+            row, column, cells = row[chosen], place[column[chosen]], cells[chosen]
+        dense = np.zeros((self.shape[0], self.n_columns if columns is None else len(columns)), dtype=self.dtype)
+        dense[row, column] = cells
         return dense
 
     @property

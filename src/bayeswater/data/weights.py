@@ -19,6 +19,10 @@ EXACT = 2**53
 """Whole numbers below this are exact as float64, in which sums of weights are taken."""
 
 
+LEAST = 1e-300
+"""Weights below this, and shares of them, are no numbers of sixteen digits any more."""
+
+
 def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """Return None for rows that all count once, whole weights as int64, others as float64.
 
@@ -46,6 +50,12 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise DataError(f"sample_weight is {weight[bad[0]]} in row {bad[0]}; weights must be finite and not negative")
+    faint = np.flatnonzero((weight > 0) & (weight < LEAST))
+    if len(faint):
+        raise DataError(
+            f"sample_weight is {weight[faint[0]]} in row {faint[0]}; below {LEAST:g} few digits of sums are right: "
+            "multiply all weights by a large number, or leave the row out"
+        )
     if n_rows and not weight.any():
         raise DataError("sample_weight is zero for every row; at least one weight must be over zero")
     if (weight == 1).all():

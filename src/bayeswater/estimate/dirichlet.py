@@ -16,7 +16,7 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 
 def log_posterior_mean(count: Array, pseudo_count: Any, axis: int) -> Array:
@@ -66,8 +66,10 @@ class Dirichlet:
             if default is not None:
                 raise ParameterError(f"default={default!r} in {self!r} is for states that a mapping does not name")
         for value in [*values, 0 if default is None else default]:
-            if not (is_number(value) and value >= 0):
-                raise ParameterError(f"pseudo-count {value!r} in {self!r}; pseudo-counts are finite numbers, 0 or more")
+            if not is_pseudo_count(value):
+                raise ParameterError(
+                    f"pseudo-count {value!r} in {self!r}; pseudo-counts are numbers from 0 to {LARGEST_COUNT:g}"
+                )
 
     @classmethod
     def m_estimate(cls, m: float, proportions: Mapping[Any, float] | None = None) -> "Dirichlet | MEstimate":

@@ -70,7 +70,7 @@ def bernoulli_log_probability(
     With `removed`, each is for a row of that class and state that has itself been taken out with that weight.
     """
     present = remainder(counts.present, removed) + present_alpha
-    absent = remainder(remainder(counts.observed, counts.present), removed) + absent_alpha
+    absent = remainder(counts.absent, removed) + absent_alpha
     total = remainder(counts.observed, removed) + present_alpha + absent_alpha
     empty = total == 0
     with np.errstate(divide="ignore"):

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.statistics.moments import Moments
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,10 @@ class NormalInverseGamma:
             raise ParameterError(f"NormalInverseGamma: mean is {self.mean!r}; give a finite number")
         for name in ("strength", "shape", "scale"):
             value = getattr(self, name)
-            if not (is_number(value) and value > 0):
-                raise ParameterError(f"NormalInverseGamma: {name} is {value!r}; it must be over 0 and finite")
+            if not (is_pseudo_count(value) and value > 0):
+                raise ParameterError(
+                    f"NormalInverseGamma: {name} is {value!r}; it must be over 0, and {LARGEST_COUNT:g} at most"
+                )
 
     def posterior(
         self, n: Array | float, mean: Array | float, scatter: Array | float

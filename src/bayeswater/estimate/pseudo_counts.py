@@ -16,7 +16,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.statistics.statistic import remainder
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 
 KINDS = ("m-estimate", "laplace")
 """Ways to smooth."""
@@ -36,8 +36,8 @@ class PseudoCounts:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ParameterError(f"smoothing is {self.kind!r}; it can be one of {list(KINDS)}")
-        if not (is_number(self.alpha) and self.alpha >= 0):
-            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number, 0 or more")
+        if not is_pseudo_count(self.alpha):
+            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}")
 
     def of(self, n_cells: Any) -> Any:
         """Pseudo-count of each cell of a distribution over `n_cells` of them."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,14 @@ class NormalInverseWishart:
     degrees: float | None = None
 
     def __post_init__(self) -> None:
-        if not (is_number(self.strength) and self.strength > 0):
-            raise ParameterError(f"NormalInverseWishart: strength is {self.strength!r}; it must be over 0 and finite")
-        if self.degrees is not None and not is_number(self.degrees):
-            raise ParameterError(f"NormalInverseWishart: degrees is {self.degrees!r}; give a number or None")
+        if not (is_pseudo_count(self.strength) and self.strength > 0):
+            raise ParameterError(
+                f"NormalInverseWishart: strength is {self.strength!r}; it must be over 0, and {LARGEST_COUNT:g} at most"
+            )
+        if self.degrees is not None and not is_pseudo_count(self.degrees):
+            raise ParameterError(
+                f"NormalInverseWishart: degrees is {self.degrees!r}; give a number up to {LARGEST_COUNT:g}, or None"
+            )
 
     def degrees_for(self, n_columns: int) -> float:
         """Degrees of freedom; the expected covariance exists only with more than n_columns + 1."""

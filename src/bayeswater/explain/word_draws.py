@@ -88,7 +88,7 @@ class MarkedWordDraws:
         self.place, self.stage = place, stage
         counts = columns.counts
         self._present = counts.present + columns.present_alpha  # (n_classes, n_words)
-        self._absent = counts.observed - counts.present + columns.absent_alpha
+        self._absent = counts.absent + columns.absent_alpha
         never_absent = (self._absent == 0) & (self._present > 0)
         self._never_absent = never_absent.T.astype(np.float64)  # (n_words, n_classes)
         self._word = lru_cache(stage.cached_cells)(self._drawn)

@@ -81,8 +81,8 @@ def bernoulli_own_without(
         x = block.block(rows).to_dense() if isinstance(block, SparseMatrix) else block[rows]
         k, r = y[rows], removed[rows, None]
         is_present = x > threshold
-        present, observed = counts.present[k], counts.observed[k]
-        count = np.where(is_present, present, remainder(observed, present))
+        observed = counts.observed[k]
+        count = np.where(is_present, counts.present[k], counts.absent[k])
         smoothed = remainder(count, r) + np.where(is_present, present_alpha, absent_alpha)
         total = remainder(observed, r) + present_alpha + absent_alpha
         empty = total == 0

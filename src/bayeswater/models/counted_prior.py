@@ -15,7 +15,7 @@ from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
 from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.models.settings import require_flag
 from bayeswater.statistics.sums import Sums
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 
 
 class CountedPrior:
@@ -45,8 +45,10 @@ class CountedPrior:
     def _require_prior(self, n_classes: int) -> None:
         """Refuse probabilities and pseudo-counts that are none."""
         checked_class_prior(self._given_prior, n_classes, self._prior_name)
-        if not (is_number(self._class_alpha) and self._class_alpha >= 0):
-            raise ParameterError(f"class_alpha is {self._class_alpha!r}; it must be a number, 0 or more")
+        if not is_pseudo_count(self._class_alpha):
+            raise ParameterError(
+                f"class_alpha is {self._class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}"
+            )
         require_flag(self._fit_prior, "fit_prior")
 
     def _log_prior(self, sums: Sums[Any]) -> Array:

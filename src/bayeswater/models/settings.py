@@ -10,7 +10,7 @@ from bayeswater.data.labels import declared_classes
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 LEAST_ALPHA = 1e-10
 """What scikit-learn raises alpha to where `force_alpha` is false."""
@@ -30,9 +30,9 @@ def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:
             "When alpha is an array, it should contains `n_features`. "
             f"Got {values.shape[0] if values.ndim == 1 else values.shape} elements instead of {n_columns}."
         )
-    if not np.isfinite(values).all() or (values < 0).any():
+    if not ((values >= 0) & (values <= LARGEST_COUNT)).all():
         raise ParameterError(
-            f"All values in alpha must be greater than 0. Got alpha={alpha!r}; it must be finite, and 0 or more"
+            f"All values in alpha must be greater than 0. Got alpha={alpha!r}; it must be from 0 to {LARGEST_COUNT:g}"
         )
     values = np.broadcast_to(values, (n_columns,))
     return values if force_alpha else np.maximum(values, LEAST_ALPHA)

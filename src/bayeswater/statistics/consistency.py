@@ -28,7 +28,7 @@ from bayeswater.typing import Array
 SLACK = 1e-6
 """Float sums, taken in another order, merged and subtracted, may differ by this share of the largest class."""
 
-ROW_COUNTS = ("weight", "observed", "present")
+ROW_COUNTS = ("weight", "observed", "present", "counted_absent")
 """Sums of columns that count rows, in the kind of number that counts the classes."""
 
 PLACES = "cell"
@@ -89,6 +89,9 @@ def _require_columns(columns: ColumnStatistic, count: Array) -> None:
             _require_within(name, array, "class_count", count[:, None], count)
     if "present" in arrays:
         _require_within("present", arrays["present"], "observed", arrays["observed"], count)
+    if "counted_absent" in arrays:
+        apart = np.abs(arrays["counted_absent"] - (arrays["observed"] - arrays["present"]))
+        _require(bool((apart <= _slack(count)).all()), "present and counted_absent do not add up to observed")
     if isinstance(columns, CountTotals) and columns.weight.dtype.kind == "i":
         _require(bool((columns.total == np.floor(columns.total)).all()), "total holds a fraction, but sums up counts")
         _require(not bool(((columns.weight == 0) & (columns.total > 0)).any()), "total counts where there is no cell")

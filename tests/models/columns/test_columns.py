@@ -262,10 +262,10 @@ def test_what_cannot_be_done_is_refused_by_name_and_changes_nothing(columns: Any
 
 
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
-    "alpha": ({"alpha": -0.5}, "alpha is -0.5; it must be 'auto' or a number, 0 or more"),
+    "alpha": ({"alpha": -0.5}, "alpha is -0.5; it must be 'auto' or a number from 0 to"),
     "alphas": ({"alpha": np.ones(2)}, "alpha is array"),
     "word": ({"alpha": "best"}, "alpha is 'best'"),
-    "class_alpha": ({"class_alpha": -1}, "class_alpha is -1; it must be a number, 0 or more"),
+    "class_alpha": ({"class_alpha": -1}, "class_alpha is -1; it must be a number from 0 to"),
     "class_alpha of text": ({"class_alpha": "1"}, "class_alpha is '1'"),
     "class_prior": ({"class_prior": [0.2, 0.3, 0.5]}, "Number of priors must match number of classes"),
     "missing": ({"missing": "skip"}, "missing is 'skip'; it can be 'ignore' or 'state' or 'error'"),

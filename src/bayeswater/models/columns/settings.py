@@ -13,7 +13,7 @@ from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.gaussian import NormalInverseGamma
-from bayeswater.typing import is_number
+from bayeswater.typing import LARGEST_COUNT, is_number, is_pseudo_count
 
 MDL = "mdl"
 """Bins that the labels choose, as many as shorten their description; as a word for a column, short for these bins."""
@@ -112,7 +112,7 @@ def settings_like(plan: ColumnPlan, columns: Any) -> dict[str, ColumnSettings]:
 
 def is_smoothing(alpha: Any) -> bool:
     """Tell a pseudo-count, or the word for the best one, from anything else."""
-    return alpha == AUTO if isinstance(alpha, str) else is_number(alpha) and alpha >= 0
+    return alpha == AUTO if isinstance(alpha, str) else is_pseudo_count(alpha)
 
 
 def _name(column: Any) -> str:
@@ -142,7 +142,9 @@ def _settings(name: str, said: Any) -> ColumnSettings:
         settings.setdefault("family", "gaussian")
     alpha = settings.get("alpha")
     if alpha is not None and not is_smoothing(alpha):
-        raise ParameterError(f"the alpha of column {name!r} is {alpha!r}; it must be 'auto' or a number, 0 or more")
+        raise ParameterError(
+            f"the alpha of column {name!r} is {alpha!r}; it must be 'auto' or a number from 0 to {LARGEST_COUNT:g}"
+        )
     bins = settings.get("bins")
     if not _is_bins(bins):
         raise ParameterError(

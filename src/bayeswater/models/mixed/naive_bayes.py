@@ -38,7 +38,7 @@ from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 
 class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
@@ -279,7 +279,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
         if not is_smoothing(self.alpha):
-            raise ParameterError(f"alpha is {self.alpha!r}; it must be 'auto' or a number, 0 or more")
+            raise ParameterError(f"alpha is {self.alpha!r}; it must be 'auto' or a number from 0 to {LARGEST_COUNT:g}")
         if not (is_number(self.variance_floor) and self.variance_floor > 0):
             raise ParameterError(f"variance_floor is {self.variance_floor!r}; it must be a number over 0")
 

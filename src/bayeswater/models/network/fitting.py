@@ -31,7 +31,7 @@ from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
 from bayeswater.statistics.joint_counts import joint_counts
 from bayeswater.structure.dag import Dag
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 
 SPREAD = 0.5
 """Share by which the tables of children of a hidden variable are changed at the start of EM: enough for a first round
@@ -118,8 +118,12 @@ def _pseudo_counts(
     """Give what is added to the counts of the states of each variable."""
     priors = column_priors(columns, dag.names, len(dag), Dirichlet)
     smoothing = checked_alpha(1.0 if alpha is None else alpha, len(dag), force_alpha=True)
-    if equivalent_sample_size is not None and not (is_number(equivalent_sample_size) and equivalent_sample_size > 0):
-        raise ParameterError(f"equivalent_sample_size is {equivalent_sample_size!r}; give a number over 0")
+    if equivalent_sample_size is not None and not (
+        is_pseudo_count(equivalent_sample_size) and equivalent_sample_size > 0
+    ):
+        raise ParameterError(
+            f"equivalent_sample_size is {equivalent_sample_size!r}; give a number over 0, and {LARGEST_COUNT:g} at most"
+        )
     cards = [variable.n_states for variable in variables]
     pseudo_counts = []
     for node, (variable, parents) in enumerate(zip(variables, dag.parents, strict=True)):

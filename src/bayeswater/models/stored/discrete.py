@@ -64,7 +64,7 @@ def restored_discrete(
     require(own.keys() == kinds.keys(), f"it has sums of {sorted(own)}, and not of {sorted(kinds)}")
     groups = {}
     for group, found in own.items():
-        needed = array_names(kinds[group])
+        needed = array_names(kinds[group], found)
         domain: dict[str, Any] = {"classes": classes, "schema": schema}
         if kinds[group] is FamilyCounts:
             domain["parents"] = _read_parents(document["parents"], len(schema))

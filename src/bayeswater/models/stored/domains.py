@@ -1,7 +1,7 @@
 """Domains of sums in the document of a model file, and which arrays a statistic is made of."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from reprlib import repr as shortened
 from typing import Any
 
@@ -15,9 +15,9 @@ DOMAINS = {"classes", "names", "schema", "vocabulary", "parents"}
 """Fields of statistics that say what they are sums over; all others are arrays."""
 
 
-def array_names(kind: type[Statistic]) -> set[str]:
-    """Name the arrays of a statistic."""
-    return {field.name for field in fields(kind)} - DOMAINS
+def array_names(kind: type[Statistic], found: Collection[str]) -> set[str]:
+    """Name the arrays of a statistic, of those that it may do without those that were found."""
+    return {field.name for field in fields(kind) if field.default is MISSING or field.name in found} - DOMAINS
 
 
 def require_arrays(found: Collection[str], needed: Collection[str]) -> None:

@@ -116,7 +116,7 @@ def read_plan(written: Any, families: tuple[str, ...] = FAMILIES) -> ColumnPlan:
 
 def _needed(part: Part, found: dict[str, Array]) -> set[str]:
     """Name the arrays of a part."""
-    names = array_names(SUMMED_IN[type(part)])
+    names = array_names(SUMMED_IN[type(part)], found)
     if not isinstance(part, WordPart) or part.column.analyser is None or part.column.analyser.n_hash is not None:
         return names
     return names | {WORDS} if names & found.keys() != {"observed"} else {"observed"}

@@ -59,7 +59,7 @@ def restored_sums(
             else restored_discrete(document, own, classes, groups)
         )
     else:
-        require_arrays(own, array_names(kind))
+        require_arrays(own, array_names(kind, own))
         columns = kind.from_arrays(own, classes=classes, **_domain(kind, document["columns"], own))
     sums = Sums(ClassCounts(classes, arrays["class_count"]), columns)
     require_consistent(sums)
