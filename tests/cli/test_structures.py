@@ -45,6 +45,26 @@ def test_learn_writes_the_best_network_and_keeps_to_what_is_known(survey, tmp_pa
     assert set(BayesianNetwork.read(output).dag.edges()) == {("sex", "work"), ("work", "travel")}
 
 
+def test_what_learn_and_compare_advise_to_type_is_taken(survey, tmp_path, capsys):
+    output = tmp_path / "net.bif"
+    frame = pd.read_csv(survey)
+    frame["note"] = [f"note no. {i} of the day" for i in range(len(frame))]
+    frame.to_csv(survey, index=False)
+    advised: set[str] = set()
+    for _ in range(2):
+        assert main(["learn", str(survey), "-o", str(output), "--method", "tree", *sorted(advised)]) == WELL
+        told = capsys.readouterr().err
+        if not advised:
+            advised = set(re.findall(r"--column[ =](\S+=\w+)", told))
+            assert advised == {"row=ignored", "note=categorical"}
+            advised = {f"--column={pair.replace('categorical', 'ignored')}" for pair in advised}
+    assert "warning" not in told
+    compared = ["compare", str(survey), "-t", "sex", "--model", "naive-bayes", "--model", "tan"]
+    assert main([*compared, *sorted(advised), "--column", "work=categorical"]) == WELL
+    assert main([*compared, "--column", "note=categorical"]) == WELL
+    assert main([*compared, "--column", "nte=categorical"]) == FAULT
+
+
 def test_learn_reports_to_machines(survey, tmp_path, capsys):
     output = tmp_path / "net.xdsl"
     assert (

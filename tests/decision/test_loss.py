@@ -71,7 +71,11 @@ def test_a_file_says_whether_its_rows_are_actions_or_truths(tmp_path, name, text
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "x,ham,spam\nham,0,1\nspam,10,0\n", r"first cell of the header is 'x'; write 'action \\\\ truth'"),
+        (
+            "a.csv",
+            "x,ham,spam\nham,0,1\nspam,10,0\n",
+            r"first cell of the header is 'x'; begin the file with the line action \\ truth,ham,spam",
+        ),
         ("a.csv", "", "no costs; write a header"),
         ("a.csv", "action \\ truth,ham,spam\nham,0,1\nspam,10\n", r"line 3 \(spam\) has 1 costs, and the header 2"),
         ("a.csv", "action \\ truth,ham,spam\nham,0,1\nspam,1O,0\n", "line 3, column 'ham' is '1O'; give a number"),

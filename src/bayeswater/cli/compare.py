@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, DataFile, ModelName, Target
+from bayeswater.cli.options import AsJson, ColumnFamilies, DataFile, ModelName, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def compare(
     *data: DataFile,
     target: Target,
     model: list[ModelName] | None = None,
+    column: ColumnFamilies = None,
     ignore: list[str] | None = None,
     folds: Annotated[int, Parameter(validator=Number(gte=2))] = 5,
     seed: int = 0,
@@ -53,10 +54,11 @@ def compare(
         File for a picture, such as compared.png or compared.svg.
     """
     from bayeswater.cli.documents import print_document
-    from bayeswater.cli.fit import column_choice
+    from bayeswater.cli.fit import column_choice, told_families
     from bayeswater.cli.progress import fits_shown, passes_shown
     from bayeswater.cli.rows import require_other_files, whole
     from bayeswater.cli.words import findings, warnings_told_once
+    from bayeswater.data.column_plan import IGNORED
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.labelled import LabelledRows
@@ -66,9 +68,11 @@ def compare(
             require_folder(output)
     if plot is not None:
         _require_picture(plot)
+    told = told_families(column) or {}
+    ignored = [*(ignore or ()), *(name for name, family in told.items() if family == IGNORED)]
     with reading.rows(list(data)) as rows, warnings_told_once():
         require_other_files(rows, save, plot)
-        examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignore or [], ()))
+        examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignored, told))
         with passes_shown(rows, lambda: examples.under_way):
             X, y = whole(examples, "compare")
         with fits_shown() as progress:
@@ -76,6 +80,7 @@ def compare(
                 X,
                 y,
                 models=model,
+                columns={name: family for name, family in told.items() if name not in ignored},
                 folds=folds,
                 calibrate=calibrate,
                 peers=peers,

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from bayeswater.decision.scorecard import Scorecard
     from bayeswater.models.streaming.examples import Piece
 
+MOST_CLASSES = 50
+"""Classes up to which the whole confusion is shown: those of most tables, in some screens."""
+
+MOST_CONFUSED = 20
+"""Confusions of more classes that are listed."""
+
 
 def evaluate(
     model: ModelFile,
@@ -25,7 +31,7 @@ def evaluate(
     reading: Reading = AS_USUAL,
 ) -> None:
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
-    from bayeswater.cli.models import load_model, open_for
+    from bayeswater.cli.models import labels_explained, load_model, open_for
     from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.errors import DataError
@@ -40,7 +46,7 @@ def evaluate(
     names = column_names(classifier)
     examples = LabelledRows(rows, target, columns=[name for name in rows.schema.names if name != target])
     with warnings_told_once():
-        with passes_shown(rows, lambda: "evaluating"):
+        with labels_explained(classifier, model, target), passes_shown(rows, lambda: "evaluating"):
             found = examples.sum(Evaluating(classifier, names, spent))
         if examples.n_unlabelled:
             warn_of_unlabelled(examples.n_unlabelled, target)
@@ -117,9 +123,30 @@ class Evaluation:
         from bayeswater.cli.tables import pieces
 
         labels = list(map(str, self.model.classes_.tolist()))
+        if len(labels) > MOST_CLASSES:
+            return self._most_confused(labels)
         columns = {"true \\ predicted": labels}
         columns |= dict(zip(labels, self.score.confusion.T.tolist(), strict=True))
         return pieces("Confusion", columns, width, len(labels))
+
+    def _most_confused(self, labels: list[str]) -> Any:
+        """List the largest of many numbers, if there are any."""
+        import numpy as np
+        from rich.text import Text
+
+        from bayeswater.cli.tables import plain_table
+
+        wrong = self.score.confusion.copy()
+        np.fill_diagonal(wrong, 0)
+        if not wrong.any():
+            return []
+        title = f"Most frequent confusions of {len(labels):,} classes (all with --json)"
+        table = plain_table("true", "predicted", "rows", title=title, numbers=("rows",))
+        for place in np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSED]:
+            true, predicted = np.unravel_index(place, wrong.shape)
+            if wrong[true, predicted]:
+                table.add_row(Text(labels[true]), Text(labels[predicted]), f"{wrong[true, predicted]:,.0f}")
+        return [table]
 
     def _decisions(self, width: int) -> Any:
         from bayeswater.cli.tables import pieces

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, DataFile, ModelName, Preset, Target
+from bayeswater.cli.options import AsJson, ColumnFamilies, DataFile, ModelName, Preset, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def fit(
     target: Target,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     model: ModelName = "naive-bayes",
-    column: list[str] | None = None,
+    column: ColumnFamilies = None,
     ignore: list[str] | None = None,
     like: str | None = None,
     alpha: str = "auto",
@@ -46,9 +46,6 @@ def fit(
     model
         Kind of model. naive-bayes reads a large table twice, with mdl three times, the others three to seven times; an
         ensemble reads it once, and holds it in memory.
-    column
-        Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, text,
-        multinomial, complement, marks, ignored; mdl is binned where that tells the classes apart.
     ignore
         Column to leave out.
     like
@@ -74,7 +71,7 @@ def fit(
     require_folder(output)
     if checkpoint is not None:
         _require_checkpoint(checkpoint, list(data), model)
-    kind, settings = _kind_and_settings(model, _families(column or []), _number_or_auto(alpha))
+    kind, settings = _kind_and_settings(model, told_families(column), _number_or_auto(alpha))
     settings |= _of_ensemble(model, preset, time_limit)
     if like is not None and (column or ignore or alpha != "auto" or model != "naive-bayes"):
         raise ParameterError(
@@ -87,6 +84,7 @@ def fit(
         else:
             kind, settings, names = _like(like, rows, target)
         learned = _learned(rows, target, kind, settings, names, calibrate=calibrate, checkpoint=checkpoint)
+        _warn_of_few_rows(learned.model, target)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
 
@@ -98,6 +96,24 @@ class Learned:
     model: Any
     rows: "LabelledRows"
     review: Any
+
+
+def _warn_of_few_rows(model: Any, target: str) -> None:
+    """Say which classes have a single row, as one of totals has, and where there is only one class."""
+    from bayeswater.errors import BayesWarning, warn_user
+
+    labels = model.classes_.tolist()
+    lone = [label for label, count in zip(labels, model.class_count_.tolist(), strict=True) if count == 1]
+    if len(labels) == 1:
+        warn_user(f"all rows have {labels[0]!r} in {target!r}: there is no other class to tell it from", BayesWarning)
+    elif lone:
+        shown = ", ".join(map(repr, lone[:5])) + f" and {len(lone) - 5:,} more" * (len(lone) > 5)
+        are = f"{len(lone):,} of {len(labels):,} classes in {target!r} have" if len(lone) > 1 else "a class has"
+        warn_user(
+            f"{are} a single row: {shown}; if that is no class, but a row of totals or a slip, leave it out or correct "
+            "it",
+            BayesWarning,
+        )
 
 
 def _kind_and_settings(name: str, columns: dict[str, str] | None, alpha: Any) -> tuple[Any, dict[str, Any]]:
@@ -212,11 +228,12 @@ def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table
     return whole(examples, "an ensemble")
 
 
-def _families(pairs: list[str]) -> dict[str, str] | None:
+def told_families(pairs: list[str] | None) -> dict[str, str] | None:
+    """Read what is said of columns, each as column=family."""
     from bayeswater.errors import ParameterError
 
     found = {}
-    for pair in pairs:
+    for pair in pairs or ():
         name, equals, family = pair.rpartition("=")
         if not equals:
             raise ParameterError(f"--column {pair!r} names no family; write column=family, for example age=binned")

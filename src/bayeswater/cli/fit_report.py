@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 100
-"""Columns that are listed; who has more asks for JSON."""
+"""Columns and classes that are listed; who has more asks for JSON."""
 
 
 def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
@@ -107,21 +107,28 @@ def families(model: Any) -> Any:
     for column in plan[:SHOWN]:
         style = "dim" if column.family == "ignored" else ""
         table.add_row(Text(column.name), column.family, Text(in_words_of_the_command(column.why)), style=style)
-    if len(plan) > SHOWN:
-        table.caption, table.caption_justify = f"... and {len(plan) - SHOWN:,} more", "left"
+    return _with_rest(table, len(plan))
+
+
+def _with_rest(table: Any, n_rows: int) -> Any:
+    """Say below a table how many rows are not shown."""
+    if n_rows > SHOWN:
+        table.caption, table.caption_justify = f"... and {n_rows - SHOWN:,} more", "left"
     return table
 
 
 def _classes(model: Any) -> Any:
     table = plain_table("class", "rows", "share", "", title="Classes", numbers=("rows", "share"))
     total, largest = model.class_count_.sum(), model.class_count_.max()
-    for label, count in zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True):
+    for label, count in zip(model.classes_[:SHOWN].tolist(), model.class_count_[:SHOWN].tolist(), strict=True):
         table.add_row(Text(str(label)), f"{count:,.0f}", f"{100 * count / total:.1f} %", bar(count / largest))
-    return table
+    return _with_rest(table, len(model.classes_))
 
 
 def _quality(learned: "Learned") -> Any:
     review = learned.review
+    if not review.n_rows:
+        return Text("No row can be left out in turn: each is alone in its class")
     calibration = getattr(learned.model, "calibration_", None)
     if calibration is not None and calibration.after is not None:
         return quality_table(_calibrated_on(learned), calibration)

@@ -31,7 +31,7 @@ def forget(
         File for the model without the rows; by default it takes the place of the model.
     """
     from bayeswater.cli.model_report import report
-    from bayeswater.cli.models import load_model, open_for
+    from bayeswater.cli.models import labels_explained, load_model, open_for
     from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.rows import require_other_files
     from bayeswater.cli.words import amount, warnings_told_once
@@ -53,7 +53,7 @@ def forget(
         return len(piece.y)
 
     with warnings_told_once():
-        with passes_shown(rows, lambda: "forgetting"):
+        with labels_explained(classifier, model, target), passes_shown(rows, lambda: "forgetting"):
             n_rows = examples.sum(forgotten)
         if examples.n_unlabelled:
             warn_of_unlabelled(examples.n_unlabelled, target)

@@ -32,6 +32,10 @@ def learn(
     time_limit: Annotated[float | None, Parameter(help="Seconds to search.")] = None,
     restarts: Annotated[int, Parameter(help="Climbs from perturbed graphs, of hill_climb and tabu.")] = 0,
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
+    column: Annotated[
+        list[str] | None,
+        Parameter(help="Family of a column, as zip=categorical: auto, categorical, bernoulli, binned or ignored."),
+    ] = None,
     ignore: Annotated[list[str] | None, Parameter(help="Column to leave out.")] = None,
     discretize: Annotated[
         str, Parameter(help="Bins of numbers: equal_frequency, equal_width, rounding, pkid or fixed_frequency.")
@@ -42,6 +46,7 @@ def learn(
     reading: Reading = AS_USUAL,
 ) -> None:
     """Find the network that explains the rows best, and save it."""
+    from bayeswater.cli.fit import told_families
     from bayeswater.cli.structures import graph_of, read_table, read_tiers
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.stored.folders import require_network_place
@@ -49,7 +54,8 @@ def learn(
 
     require_network_place(output)
     with warnings_told_once():
-        table = read_table(reading, list(data), "learning a structure", ignored=ignore or ())
+        told = told_families(column)
+        table = read_table(reading, list(data), "learning a structure", ignored=ignore or (), told=told or ())
         with _telling() as progress:
             found = learn_structure(
                 table,
@@ -64,6 +70,7 @@ def learn(
                 restarts=restarts,
                 seed=seed,
                 discretize=discretize,
+                columns=told,
                 missing=incomplete,
                 progress=progress,
             )

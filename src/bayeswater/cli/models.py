@@ -4,10 +4,16 @@ The types come from the model and not from the file: a column of the labels "1" 
 also in a file where it looks like numbers.
 """
 
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.rows import files_of
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
 
 if TYPE_CHECKING:
@@ -15,6 +21,9 @@ if TYPE_CHECKING:
     from bayeswater.cli.reading import Reading
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
+
+COUNTED = re.compile(r"x\d+")
+"""Names of columns that have none, but are counted."""
 
 
 def load_model(path: str) -> Any:
@@ -61,14 +70,65 @@ def open_for(
     further = {**dict.fromkeys(of_costs, "column of costs"), **({target: "target column"} if target else {})}
     types = {**dict.fromkeys(of_costs, pa.float64()), **column_types(model)}
     if target is not None:
+        _require_no_column(model, path, target)
         types[target] = label_type(model)
     rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
+    if target is None:
+        _name_in_order(rows, column_names(model))
     for file in files_of(rows):
         require_columns(file, model, path)
         for name, what in further.items():
             file.require_column(name, what)
     rows.declare(types)
     return rows
+
+
+def _name_in_order(rows: "LocalRows", names: list[str]) -> None:
+    """Call the columns of files without a header as a model does that was fitted on such a file, beside a target.
+
+    There, columns were counted with the target among them; here it may not be there. Who has as many columns as the
+    model reads, but not under their numbers, has them without the target.
+    """
+    from bayeswater.cli.words import say
+    from bayeswater.data.sources.delimited import DelimitedSource
+
+    if not all(map(COUNTED.fullmatch, names)):
+        return
+    for file in files_of(rows):
+        if not isinstance(file, DelimitedSource) or file.has_names or len(file.schema.names) != len(names):
+            continue
+        if file.schema.names != names:
+            file.call_columns(names)
+            say(f"note: {file.name} has no target column; its columns are read as {', '.join(names)}", "yellow")
+
+
+def _require_no_column(model: Any, path: str, target: str) -> None:
+    """Refuse a target that the model reads: it was fitted on another."""
+    if target in column_names(model):
+        raise ParameterError(
+            f"--target {target} names a column that {path} predicts from; name the one that holds its classes, "
+            f"{_classes(model)}"
+        )
+
+
+def _classes(model: Any) -> str:
+    return ", ".join(map(str, model.classes_.tolist()[:10])) + ", ..." * (len(model.classes_) > 10)
+
+
+@contextmanager
+def labels_explained(model: Any, path: str, target: str) -> Iterator[None]:
+    """Name the classes of a model where a cell of the target column cannot be one of them."""
+    from bayeswater.data.sources.column_types import Misfit
+
+    try:
+        yield
+    except Misfit as misfit:
+        if misfit.column != target:
+            raise
+        raise DataError(
+            f"{misfit.where}, column {target!r} holds {misfit.cell!r}, and the classes of {path} are "
+            f"{_classes(model)}; is {target!r} the right column? If it is, {misfit.way_out}"
+        ) from None
 
 
 def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None:
@@ -85,8 +145,17 @@ def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None
         f"{source.name}: column{'s' * (len(absent) > 1)} {listed} of the model {path} "
         f"{'is' if len(absent) == 1 else 'are'} missing"
         + (f"; {nearest_names(absent[0], unknown)}" if unknown else "")
-        + " (a file without a header needs --no-header)" * (len(absent) == len(names))
+        + (f" (a file without a header needs {_of_no_header(names)})" if len(absent) == len(names) else "")
     )
+
+
+def _of_no_header(names: list[str]) -> str:
+    """Say how the columns of a file without a header get the names that a model knows."""
+    if all(map(COUNTED.fullmatch, names)):
+        return "--no-header"
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return f"--names {quote(line.getvalue())}, in the order of its columns"
 
 
 def known_class(model: Any, name: str) -> Any:

@@ -38,6 +38,15 @@ LossFile = Annotated[
     ),
 ]
 
+ColumnFamilies = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--column",
+        help="Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, "
+        "text, multinomial, complement, marks, ignored; mdl is binned where that tells the classes apart.",
+    ),
+]
+
 ModelName = Literal[
     "naive-bayes",
     "gaussian-diagonal",

@@ -1,5 +1,6 @@
 """Options on how a file is read, the same for every verb, and the rows they lead to."""
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ class Reading:
         The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5.
     header
         Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
+    names
+        Names of the columns of a CSV without a header, as age,job,income.
     quotes
         Whether cells of a CSV may stand in quotes; without, a quote is a character like others.
     encoding
@@ -51,6 +54,7 @@ class Reading:
     delimiter: str | None = None
     decimal: str = "."
     header: bool = True
+    names: str | None = None
     quotes: bool = True
     encoding: str = "utf-8"
 
@@ -98,6 +102,7 @@ class Reading:
             "delimiter": delimiter,
             "decimal": self.decimal,
             "header": self.header,
+            "names": None if self.names is None else next(csv.reader([self.names])),
             "quotes": self.quotes,
             "encoding": self.encoding,
             "missing": self.missing,

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,24 @@ if TYPE_CHECKING:
 
 
 def read_table(
-    reading: Reading, paths: list[str], holder: str, *, ignored: Sequence[str] = (), wanted: Sequence[str] | None = None
+    reading: Reading,
+    paths: list[str],
+    holder: str,
+    *,
+    ignored: Sequence[str] = (),
+    told: Collection[str] = (),
+    wanted: Sequence[str] | None = None,
 ) -> "pa.Table":
-    """Read files as one table in memory, for what goes over its rows many times: all columns but some, or some."""
+    """Read files as one table in memory, for what goes over its rows many times: all columns but some, or some.
+
+    Columns of which something is told have to be there.
+    """
     from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.rows import say_what_is_held
     from bayeswater.data.sources.whole import whole_table
 
     with reading.rows(paths, None if wanted is None else list(wanted)) as rows:
-        rows.require_columns(ignored)
+        rows.require_columns([*ignored, *told])
         kept = [name for name in rows.schema.names if name not in ignored]
         with passes_shown(rows, lambda: "reading"):
             table = whole_table(rows, kept, holder, "give fewer columns or rows")

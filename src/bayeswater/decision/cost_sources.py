@@ -117,7 +117,8 @@ def _from_csv(text: str) -> CostTable:
         raise DataError(f"no costs; write a header ({HEADER},class,class,...) and a line for each action")
     (corner, *across), *body = lines
     rows, _, columns = (part.strip().lower() for part in corner.partition("\\"))
-    _require_sides(rows, columns, f"the first cell of the header is {corner!r}; write {HEADER!r}")
+    fix = ",".join([HEADER, *across])
+    _require_sides(rows, columns, f"the first cell of the header is '{corner}'; begin the file with the line {fix}")
     costs = {}
     for number, (label, *cells) in enumerate(body, start=2):
         if len(cells) != len(across):

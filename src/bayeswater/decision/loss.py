@@ -13,7 +13,7 @@ import numpy as np
 from bayeswater.decision import risk
 from bayeswater.decision.cost_sources import from_pairs, read_costs, read_file
 from bayeswater.decision.cost_table import CostTable
-from bayeswater.decision.loss_display import html_table, text_table
+from bayeswater.decision.loss_display import cost_html, text_table
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.decision.row_costs import for_rows
 from bayeswater.errors import DataError, DominatedActionWarning, ParameterError, SchemaError
@@ -242,7 +242,7 @@ class Loss:
         return f"Loss({self.table.cost.tolist()}, actions={list(self.table.actions)}, classes={self.classes})"
 
     def _repr_html_(self) -> str:
-        return html_table(self.table)
+        return cost_html(self.table)
 
 
 def as_loss(loss: Any, classes: Sequence[Any]) -> Loss:

@@ -1,8 +1,8 @@
 """A loss as a table to look at: plain text and HTML."""
 
-from html import escape
 from typing import Any
 
+from bayeswater.data.html import html_table
 from bayeswater.decision.cost_table import CostTable
 
 CORNER = "decide \\ true"
@@ -19,16 +19,10 @@ def text_table(table: CostTable) -> str:
     )
 
 
-def html_table(table: CostTable) -> str:
+def cost_html(table: CostTable) -> str:
     """Write the costs as an HTML table."""
-    head = "".join(f"<th>{escape(str(label))}</th>" for label in (CORNER, *table.classes))
-    body = "".join(
-        f"<tr><th>{escape(str(action))}</th>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(table, i))
-        + "</tr>"
-        for i, action in enumerate(table.actions)
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    rows = ([str(action), *_cells(table, i)] for i, action in enumerate(table.actions))
+    return html_table([CORNER, *map(str, table.classes)], rows)
 
 
 def _cells(table: CostTable, i: int) -> list[str]:

@@ -55,7 +55,7 @@ class Scorecard:
         cell = codes.astype(np.int64) * n_classes + predicted
         return cls(
             np.bincount(cell, weights=weight, minlength=n_classes**2).reshape(n_classes, n_classes),
-            float(-(log_proba[rows, codes] @ w)),
+            float(0.0 - log_proba[rows, codes] @ w),  # 0, and not -0, where all is certain
             float(((proba - outcome) ** 2).sum(axis=1) @ w),
             np.bincount(place, weights=w * proba[rows, predicted], minlength=N_BINS),
             np.bincount(place, weights=w * (predicted == codes), minlength=N_BINS),

@@ -149,6 +149,12 @@ def test_without_a_header_columns_are_numbered():
     assert rows_of("1,a\n2,b\n", header=False) == [{"x0": 1, "x1": "a"}, {"x0": 2, "x1": "b"}]
 
 
+def test_names_that_are_given_stand_in_for_a_header():
+    assert rows_of("1,a\n2,b\n", names=["n", "a, b"]) == [{"n": 1, "a, b": "a"}, {"n": 2, "a, b": "b"}]
+    with pytest.raises(SchemaError, match=r"1 names are given for 2 columns \(n\); give each column a name"):
+        table_of(piped("1,a\n", names=["n"]))
+
+
 def test_a_header_cell_without_a_name_gets_its_number():
     assert rows_of(",age\n0,39\n") == [{"x0": 0, "age": 39}]
 

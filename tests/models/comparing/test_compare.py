@@ -307,6 +307,29 @@ def test_what_cannot_be_compared_is_refused(options, message):
         compare(*pairs(40), **options)
 
 
+def test_what_is_known_of_columns_is_told_to_every_model_of_the_ladder():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(size=60), "code": rng.integers(0, 40, 60)})
+    y = np.where(X["age"] > 0, "old", "young")
+    told = {"code": "categorical"}
+    found = compare(X, y, models=["naive-bayes", "aode"], columns=told, folds=2)
+    assert [one.model.columns for one in found.contestants] == [told, told]
+    with pytest.raises(ParameterError, match="models names 'gaussian-full', but columns says how 'code' is read"):
+        compare(X, y, models=["gaussian-full"], columns=told)
+    with pytest.raises(ParameterError, match="give columns to these"):
+        compare(X, y, models={"mine": NaiveBayes()}, columns=told)
+
+
+def test_a_notebook_shows_the_table_and_keeps_the_rest_folded():
+    X = pd.DataFrame({"<b>": ["some words to read", "other words to read"] * 30, "x": range(60)})
+    found = compare(X, ["a", "b"] * 30, models=["naive-bayes", "tan"], folds=2)
+    assert repr(found) == str(found)
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 3 and "<b>" not in shown
+    assert "is left out: it is text" in shown.partition("<details>")[2]
+    assert len(shown) < 2500
+
+
 def test_rows_that_cannot_be_compared_on_are_refused():
     X, y = pairs(40)
     with pytest.raises(DataError, match="inconsistent numbers of samples: X has 40 rows, y has 39"):

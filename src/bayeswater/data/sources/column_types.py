@@ -2,12 +2,28 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayeswater.errors import DataError, ParameterError, PrecisionWarning, nearest_names, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class Misfit(DataError):
+    """A cell that is not of the type which its column has to have: `where` it stands, its column, and the way out."""
+
+    where: str
+    column: str
+    cell: Any
+    way_out: str
+
+    @classmethod
+    def of(cls, where: str, column: str, cell: Any, kind: "pa.DataType", way_out: str) -> "Misfit":
+        """Say what is wrong in a sentence, and keep its parts for who knows more of the column."""
+        error = cls(f"{where}, column {column!r} holds {cell!r}, which is no {kind}; {way_out}")
+        error.where, error.column, error.cell, error.way_out = where, column, cell, way_out
+        return error
 
 
 STRETCH = 2**12
@@ -103,10 +119,8 @@ def cast_columns(table: "pa.Table", types: "Mapping[str, pa.DataType]", where: s
             column = column.cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             row = first_misfit(column, kind)
-            raise DataError(
-                f"{where}: row {first_row + row + 1}, column {name!r} holds {column[row].as_py()!r}, which is no "
-                f"{kind}; correct the cell, or leave it empty"
-            ) from None
+            of_row, cell = f"{where}: row {first_row + row + 1}", column[row].as_py()
+            raise Misfit.of(of_row, name, cell, kind, "correct the cell, or leave it empty") from None
         table = table.set_column(place, pa.field(name, kind), column)
     return table
 

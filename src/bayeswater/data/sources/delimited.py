@@ -12,7 +12,14 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.column_types import are_whole, candidate_types, fits, said_by_types, without_digits
+from bayeswater.data.sources.column_types import (
+    Misfit,
+    are_whole,
+    candidate_types,
+    fits,
+    said_by_types,
+    without_digits,
+)
 from bayeswater.data.sources.delimiters import recognised_delimiter, require_decimal, require_delimiter
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.places import BEGINNING, Mark, Piece
@@ -63,6 +70,7 @@ class DelimitedSource(Source):
     delimiter : the character between cells; recognised where it is None
     decimal : the character before the decimals of a number, "." or ","
     header : whether the first row holds the names; without it columns are called x0, x1, ...
+    names : of the columns, where no row holds them
     quotes : whether cells may stand in quotes; without them a quote is a character like others
     encoding : as Python names it
     missing : cells that are missing, besides the empty one; one string is one of them
@@ -76,6 +84,7 @@ class DelimitedSource(Source):
         delimiter: str | None = None,
         decimal: str = ".",
         header: bool = True,
+        names: Sequence[str] | None = None,
         quotes: bool = True,
         encoding: str = "utf-8",
         missing: str | Iterable[str] = MISSING,
@@ -83,11 +92,22 @@ class DelimitedSource(Source):
         super().__init__(origin, types)
         require_delimiter(delimiter, quotes=quotes)
         require_decimal(decimal)
-        self._given_delimiter, self._header, self._quotes = delimiter, header, quotes
+        self._given_delimiter, self._header, self._quotes = delimiter, header and names is None, quotes
+        self._names = names
         self._decimal = decimal
         self._missing = ("", *([missing] if isinstance(missing, str) else missing))
         self._named_encoding = known_encoding(encoding)
         self._refused: set[tuple[str, pa.DataType]] = set()
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its columns have names, of a header or given, and are not only counted."""
+        return self._header or self._names is not None
+
+    def call_columns(self, names: Sequence[str]) -> None:
+        """Give names to columns that are only counted."""
+        self._names = names
+        self.__dict__.pop("schema", None)
 
     # ------------------------------------------------------------------ what the beginning says
 
@@ -160,9 +180,19 @@ class DelimitedSource(Source):
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
         self.__dict__.pop("_beginning", None)  # it has told all it can, and there may be thousands of files
-        names = [self._clean_name(field.name, place) for place, field in enumerate(fields)]
+        names = self._given_names(len(fields)) or [
+            self._clean_name(field.name, place) for place, field in enumerate(fields)
+        ]
         kinds = (pa.string() if pa.types.is_binary(field.type) else field.type for field in fields)
         return pa.schema([(name, self.types.get(name, kind)) for name, kind in zip(names, kinds, strict=True)])
+
+    def _given_names(self, n_columns: int) -> list[str]:
+        if self._names is not None and len(self._names) != n_columns:
+            raise SchemaError(
+                f"{self.name}: {len(self._names)} names are given for {n_columns} columns ({', '.join(self._names)}); "
+                "give each column a name, in their order"
+            )
+        return list(self._names or ())
 
     def _clean_name(self, raw: str, place: int) -> str:
         return (raw.strip() if self._header else "") or f"x{place}"
@@ -331,11 +361,12 @@ class DelimitedSource(Source):
         name, row = self.schema.names[int(found[1])], self._row(n_rows + int(found[2]))
         if found[4] is None:
             raise self._not_in_encoding(f"{row}, column {name!r}")
-        misfit = f"{self.name}: {row}, column {name!r} holds {found[4]!r}, which is no {types[name]}"
+        where, kind = f"{self.name}: {row}", types[name]
         if name in self.types:
-            raise DataError(f"{misfit}; {self._way_to_read(found[4], types[name])}")
-        self._refused.add((name, types[name]))
-        self._widen(f"{misfit} as the cells before are", said_by_types(name), self._fitting_schema)
+            raise Misfit.of(where, name, found[4], kind, self._way_to_read(found[4], kind))
+        self._refused.add((name, kind))
+        misfit = f"{where}, column {name!r} holds {found[4]!r}, which is no {kind} as the cells before are"
+        self._widen(misfit, said_by_types(name), self._fitting_schema)
 
     def _way_to_read(self, cell: str, kind: "pa.DataType") -> str:
         """Say what to do about a cell that is not of the type that its column has to have."""

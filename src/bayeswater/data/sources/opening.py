@@ -1,6 +1,6 @@
 """`open_source`: a file of any format, recognised by its name or its first bytes, as a `Source` of batches."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, get_args
 
@@ -25,6 +25,7 @@ def open_source(
     delimiter: str | None = None,
     decimal: str = ".",
     header: bool = True,
+    names: Sequence[str] | None = None,
     quotes: bool = True,
     encoding: str = "utf-8",
     missing: Iterable[str] | None = None,
@@ -38,7 +39,7 @@ def open_source(
     format : one of csv, tsv, parquet, arrow (file or stream), jsonl, arff; by default what the name or the first bytes
         say, and csv for standard input. Text and Arrow streams may be compressed by gzip, zstd, bz2 or lz4.
     types : Arrow types of columns by name
-    delimiter, decimal, header, quotes, missing : of CSV, see `DelimitedSource`
+    delimiter, decimal, header, names, quotes, missing : of CSV, see `DelimitedSource`
     encoding : of CSV and ARFF
     standard_input : a binary file to read in place of `sys.stdin`
 
@@ -68,6 +69,7 @@ def open_source(
                 delimiter="\t" if delimited == "tsv" and delimiter is None else delimiter,
                 decimal=decimal,
                 header=header,
+                names=names,
                 quotes=quotes,
                 encoding=encoding,
                 missing=MISSING if missing is None else missing,

@@ -66,8 +66,12 @@ def where(stretches: Sequence[Stretch]) -> str:
     'a.csv, rows 101 to 150, b.csv, rows 1 to 10'
     """
     shown = stretches if len(stretches) <= 3 else (stretches[0], stretches[-1])
-    words = (f"{name}, rows {n_before + 1:,} to {n_before + n_rows:,}" for name, n_before, n_rows in shown)
-    return (", " if shown is stretches else " up to ").join(words)
+    return (", " if shown is stretches else " up to ").join(map(_of_stretch, shown))
+
+
+def _of_stretch(stretch: Stretch) -> str:
+    first, last = stretch.n_before + 1, stretch.n_before + stretch.n_rows
+    return f"{stretch.name}, " + (f"row {first:,}" if first == last else f"rows {first:,} to {last:,}")
 
 
 def _numbered(found: re.Match[str], stretches: Sequence[Stretch]) -> str:

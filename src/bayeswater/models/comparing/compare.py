@@ -25,6 +25,7 @@ from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_r
 from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, scores_method
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
+from bayeswater.models.columns.settings import column_settings
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.comparing.ladder import LADDER
 from bayeswater.models.settings import require_flag
@@ -43,6 +44,7 @@ def compare(
     *,
     target: str | None = None,
     models: Any = None,
+    columns: Mapping[Any, Any] | None = None,
     folds: Any = 5,
     calibrate: bool = True,
     peers: bool = False,
@@ -63,6 +65,9 @@ def compare(
         Which models; by default all of the ladder: naive Bayes, SPODE, TAN, AODE, A2DE (where its counts fit into
         memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list may name some of
         these ("naive-bayes", "aode"), a dict may bring any classifier.
+    columns : dict, optional
+        What is known of columns, as in `NaiveBayes`: told to all models of the ladder but Gaussian classes, which read
+        numbers alone and are left out then.
     folds : int, splitter or list of splits, default 5
         Number of folds, stratified by class and shuffled; or what scikit-learn takes as ``cv``.
     calibrate : bool, default True
@@ -108,7 +113,7 @@ def compare(
     keep = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
     X, labels, weight = without_zero_rows(X, labels, weight)
     race = _race(X, labels, weight, folds, random_state, keep)
-    chosen, notes = _chosen(models, calibrate, X)
+    chosen, notes = _chosen(models, calibrate, X, columns)
     if peers:
         from bayeswater.models.comparing.peers import sklearn_peers
 
@@ -238,17 +243,34 @@ def _race(X: Any, labels: CheckedLabels, weight: Array | None, folds: Any, rando
     return Race(X, labels.array, coded.codes, classes, weight, tuple(found), n_left_out, keep)
 
 
-def _chosen(models: Any, calibrate: bool, X: Any) -> tuple[dict[str, tuple[Any, bool]], tuple[str, ...]]:
+def _chosen(
+    models: Any, calibrate: bool, X: Any, columns: Mapping[Any, Any] | None
+) -> tuple[dict[str, tuple[Any, bool]], tuple[str, ...]]:
     """Models by their name in the table, none of them a peer, and what is to be said about the choice."""
+    told = {"columns": columns} if column_settings(columns) else {}
     if isinstance(models, Mapping):
         if not models:
             raise ParameterError(EMPTY)
+        if told:
+            raise ParameterError("models brings classifiers of its own; give columns to these, and leave it out here")
         return {str(name): (model, False) for name, model in models.items()}, ()
-    other = [] if models is not None else _no_numbers(X)
     names = _names(models) if models is not None else [*LADDER]
-    rungs = [LADDER[name] for name in names if not (LADDER[name].needs_numbers and other)]
-    notes = [f"Gaussian classes are of numbers alone, and left out: {name!r} holds none" for name in other[:1]]
-    return {rung.name: (rung.make(calibrate=calibrate), False) for rung in rungs}, tuple(notes)
+    gaussian, why_not, notes = [name for name in names if LADDER[name].needs_numbers], _why_no_gaussians(X, columns), []
+    if models is None and why_not:
+        names = [name for name in names if name not in gaussian]
+        notes.append(f"Gaussian classes are of numbers alone, and left out: {why_not[0]}")
+    elif told and gaussian:
+        raise ParameterError(
+            f"models names {gaussian[0]!r}, but {why_not[0]}; leave out the model, or what is said of columns"
+        )
+    made = {LADDER[name].name: (LADDER[name].make(calibrate=calibrate, **told), False) for name in names}
+    return made, tuple(notes)
+
+
+def _why_no_gaussians(X: Any, columns: Mapping[Any, Any] | None) -> list[str]:
+    """Columns that are not simply numbers: as is said of them, or by their type."""
+    said = [f"columns says how {name!r} is read" for name in column_settings(columns)]
+    return said + [f"{name!r} holds none" for name in _no_numbers(X)]
 
 
 def _names(models: Any) -> list[str]:

@@ -8,6 +8,7 @@ the two is better.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import write_frame
+from bayeswater.data.html import html_table
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
 from bayeswater.models.streaming.whole import whole_source
@@ -83,7 +85,7 @@ class Contestant:
         return 0 if self.losses is None else int(np.isposinf(self.losses).sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Models on the same folds, the one of least log-loss first; those that failed last.
 
@@ -205,6 +207,15 @@ class Comparison:
         lines = [_line(row, width) for row in rows]
         lines += [f"{padded(name, width[0])}  {why}" for name, why in self.failures()]
         return "\n".join([self.title, *lines, *(f"  {remark}" for remark in self.remarks())])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        figures = html_table(TITLES, self.cells())
+        told = "".join(f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks()))
+        more = f"<details><summary>remarks</summary><ul>{told}</ul></details>" if told else ""
+        return f"<p>{escape(self.title)}</p>{figures}{more}"
 
     def _cells_of(self, one: Contestant) -> list[str]:
         mean, error = self.behind(one)

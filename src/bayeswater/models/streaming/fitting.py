@@ -89,8 +89,9 @@ def _learned(model: Any, examples: LabelledRows, path: Any, then: Callable[[], A
         examples.checkpoint = _checkpoint(model, examples, path)
     try:
         if examples.fits_into_head:
+            rows = examples.whole()
             with examples.head_named():
-                model.fit(*examples.whole()[:3])
+                model.fit(*rows[:3])
                 return then()
         if examples.checkpoint is not None:
             examples.checkpoint.begin()

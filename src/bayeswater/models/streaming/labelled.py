@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.column_kinds import SAMPLED
+from bayeswater.data.column_kinds import IDENTIFIED, SAMPLED
 from bayeswater.data.sources.cutting import Stretch
 from bayeswater.data.sources.row_names import places_told, rows_named
 from bayeswater.data.sources.rows import Rows
@@ -101,6 +101,7 @@ class LabelledRows(Examples):
         """The first rows of the source, those without a label left out."""
         found, n_first = self._first, self._first_rows.num_rows
         if found.piece is not None:
+            self._require_classes(found.piece)
             return found.piece
         if not n_first:
             raise DataError(f"{self.name} has no rows; give a source with rows")
@@ -145,6 +146,7 @@ class LabelledRows(Examples):
         self.n_rows, self.n_unlabelled = found.n_rows, found.n_unlabelled
         if found.piece is None:
             raise self._without_labels()
+        self._require_classes(found.piece)
         return found.piece, found.kept
 
     def sum(self, of: Callable[[Piece], Any], columns: Sequence[str] | None = None) -> Any:
@@ -162,6 +164,16 @@ class LabelledRows(Examples):
             raise self._without_labels()
         return total.found
 
+    def _require_classes(self, piece: Piece) -> None:
+        """Refuse labels that name the rows: no two rows have the same."""
+        n_rows = len(piece.y)
+        # mostly two of the first rows are of one class, and the others are not looked at
+        if n_rows >= IDENTIFIED and all(_are_distinct(piece.y.slice(0, head)) for head in (IDENTIFIED, n_rows)):
+            raise DataError(
+                f"{self.name}: each of {n_rows:,} rows has a value of its own in {self.target!r}, such as "
+                f"{piece.y[0].as_py()!r}: that names the rows, and is no class to learn; is it the right column?"
+            )
+
     def _without_labels(self) -> DataError:
         return DataError(f"{self.name}: no row has a value in {self.target!r}; is it the right column?")
 
@@ -173,6 +185,10 @@ def _require_numbers(rows: Rows, weight: str) -> None:
     kind = rows.schema.field(weight).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise DataError(f"{rows.name}: the column of weights {weight!r} holds {kind}, and weights are numbers")
+
+
+def _are_distinct(labels: Any) -> bool:
+    return len(set(map(str, labels.to_pylist()))) == len(labels)
 
 
 def _nothing(piece: Piece) -> None:

@@ -1,0 +1,122 @@
+"""What a command says of a target that cannot be one, of classes of a single row, and of columns without names."""
+
+import json
+import shlex
+
+import pyarrow as pa
+import pytest
+from tests.cli.people import COLUMNS, TARGET, people, write_csv
+
+
+@pytest.fixture
+def coded(run, tmp_path):
+    """Make a model whose classes are numbers, and its file."""
+    table = people()
+    coded = pa.array([1 if label == "high" else 0 for label in table[TARGET].to_pylist()])
+    data = write_csv(table.set_column(table.column_names.index(TARGET), TARGET, coded), tmp_path / "coded.csv")
+    assert run("fit", data, "-t", TARGET, "-o", tmp_path / "coded.bayes", "--ignore", "job").code == 0
+    return data, tmp_path / "coded.bayes"
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "forget"])
+def test_a_wrong_target_is_named_as_such_with_the_classes_of_the_model(run, coded, verb):
+    data, model = coded
+    answer = run(verb, model, data, "-t", "job")
+    assert answer.code == 1
+    assert f"column 'job' holds 'clerk', and the classes of {model} are 0, 1; is 'job' the right column?" in answer.err
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "forget"])
+def test_a_target_that_the_model_predicts_from_is_refused(run, coded, verb):
+    data, model = coded
+    answer = run(verb, model, data, "-t", "age")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--target age names a column that" in answer.err and "its classes, 0, 1" in answer.err
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "ensemble"])
+def test_a_target_that_names_the_rows_is_refused_before_anything_is_learned(run, folder, model):
+    table = people(100)
+    names = write_csv(table.append_column("name", [[f"p{i}" for i in range(100)]]), folder / "names.csv")
+    answer = run("fit", names, "-t", "name", "-o", folder / "m.bayes", "--model", model)
+    assert (answer.code, answer.out) == (1, "")
+    assert len(answer.err.splitlines()) == 1
+    assert "each of 100 rows has a value of its own in 'name', such as 'p0'" in answer.err
+    assert answer.err.count("names.csv") == 1
+    assert not (folder / "m.bayes").exists()
+
+
+def test_a_row_of_totals_is_warned_of(run, folder):
+    totals = people(1).set_column(5, TARGET, pa.array(["Total"]))
+    data = write_csv(pa.concat_tables([people(), totals]), folder / "totals.csv")
+    answer = run("fit", data, "-t", TARGET, "-o", folder / "m.bayes")
+    assert answer.code == 0
+    assert "warning: a class has a single row: 'Total'; if that is no class, but a row of totals" in answer.err
+
+
+def test_many_classes_are_told_in_few_lines_and_no_figure_is_nan(run, folder):
+    data = folder / "many.csv"
+    data.write_text("x,c\n" + "".join(f"{i % 7},{i % 160}\n" for i in range(400)))
+    fitted = run("fit", data, "-t", "c", "-o", folder / "many.bayes")
+    assert "... and 60 more" in fitted.err
+    evaluated = run("evaluate", folder / "many.bayes", data, "-t", "c")
+    assert "Most frequent confusions of 160 classes" in " ".join(evaluated.out.split())  # wrapped like the table
+    assert len(evaluated.out.splitlines()) < 50
+    assert len(json.loads(run("evaluate", folder / "many.bayes", data, "-t", "c", "--json").out)["confusion"]) == 160
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [("1,a\n", "all rows have 'a' in 'c'"), ("1,a\n2,b\n3,c\n", "3 of 3 classes in 'c' have a single row")],
+)
+def test_a_file_of_lone_rows_is_fitted_with_words_in_place_of_nan(run, tmp_path, rows, told):
+    data = tmp_path / "few.csv"
+    data.write_text("x,c\n" + rows)
+    answer = run("fit", data, "-t", "c", "-o", tmp_path / "few.bayes")
+    assert answer.code == 0
+    assert told in answer.err and "No row can be left out in turn" in answer.err and "nan" not in answer.err
+    certain = run("evaluate", tmp_path / "few.bayes", data, "-t", "c").out
+    assert "nan" not in certain and "-0.0000" not in certain
+
+
+# ---------------------------------------------------------------------- columns without names
+
+
+@pytest.fixture
+def nameless(run, tmp_path):
+    """Make a file without a header, its target first, the same without the target, and a model of it."""
+    table = people().select([TARGET, *COLUMNS])
+    files = tmp_path / "labelled.csv", tmp_path / "unlabelled.csv"
+    for path, columns in zip(files, (table, table.select(COLUMNS)), strict=True):
+        path.write_bytes(write_csv(columns, path).read_bytes().split(b"\n", 1)[1])
+    assert run("fit", files[0], "--no-header", "-t", "x0", "-o", tmp_path / "m.bayes").code == 0
+    return (*files, tmp_path / "m.bayes")
+
+
+def test_rows_without_a_target_are_predicted_by_a_model_of_a_file_without_a_header(run, nameless):
+    labelled, unlabelled, model = nameless
+    expected = run("predict", model, labelled, "--no-header")
+    found = run("predict", model, unlabelled, "--no-header")
+    assert (found.code, found.out, expected.err) == (0, expected.out, "")
+    assert "has no target column; its columns are read as x1, x2, x3, x4, x5" in found.err
+    piped = run("predict", model, "-", "--no-header", stdin=unlabelled.read_bytes())
+    assert piped.out == expected.out
+    assert run("explain", model, unlabelled, "--no-header").out == run("explain", model, labelled, "--no-header").out
+
+
+def test_names_stand_in_for_a_header_and_the_advice_to_give_them_works(run, folder, nameless):
+    labelled, unlabelled, _ = nameless
+    named = run("fit", labelled, "--names", ",".join([TARGET, *COLUMNS]), "-t", TARGET, "-o", folder / "named.bayes")
+    assert named.code == 0
+    refused = run("predict", folder / "named.bayes", unlabelled)
+    advice = refused.err.partition("needs ")[2].partition(", in the order")[0]
+    assert advice.startswith("--names")
+    answer = run("predict", folder / "named.bayes", unlabelled, *shlex.split(advice))
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == run("predict", folder / "people.bayes", folder / "people.csv").out
+
+
+def test_names_that_are_too_few_are_refused(run, folder, nameless):
+    answer = run("predict", folder / "people.bayes", nameless[1], "--names", "age,hours")
+    assert answer.code == 1
+    assert "unlabelled.csv: 2 names are given for 5 columns (age, hours)" in answer.err
