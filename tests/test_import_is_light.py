@@ -76,3 +76,14 @@ def test_importing_a_classifier_never_asks_for_numba_or_a_frame_library():
         print(json.dumps(askers))
     """)
     assert [asker for asker in askers if asker[0].split(".")[0] == "bayeswater"] == []
+
+
+def test_a_star_brings_every_public_name_of_a_package():
+    for package in ("bayeswater", "bayeswater.decision", "bayeswater.plots"):
+        names = run_in_fresh_interpreter(f"""
+            import json, {package}
+            shown = set({package}._HOME)
+            from {package} import *
+            print(json.dumps([len(shown), len(shown & set(globals()))]))
+        """)
+        assert names[0] == names[1] > 0

@@ -29,6 +29,8 @@ _HOME = {
     "value_of_information": "information",
 }
 
+__all__ = list(_HOME)
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:

@@ -16,6 +16,8 @@ _HOME = {
     "ThresholdDisplay": "threshold",
 }
 
+__all__ = list(_HOME)
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:

@@ -12,6 +12,7 @@ from tests.structure.graphs import ASIA
 
 from bayeswater import (
     BayesianNetwork,
+    BayesWarning,
     DataError,
     ImpossibleEvidence,
     ImpossibleEvidenceWarning,
@@ -21,6 +22,7 @@ from bayeswater import (
 )
 from bayeswater.data.variable import Variable
 from bayeswater.inference.sampling.estimate import Estimate, effective_size
+from bayeswater.models.network import pictures
 from bayeswater.models.network.distribution import Distribution
 from bayeswater.models.network.estimated_distribution import EstimatedDistribution
 
@@ -219,11 +221,6 @@ def test_a_frame_without_columns_is_refused_and_one_without_rows_is_not():
     assert list(asia().most_probable_explanation(empty).columns) == [*asia().names, "log_probability"]
 
 
-def test_a_dict_is_no_frame():
-    with pytest.raises(DataError, match="a dict is no table"):
-        asia().posteriors({"xray": ["yes"]})
-
-
 def test_doing_tells_nothing_of_causes():
     network = asia()
     assert network.do(lung="yes").query("smoke")["yes"] == pytest.approx(0.5, abs=EXACT)
@@ -371,6 +368,40 @@ def test_an_answer_that_no_memory_holds_is_refused_with_the_numbers(grid):
     with pytest.raises(ResourceLimitError, match=r"cells, .* GiB, .* sampling"):
         grid.query("r0c0", {"r9c9": 0}, method="exact")
     assert percents(grid._repr_svg_()) == []  # names alone are drawn
+
+
+def test_a_drawing_has_the_bars_that_can_be_told_one_by_one_and_names_those_left_out(grid, monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_SECONDS", 0.02)
+    with pytest.warns(
+        BayesWarning, match=r"^\d+ nodes are drawn without bars.*'r\dc\d', .*bars=False draws names alone"
+    ):
+        svg = grid.to_svg({"r0c0": 1, "r0c3": 0})
+    assert svg.count("node observed") == 2
+    assert {"100.0", "6.2"} <= set(percents(svg))  # of what is observed, and one in sixteen
+    rng = np.random.default_rng(0)
+    network = BayesianNetwork(
+        grid.dag, {name: rng.dirichlet(np.full(16, 0.5), grid.cpt(name).shape[:-1]) for name in grid.names}
+    )
+    found = network._affordable_marginals({"r0c0": 1}, 0.02)
+    assert 3 < len(found) < 100
+    for node, marginal in list(found.items())[:6]:
+        expected = network.query(network.names[node], {"r0c0": 1}, method="exact").probabilities
+        assert np.array_equal(marginal, expected)
+
+
+def test_a_single_row_of_states_by_name_is_answered_as_a_frame_of_one_row():
+    network, row = asia(), {"smoke": "yes", "dysp": "no"}
+    frame = pd.DataFrame([row])
+    for soft in (None, {"xray": [0.9, 0.2]}):
+        one, other = network.posteriors(row, soft_evidence=soft), network.posteriors(frame, soft_evidence=soft)
+        assert all(np.array_equal(one[name], other[name]) for name in network.names)
+        assert one.log_evidence[0] == network.log_evidence(row, soft_evidence=soft) == other.log_evidence[0]
+    assert network.posteriors(row, "lung", as_frame=True).num_rows == 1
+    assert np.array_equal(network.posteriors({}, "lung")["lung"][0], network.query("lung").probabilities)
+    with pytest.warns(ImpossibleEvidenceWarning):
+        assert network.posteriors({"lung": "yes", "either": "no"}).impossible.tolist() == [True]
+    with pytest.raises(ParameterError, match="'smoke'"):
+        network.posteriors({"smoke": ["yes", "no"]})
 
 
 # ---------------------------------------------------------------------- sampling

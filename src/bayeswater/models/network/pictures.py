@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from bayeswater.errors import ResourceLimitError
+from bayeswater.errors import BayesWarning, ResourceLimitError, warn_user
+from bayeswater.files.networks.names import some
 from bayeswater.models.network.evidence import evidence_of
 from bayeswater.networks.drawing.dot import to_dot
 from bayeswater.networks.drawing.svg import to_svg
@@ -14,6 +16,9 @@ from bayeswater.typing import Array
 
 MOST_WITH_BARS = 100
 """Nodes of a drawing that has bars without being asked for: those of larger ones could not be read."""
+
+MOST_SECONDS = 2.0
+"""Seconds, by forecast, that the bars of a drawing may take where they are worked out one by one."""
 
 
 class Pictures(ABC):
@@ -35,6 +40,10 @@ class Pictures(ABC):
     def _marginals(self, evidence: Mapping[str, Any] | None) -> dict[int, Array]:
         """Distributions of all variables."""
 
+    @abstractmethod
+    def _affordable_marginals(self, evidence: Mapping[str, Any] | None, seconds: float) -> dict[int, Array]:
+        """Distributions of the variables that can be told one by one."""
+
     def to_dot(self) -> str:
         """Write the graph in the language of Graphviz."""
         return to_dot(self.dag)
@@ -46,16 +55,35 @@ class Pictures(ABC):
         ----------
         evidence : ``{name: state}``, what is observed; these nodes are marked, and the others show their posteriors
         bars : whether probabilities are shown; without them, and for a network without tables, names alone
+
+        Where all probabilities together would take too much memory, they are worked out one by one; nodes for which
+        that, too, is too much are drawn without bars, and counted in a warning.
         """
         if self._network is None or not bars:
             return to_svg(self.dag)
-        core, observed = self.core, evidence_of(self.core, evidence)
-        states = [variable.states for variable in core.variables]
-        return to_svg(core.dag, states, self._marginals(evidence), frozenset(observed))
+        try:
+            found = self._marginals(evidence)
+        except ResourceLimitError as error:
+            found = self._affordable_marginals(evidence, MOST_SECONDS)
+            _tell_left_out([name for node, name in enumerate(self.dag.names) if node not in found], error)
+        return self._with_bars(found, evidence)
+
+    def _with_bars(self, marginals: Mapping[int, Array], evidence: Mapping[str, Any] | None) -> str:
+        states = [variable.states for variable in self.core.variables]
+        return to_svg(self.dag, states, marginals, frozenset(evidence_of(self.core, evidence)))
 
     def _repr_svg_(self) -> str:
         """Show the drawing in a notebook, with bars where they are cheap to compute and can be read."""
-        try:
-            return self.to_svg(bars=len(self.dag) <= MOST_WITH_BARS)
-        except ResourceLimitError:
-            return self.to_svg(bars=False)
+        if self._network is not None and len(self.dag) <= MOST_WITH_BARS:
+            with suppress(ResourceLimitError):
+                return self._with_bars(self._marginals(None), None)
+        return self.to_svg(bars=False)
+
+
+def _tell_left_out(names: list[str], error: ResourceLimitError) -> None:
+    if names:
+        warn_user(
+            f"{len(names)} nodes are drawn without bars, as their probabilities would take too much memory or time: "
+            f"{some(list(map(repr, names)))}; all together, {error}. bars=False draws names alone",
+            BayesWarning,
+        )

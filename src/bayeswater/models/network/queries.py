@@ -9,10 +9,12 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside
 from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
+from bayeswater.inference.exact.elimination import prepare
 from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.exact.junction_tree import JunctionTree, compile
 from bayeswater.inference.exact.marginals import marginals
+from bayeswater.inference.sampling.answering import exact_is_affordable
 from bayeswater.limits import require_table_axes
 from bayeswater.models.network.cost import forecast, tree_width
 from bayeswater.models.network.distribution import Distribution
@@ -131,7 +133,8 @@ class Queries(ABC):
 
         Parameters
         ----------
-        X : frame whose columns are variables, in any order; or array with a column for each variable
+        X : frame whose columns are variables, in any order; array with a column for each variable; or a single row,
+            ``{name: state}``
         targets : names of the variables asked for; all unless told
         soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
         as_frame : give a frame in the library of X instead of a dict of arrays
@@ -143,9 +146,8 @@ class Queries(ABC):
             A dict from names to arrays (n_rows, n_states) with the attributes `log_evidence` and `impossible`. Rows
             whose evidence has probability zero are marked there, and counted in a warning; their posteriors are zeros.
         """
-        core, nodes = self.core, target_nodes(self.core, targets)
-        codes = encode_rows(X, core.variables, unseen)
-        found = marginals(self._tree, codes.T, nodes, soft_of(core, soft_evidence, codes.shape[1]))
+        core, nodes, rows = self.core, target_nodes(self.core, targets), self._rows(X, unseen)
+        found = marginals(self._tree, rows, nodes, soft_of(core, soft_evidence, len(rows)))
         _tell_impossible(found.impossible, "posteriors are zeros")
         result = RowPosteriors(
             {core.names[node]: found.marginals[node] for node in nodes},
@@ -160,11 +162,15 @@ class Queries(ABC):
 
         Of a single row that is given as ``{name: state}``, it is one number.
         """
+        rows = self._rows(X, unseen)
+        found = marginals(self._tree, rows, [], soft_of(self.core, soft_evidence, len(rows))).log_evidence
+        return float(found[0]) if isinstance(X, Mapping) else found
+
+    def _rows(self, X: Any, unseen: str) -> Array:
+        """Codes of the rows of a frame, or of the single one that is given as states by name: (n_rows, n_variables)."""
         if isinstance(X, Mapping):
-            row = row_of(self.core, evidence_of(self.core, X))
-            return float(marginals(self._tree, row, [], soft_of(self.core, soft_evidence)).log_evidence[0])
-        codes = encode_rows(X, self.core.variables, unseen)
-        return marginals(self._tree, codes.T, [], soft_of(self.core, soft_evidence, codes.shape[1])).log_evidence
+            return row_of(self.core, evidence_of(self.core, X))
+        return encode_rows(X, self.core.variables, unseen).T
 
     def most_probable_explanation(
         self, evidence: Any = None, *, soft_evidence: Given = None, unseen: str = "error"
@@ -191,7 +197,7 @@ class Queries(ABC):
                 raise impossible_evidence(evidence, soft_evidence)
             states = zip(core.variables, found.states[0].tolist(), strict=True)
             return Explanation({v.name: v.states[code] for v, code in states}, float(found.log_probability[0]))
-        rows = encode_rows(evidence, core.variables, unseen).T
+        rows = self._rows(evidence, unseen)
         found = most_probable_explanation(self._tree, rows, soft_of(core, soft_evidence, len(rows)))
         _tell_impossible(found.impossible, "cells stay as they are")
         return explained_rows(found, core.variables, Alongside.of(evidence))
@@ -226,6 +232,19 @@ class Queries(ABC):
         if found.impossible[0]:
             raise impossible_evidence(evidence, None)
         return {node: marginal[0] for node, marginal in found.marginals.items()}
+
+    def _affordable_marginals(self, evidence: Given, seconds: float) -> dict[int, Array]:
+        """Distributions of variables one by one, by node, as far as memory and seconds in all allow by forecast."""
+        core, observed, found = self.core, evidence_of(self.core, evidence), dict[int, Array]()
+        try:
+            for node in range(len(core)):
+                question = prepare(self._tree.factors, [node], observed)
+                if exact_is_affordable(question.forecast, seconds):
+                    found[node] = question.answer()
+                    seconds -= question.forecast.seconds
+        except ImpossibleEvidence:
+            raise impossible_evidence(evidence, None) from None
+        return found
 
 
 def impossible_evidence(evidence: Given, soft_evidence: Given) -> ImpossibleEvidence:
