@@ -13,7 +13,6 @@ from tests.structure.graphs import ASIA
 from bayeswater import (
     BayesianNetwork,
     BayesWarning,
-    DataError,
     ImpossibleEvidence,
     ImpossibleEvidenceWarning,
     ParameterError,
