@@ -138,9 +138,7 @@ def test_another_number_of_pseudo_counts_than_states_is_refused():
     "given", [-1, np.nan, np.inf, "many", None, 1j, [1, -1], [1, "a"], {"a": -0.5}, {"a": None}, np.ones((2, 2))]
 )
 def test_a_pseudo_count_that_is_no_count_is_refused(given):
-    with pytest.raises(
-        ParameterError, match=r"pseudo-count .* in Dirichlet\(.*; pseudo-counts are numbers from 0 to"
-    ):
+    with pytest.raises(ParameterError, match=r"pseudo-count .* in Dirichlet\(.*; pseudo-counts are numbers from 0 to"):
         Dirichlet(given)
 
 

@@ -18,6 +18,12 @@ from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
 
+FEW_DIGITS = 1e-10
+"""Share of the largest extent of a class below which over ten of the sixteen digits of an extent are lost."""
+
+ROUNDING = 1e-15
+"""Share of the largest extent of columns of unit length below which an extent is but rounding."""
+
 AXES_COST = 10
 """Multiplications that the axes of a covariance take, for every cell of a cube of its size."""
 
@@ -31,12 +37,13 @@ class Densities:
     """
 
     blend: Blend
-    axes: Array | None  # (n_classes or 1, n_directions, n_directions): orthonormal, unless variances were lifted
-    extent: Array  # (n_classes or 1, n_directions): eigenvalues of M_k; of no meaning where variances were lifted
+    axes: Array | None  # (n_classes or 1, n_directions, n_directions): orthonormal, unless they are skew
+    extent: Array  # (n_classes or 1, n_directions): eigenvalues of M_k; of no meaning where axes are skew
     variance: Array  # (n_classes, n_directions)
     log_stretch: Array  # (n_classes,): what axes that are not orthonormal add to the log-determinant of the covariance
     degrees: Array  # (n_classes,): infinite for a normal density
     n_lifted: Array  # (n_classes,): directions whose variance was lifted
+    is_skew: Array  # (n_classes,): the axes are not orthonormal
     variance_floor: float
 
     @property
@@ -67,7 +74,7 @@ class Densities:
 
     def scaled_root(self, k: int) -> Array:
         """A root R of the covariance C = R R' of class k, of scaled columns: (n_columns, n_directions)."""
-        back = np.linalg.inv(self.class_axes(k)) if self.n_lifted[k] else self.class_axes(k).T
+        back = np.linalg.inv(self.class_axes(k)) if self.is_skew[k] else self.class_axes(k).T
         return self.blend.yardstick.directions.step @ (back.T * np.sqrt(self.variance[k]))
 
     def scaled_covariance(self, k: int) -> Array:
@@ -117,7 +124,8 @@ def densities(parts: Blend, variance_floor: float) -> Densities:
         return _of_columns(parts, variance_floor)
     divisor, degrees = parts.divisors()
     n_classes, d = parts.n_classes, parts.n_directions
-    n_lifted, log_stretch, variance = np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes), np.zeros((n_classes, d))
+    n_lifted, is_skew = np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes, dtype=bool)
+    log_stretch, variance = np.zeros(n_classes), np.zeros((n_classes, d))
     axes, extent = np.empty_like(parts.matrix), np.zeros(parts.matrix.shape[:2])
     for g, matrix in enumerate(parts.matrix):
         classes = np.arange(n_classes) if len(parts.matrix) < n_classes else np.array([g])
@@ -126,16 +134,26 @@ def densities(parts: Blend, variance_floor: float) -> Densities:
         if s > 0 and d:
             covariance = (1 - s) * covariance + s * np.trace(covariance) / d * np.eye(d)
         least = variance_floor * parts.yardstick.reference
-        if parts.reading.prior is not None or not parts.count[classes].any() or _is_above(covariance, least):
+        has_prior, is_empty = parts.reading.prior is not None, not (d and parts.count[classes].any())
+        if has_prior or is_empty or _is_above(covariance, least):
             extent[g], axes[g] = np.linalg.eigh(matrix)
-            own = np.maximum(extent[g], 0.0) / divisor[classes, None]
-            variance[classes] = drawn_to_sphere(own, parts.spherical[classes])
-        else:
-            shares, axes[g] = parts.yardstick.shares(covariance)
-            n_lifted[classes] = (shares < variance_floor).sum()
-            variance[classes] = np.maximum(shares, variance_floor)
-            log_stretch[classes] = parts.yardstick.even[1]
-    return Densities(parts, axes, extent, variance, log_stretch, degrees, n_lifted, variance_floor)
+            if s > 0 or is_empty or (extent[g] > FEW_DIGITS * extent[g][-1]).all():
+                own = np.maximum(extent[g], 0.0) / divisor[classes, None]
+                variance[classes] = drawn_to_sphere(own, parts.spherical[classes])
+                continue
+            # Beside large extents small ones lose digits, unless it is but the columns that differ in extent.
+            unit = np.sqrt(np.diagonal(matrix))
+            of_unit, turned = np.linalg.eigh(matrix / unit / unit[:, None])
+            rounding = ROUNDING * of_unit[-1]
+            if has_prior or of_unit[0] > rounding:
+                axes[g], log_stretch[classes], is_skew[classes] = turned / unit[:, None], 2 * np.log(unit).sum(), True
+                variance[classes] = np.maximum(of_unit, rounding) / divisor[classes, None]
+                continue
+        shares, axes[g] = parts.yardstick.shares(covariance)
+        n_lifted[classes], is_skew[classes] = max(1, (shares < variance_floor).sum()), True
+        variance[classes] = np.maximum(shares, variance_floor)
+        log_stretch[classes] = parts.yardstick.even[1]
+    return Densities(parts, axes, extent, variance, log_stretch, degrees, n_lifted, is_skew, variance_floor)
 
 
 def _of_columns(parts: Blend, variance_floor: float) -> Densities:
@@ -146,8 +164,8 @@ def _of_columns(parts: Blend, variance_floor: float) -> Densities:
     least = least_variance(parts, variance_floor)
     lifted = (variance < least) & (parts.count > 0)[:, None]
     variance = np.where(lifted, least, variance)
-    none = np.zeros(parts.n_classes)
-    return Densities(parts, None, parts.matrix, variance, none, degrees, lifted.sum(axis=1), variance_floor)
+    none, no = np.zeros((2, parts.n_classes))
+    return Densities(parts, None, parts.matrix, variance, none, degrees, lifted.sum(axis=1), no > 0, variance_floor)
 
 
 def drawn_to_sphere(variance: Array, spherical: Array) -> Array:

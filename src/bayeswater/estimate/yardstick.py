@@ -29,6 +29,8 @@ class Directions:
     basis: Array  # (n_columns, n_directions)
     step: Array  # (n_columns, n_directions)
     is_plain: bool  # every direction is one of the columns
+    faintest: Array  # (n_columns,): direction in which columns of unit length have least extent
+    least_share: float = 1.0  # extent there, as a share of the largest one: below RANK_SHARE it is left out
 
     @cached_property
     def columns(self) -> Array:
@@ -60,13 +62,14 @@ def directions(ground: Array, *, only_columns: bool) -> Directions:
     varies = np.flatnonzero(spread > 0)
     plain = np.eye(len(spread))[:, varies]
     if only_columns or not len(varies):
-        return Directions(plain, plain, True)
+        return Directions(plain, plain, True, spread)
     unit = spread[varies]
     values, vectors = np.linalg.eigh(ground[np.ix_(varies, varies)] / unit / unit[:, None])
     kept = vectors[:, values > RANK_SHARE * values[-1]]
+    faintest = plain @ vectors[:, 0], float(values[0] / values[-1])
     if kept.shape[1] == len(varies):
-        return Directions(plain, plain, True)
-    return Directions(plain @ (kept / unit[:, None]), plain @ (kept * unit[:, None]), False)
+        return Directions(plain, plain, True, *faintest)
+    return Directions(plain @ (kept / unit[:, None]), plain @ (kept * unit[:, None]), False, *faintest)
 
 
 @dataclass(frozen=True)
@@ -123,14 +126,14 @@ def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -
     scale = np.sqrt(np.where(within > 0, within, np.where(spread > 0, spread, 1.0)))
     scale = scale if has_units else np.ones(len(spread))
     total = total / scale / scale[:, None]
-    ground, typical = (total, 1.0) if scatter.is_pairwise else _ground(scatter, scale, center)
+    ground, typical = _ground(scatter, scale, center)
     found = directions(ground, only_columns=only_columns)
     reduced = found.inward(ground) * typical
     return Yardstick(scale, center, total, ground, found, np.diag(np.diagonal(reduced)) if only_columns else reduced)
 
 
 NOTHING = 1e-18
-"""Share of all scatter below which that of a class, or of the class means, is the rounding of means far from zero."""
+"""Share of the scatter within classes below which that of one, or of their means, is rounding."""
 
 
 def _ground(scatter: Scatter, scale: Array, center: Array) -> tuple[Array, float]:
@@ -139,11 +142,11 @@ def _ground(scatter: Scatter, scale: Array, center: Array) -> tuple[Array, float
     So a row or a class that is far away from all others does not hide the directions in which the others differ, nor
     what is usual there. The typical size is the harmonic mean: small ones count for more.
     """
-    n = scatter.weight[:, 0, 0].astype(np.float64)
-    apart = np.where(n[:, None] > 0, (scatter.means - center) / scale, 0.0)
-    within = scatter.scatter / scale / scale[:, None] / np.where(n > 0, n, 1.0)[:, None, None]
+    n, mean, matrices = scatter.complete(scatter.cells.max(axis=1))
+    apart = np.where(n[:, None] > 0, (mean - center) / scale, 0.0)
+    within = matrices / scale / scale[:, None] / np.where(n > 0, n, 1.0)[:, None, None]
     parts = [*within, (apart.T * (n / n.sum() if n.any() else n)) @ apart]
     sizes = np.array([np.trace(part) for part in parts])
-    used = np.flatnonzero(sizes > NOTHING * sizes.sum())
+    used = np.flatnonzero(sizes > NOTHING * sizes[:-1].sum())
     ground = sum((parts[i] / sizes[i] for i in used), np.zeros_like(parts[0]))
     return ground, 1.0 / float((1.0 / sizes[used]).sum()) if len(used) else 1.0

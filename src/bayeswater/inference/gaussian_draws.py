@@ -22,7 +22,7 @@ def draw_rows(read: Densities, codes: Array, rng: np.random.Generator) -> Array:
             is_per_column = reading.is_diagonal and reading.form != "spherical"
             shape = noise.shape if is_per_column else (len(rows), 1)
             noise /= np.sqrt(rng.chisquare(read.degrees[k], size=shape) / read.degrees[k])
-        back = np.linalg.inv(read.class_axes(k)) if read.n_lifted[k] else read.class_axes(k).T
+        back = np.linalg.inv(read.class_axes(k)) if read.is_skew[k] else read.class_axes(k).T
         away = (noise * np.sqrt(read.variance[k])) @ back @ measure.directions.step.T
         values[rows] = read.mean[k] + away * measure.scale
     return values

@@ -6,6 +6,7 @@ from bayeswater.estimate.densities import Densities, least_variance, read_densit
 from bayeswater.inference.gaussian_columns_without import ColumnsWithout
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_full_without import FullWithout
+from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_read_again import ReadAgain
 from bayeswater.inference.independent import IndependentJoint, independent_joint
 from bayeswater.statistics.scatter import Scatter
@@ -35,4 +36,6 @@ def likelihood_of_sums(scatter: Scatter, class_count: Array, held: Densities, ro
     reading = held.blend.reading
     intensity = held.blend.spherical if reading.prior is None else None
     again = read_densities(scatter, class_count, reading, held.variance_floor, held.blend.yardstick, intensity)
-    return joint_of(np.zeros(len(class_count)), again).of(rows, False)
+    none = np.zeros(len(class_count))
+    joint = joint_of(none, again)
+    return (line_joint(none, again, joint) or joint).of(rows, False)

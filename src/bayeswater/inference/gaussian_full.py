@@ -27,6 +27,12 @@ from bayeswater.typing import Array
 STRETCH_CELLS = 2**16
 """Cells of the rows that are multiplied at a time, so that distances stay in cache until they are summed."""
 
+FAR = 1000.0
+"""Standard deviations from one place up to which distances between rows and means may be taken by way of it.
+
+They are then rounded by 1e-13; further away every class is measured from its own mean.
+"""
+
 FEW_ROWS = 32
 """Rows with the same cells, below which they are not worth a factorisation of their own."""
 
@@ -94,8 +100,8 @@ class FullJoint:
 
     @cached_property
     def is_shared(self) -> bool:
-        """Whether all classes have the same covariance."""
-        return bool((self.whitening == self.whitening[0]).all())
+        """Whether all classes have the same covariance, and lie near enough to be measured from one place."""
+        return bool((self.whitening == self.whitening[0]).all() and (np.abs(self.places) <= FAR).all())
 
     @cached_property
     def places(self) -> Array:
@@ -132,7 +138,7 @@ class FullJoint:
             for k in np.flatnonzero(p.blend.has_density):
                 u = np.where(cells.seen, (block - p.mean[k]) / p.blend.yardstick.scale, 0.0)[:, None]
                 root = self._scaled_roots[k]
-                if p.blend.yardstick.directions.is_plain and not p.n_lifted[k]:
+                if p.blend.yardstick.directions.is_plain and not p.is_skew[k]:
                     distance, log_determinant = lengths_by_roots(part_of((root @ root.T)[None], cells.seen), u)
                 else:
                     distance, log_determinant = lengths_by_rows(root[None], u, cells.seen)

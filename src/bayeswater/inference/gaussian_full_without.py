@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.estimate.densities import Densities
-from bayeswater.inference.gaussian_full import FullJoint, log_density
+from bayeswater.inference.gaussian_full import FAR, FullJoint, log_density
 from bayeswater.inference.gaussian_read_again import ReadAgain
 from bayeswater.inference.leave_one_out import STRETCH_CELLS
 from bayeswater.statistics.moments import DIGITS_KEPT
@@ -86,8 +86,8 @@ class FullWithout:
         if again.lacks_values.any() or p.n_directions == 0:
             return np.ones(len(x), dtype=bool)
         alone = remainder(again.class_count[y].astype(np.float64), removed) == 0
-        lifted = (self.is_changed[y] & (p.n_lifted > 0) & self._can_be_lifted).any(axis=1)
-        return np.isnan(x).any(axis=1) | alone | lifted | ~self._is_whole[y]
+        skew = (self.is_changed[y] & p.is_skew).any(axis=1)
+        return np.isnan(x).any(axis=1) | alone | skew | ~self._is_whole[y]
 
     @cached_property
     def _is_whole(self) -> Array:
@@ -125,11 +125,19 @@ class FullWithout:
         before = blend.weight[y]
         after = before - removed
         from_mean = (x - p.mean[k]) @ self.projections[k]
-        from_own = from_mean if own.all() else from_mean + ((p.mean[k] - p.mean) @ self.projections[k])[y]
+        from_own = from_mean if own.all() else self._from_own(k, x, y, from_mean)
         from_class = np.where(own, before / after, 1.0)[:, None] * from_mean
         outer = removed * before / after * np.where(own, 1.0, blend.reading.shared)
         count = blend.count[k] - np.where(own, removed, 0.0)
         return Moved(from_own, from_class, outer, *blend.divisor(count, blend.count.sum() - removed))
+
+    def _from_own(self, k: int, x: Array, y: Array, from_mean: Array) -> Array:
+        """Coordinates along the axes of class k from the mean of the row's own class, by way of that of k if near."""
+        p = self.densities
+        between = (p.mean[k] - p.mean) @ self.projections[k]  # (n_classes, n_directions)
+        if (np.abs(between) <= FAR * np.sqrt(p.variance[k])).all():
+            return from_mean + between[y]
+        return (x - p.mean[y]) @ self.projections[k]
 
     def _density(self, k: int, moved: Moved) -> tuple[Array, Array, Array]:
         """Log-densities in class k, the factor f, and what share of the reference is left in any direction, at least.

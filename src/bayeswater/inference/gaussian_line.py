@@ -5,7 +5,9 @@ Of log N(x; m_k, C) only w_k.(x - c) + b_k differs between the classes, with c t
     w_k = C^-1 (m_k - c),   b_k = -1/2 (m_k - c)' C^-1 (m_k - c)
 
 so a posterior needs one product of the rows with a narrow matrix. Taken from c, columns far from zero lose no digits;
-where they are not far, c can as well be put into the intercepts, and the rows are multiplied as they are.
+where they are not far, c can as well be put into the intercepts, and the rows are multiplied as they are. Where a class
+is far away from c, what tells its neighbours apart would drown in what tells them from c: the line from c then only
+finds the class that a row is near to, and the mean of that class takes the place of c.
 """
 
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.estimate.densities import Densities
-from bayeswater.inference.gaussian_full import STRETCH_CELLS, FullJoint
+from bayeswater.inference.gaussian_full import FAR, STRETCH_CELLS, FullJoint
 from bayeswater.inference.scoring import Joint
 from bayeswater.typing import Array
 
@@ -58,6 +60,7 @@ class LineJoint:
     log_prior: Array
     line: Line
     exact: Joint
+    from_classes: tuple[Line, ...] = ()  # lines from the mean of each class, where one is far away
 
     def of(self, block: Array, use_loop: bool) -> Array:
         """Scores of a block of rows; their differences are log-odds."""
@@ -66,21 +69,32 @@ class LineJoint:
             is_finite = np.isfinite(scores.sum())
             # A missing cell, and a product that is no number, show in the row.
             apart = None if is_finite else np.flatnonzero(~np.isfinite(scores.sum(axis=1)))
-        scores += self.line.intercept + self.log_prior
+            scores += self.line.intercept + self.log_prior
+            nearest = scores.argmax(axis=1)
+            for k in np.unique(nearest) if self.from_classes else ():
+                near = np.flatnonzero(nearest == k)
+                scores[near] = self.from_classes[k].products(block[near])
+                scores[near] += self.from_classes[k].intercept + self.log_prior
         if apart is not None and len(apart):
             scores[apart] = self.exact.of(block[apart], use_loop)
         return scores
 
 
-def shared_line(read: Densities) -> Line | None:
-    """Give the line of normal classes that share a covariance; None where they do not."""
+def line_joint(log_prior: Array, read: Densities, exact: Joint) -> LineJoint | None:
+    """Lay out the lines of normal classes that share a covariance; None where they do not."""
     seen = np.flatnonzero(read.blend.has_density)
     form = FullJoint(np.zeros(read.n_classes), read)
     if np.isfinite(read.degrees).any() or not len(seen) or not (form.whitening[seen] == form.whitening[seen[0]]).all():
         return None
-    center, whitening = read.blend.yardstick.center, form.whitening[seen[0]]
-    away = np.where(read.blend.has_density[:, None], read.mean - center, 0.0)
-    weight = (away @ whitening) @ whitening.T  # (n_classes, n_columns)
-    intercept = form.constant - form.constant[seen[0]] - 0.5 * (weight * away).sum(axis=1)
-    # Both laid out alike in every model, so that products of theirs have the same bits.
-    return Line(np.ascontiguousarray(center), np.ascontiguousarray(weight.T), intercept)
+    whitening = form.whitening[seen[0]]
+
+    def line_from(center: Array) -> Line:
+        away = np.where(read.blend.has_density[:, None], read.mean - center, 0.0)
+        weight = (away @ whitening) @ whitening.T  # (n_classes, n_columns)
+        intercept = form.constant - form.constant[seen[0]] - 0.5 * (weight * away).sum(axis=1)
+        # Both laid out alike in every model, so that products of theirs have the same bits.
+        return Line(np.ascontiguousarray(center), np.ascontiguousarray(weight.T), intercept)
+
+    center = read.blend.yardstick.center
+    is_far = (np.abs((read.mean[seen] - center) @ whitening) > FAR).any()
+    return LineJoint(log_prior, line_from(center), exact, tuple(map(line_from, read.mean)) if is_far else ())

@@ -12,11 +12,10 @@ from scipy import sparse
 
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.estimate.densities import Densities
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.inference.gaussian_line import shared_line
+from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.inference.mixed import MixedJoint
@@ -101,7 +100,7 @@ def _piece(model: Any, joint: Any) -> Piece:
     if isinstance(joint, MixedJoint):
         return _side_by_side(model, joint)
     if isinstance(joint, FullJoint | IndependentJoint):
-        return _shared_normal(joint.densities, model._column_names(), name)
+        return _shared_normal(joint, model._column_names(), name)
     raise ParameterError(
         f"the log-odds of {name} are no line: variances differ between classes. "
         "GaussianClassifier(covariance='shared_diagonal') has one"
@@ -156,17 +155,19 @@ def _one_hot(slots: Array, n_slots: int) -> Any:
     return sparse.csr_array((np.ones(slots.size), slots.ravel().astype(np.int64), ends), shape=(n_rows, n_slots))
 
 
-def _shared_normal(read: Densities, names: list[str], model: str) -> Piece:
+def _shared_normal(joint: FullJoint | IndependentJoint, names: list[str], model: str) -> Piece:
+    read = joint.densities
     if np.isfinite(read.degrees).any():
         raise ParameterError(
             "with a prior, rows are predicted by a Student-t, whose log-odds are no line; take prior=None"
         )
-    line = shared_line(read)
-    if line is None:
+    lines = line_joint(joint.log_prior, read, joint)
+    if lines is None:
         raise ParameterError(
             f"classes have covariances of their own ({read.blend.reading.form!r}), so log-odds are squares in x: "
             "to_quadratic() gives them, and covariance='shared' has a line"
         )
+    line = lines.line
     return Piece(names, line.weight, line.intercept, lambda table: _whole_numbers(table, model), line.center)
 
 

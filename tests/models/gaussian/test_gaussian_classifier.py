@@ -215,6 +215,7 @@ def test_a_flat_class_is_named_with_the_reason():
     assert model.score(table, Y) > 0.95
 
 
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")  # of columns that are bound
 def test_columns_bound_to_one_another_and_constant_ones_change_nothing():
     bound = np.column_stack([X, X @ [1.0, 2.0, 3.0, 4.0], np.full(150, 17.0)])
     for form in ("full", "shared"):
@@ -320,6 +321,7 @@ def test_available_cells_of_independent_columns_are_those_of_naive_bayes():
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")  # of columns that are bound
 def test_covariances_of_pairs_are_made_possible_ones():
     # Each pair of columns is seen in other rows, with correlations that no three columns can have together.
     rng = np.random.default_rng(0)
@@ -353,6 +355,7 @@ def test_samples_have_the_moments_of_the_model(form, way):
         assert np.abs(error).max() < 5 * np.sqrt(2 / len(rows)) * 1.5
 
 
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")  # of columns that are bound
 def test_samples_of_bound_columns_are_bound():
     model = GaussianClassifier().fit(np.column_stack([X, X[:, 0] - X[:, 1]]), Y)
     drawn, _ = model.sample(100, random_state=1)

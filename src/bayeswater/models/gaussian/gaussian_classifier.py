@@ -17,7 +17,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import gaussian_terms
 from bayeswater.inference.gaussian_draws import draw_rows
 from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.inference.gaussian_line import LineJoint, shared_line
+from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
@@ -300,8 +300,7 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         joint = self._joint()
         known = self._memo.get("line")
         if known is None or known[0] is not joint:
-            line = shared_line(self._densities)
-            known = (joint, joint if line is None else LineJoint(joint.log_prior, line, joint))
+            known = (joint, line_joint(joint.log_prior, self._densities, joint) or joint)
             self._memo["line"] = known
         return known[1]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from bayeswater.errors import DataError, SingularCovarianceWarning, warn_user
 from bayeswater.estimate.covariance import Reading
-from bayeswater.estimate.densities import Densities, read_densities
+from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
 from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.independent import IndependentJoint
@@ -34,7 +34,34 @@ def read_joint(
     return joint_of(log_prior, read_densities(sums.columns, sums.class_count.count, reading, variance_floor))
 
 
-def warn_of_lifted(read: Densities, class_count: ClassCounts) -> None:
+def warn_of_singular(read: Densities, sums: Sums[Scatter]) -> None:
+    """Say where covariances have no extent that sums of squares can tell: in all classes, or in some of them."""
+    _warn_of_bound(read, sums.columns)
+    _warn_of_lifted(read, sums.class_count)
+
+
+def _warn_of_bound(read: Densities, scatter: Scatter) -> None:
+    """Name columns that are bound to one another, or so nearly that few digits are left of how they differ."""
+    measure, reading = read.blend.yardstick, read.blend.reading
+    share, faintest = measure.directions.least_share, np.abs(measure.directions.faintest)
+    if read.n_directions and not (reading.is_diagonal or reading.is_drawn_to_sphere or reading.prior):
+        unlifted = read.variance[read.is_skew & (read.n_lifted == 0)]  # of columns of unit length
+        share = min([share, *(unlifted.min(axis=1) / unlifted.max(axis=1)).tolist()])
+    if share >= FEW_DIGITS:
+        return
+    columns = np.argsort(-faintest, kind="stable")[: (faintest > 0.1).sum()]
+    names = ", ".join(repr(scatter.column_name(int(j))) for j in columns[:3]) + ", ..." * (len(columns) > 3)
+    n_empty = int((np.diagonal(measure.ground) > 0).sum()) - read.n_directions
+    what = f"{n_empty} of their directions tell nothing" if n_empty else "few digits of their differences are right"
+    warn_user(
+        f"columns {names} are bound to one another, or nearly so: a covariance has a condition number of "
+        f"{1 / max(share, 1e-16):.0e} or more, so that {what}. Leave columns out that others tell already, or take "
+        "shrinkage='auto'",
+        SingularCovarianceWarning,
+    )
+
+
+def _warn_of_lifted(read: Densities, class_count: ClassCounts) -> None:
     """Say which classes have no extent in some direction, and why.
 
     Only of whole weights is it known that there are no more rows than their sum.

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from bayeswater.errors import ParameterError
 from bayeswater.models.gaussian.choosing_shrinkage import Losses
-from bayeswater.models.gaussian.reading import warn_of_lifted
+from bayeswater.models.gaussian.reading import warn_of_singular
 from bayeswater.models.gaussian.settings import AUTO, is_named, refuse_em
 from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Batches, Examples
@@ -42,5 +42,5 @@ def walk_over_numbers(model: Model, examples: Examples) -> Walk[Model]:
     if is_auto:
         losses = yield Pass(Losses(model), "choosing the shrinkage", then=again if model.calibrate else "")
         model._keep_shrinkage(losses.best())
-    warn_of_lifted(model._densities, sums.class_count)
+    warn_of_singular(model._densities, sums)
     return model.calibrate_with((yield from reviewed(model, examples))) if model.calibrate else model

@@ -1,0 +1,103 @@
+"""Gaussian classes where floats are near their limits, against fifty digits: nearly bound columns, classes and rows far
+away, columns that say the same. Up to a condition number of 1e10 posteriors have six digits; beyond it, a warning."""
+
+import warnings
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from tests.oracles import covariances
+
+from bayeswater import GaussianClassifier, SingularCovarianceWarning
+
+MATRICES = ["full", "shared"]
+
+
+def rows(condition: float, gap: float, seed: int) -> tuple[Any, Any]:
+    """Three classes of rows whose columns have a condition number; one of them lies far away along the first column."""
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    root = turn @ np.diag(np.geomspace(1.0, condition**-0.5, 3)) @ turn.T
+    y = np.repeat([0, 1, 2], 30)
+    X = (rng.normal(size=(90, 3)) + rng.normal(size=(3, 3))[y]) @ root
+    X[y == 2, 0] += gap
+    return X, y
+
+
+def posterior(X: Any, y: Any, queries: Any, form: str) -> Any:
+    """P(class | row) with fifty digits, as floats."""
+    result = []
+    for joint in covariances.log_joints(X, y, queries, form):
+        with mpmath.workdps(covariances.DIGITS):
+            shares = [mpmath.exp(value - max(joint)) for value in joint]
+            result.append([float(share / mpmath.fsum(shares)) for share in shares])
+    return np.array(result)
+
+
+def fitted(X: Any, y: Any, form: str) -> tuple[GaussianClassifier, bool]:
+    """A model, and whether its fit warned of a covariance without digits."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = GaussianClassifier(covariance=form).fit(X, y)
+    assert all(issubclass(warning.category, SingularCovarianceWarning) for warning in caught)
+    return model, bool(caught)
+
+
+@pytest.mark.parametrize("form", MATRICES)
+@pytest.mark.parametrize("gap", [0.0, 1e4, 1e10, 1e15])
+@pytest.mark.parametrize("condition", [1.0, 1e5, 1e10, 1e12, 1e14, 1e16])
+def test_posteriors_have_six_digits_or_the_fit_warns(condition, gap, form):
+    X, y = rows(condition, gap, seed=int(np.log10(condition)))
+    model, warned = fitted(X, y, form)
+    found = model.predict_proba(X[::9])
+    assert np.isfinite(found).all()
+    assert not (warned and condition <= 1e5)
+    if not warned:
+        np.testing.assert_allclose(found, posterior(X, y, X[::9], form), atol=1e-6)
+
+
+@pytest.mark.parametrize("form", MATRICES)
+@pytest.mark.parametrize("gap", [0.0, 1e10, 1e13])
+@pytest.mark.parametrize("bound", ["the same", "a sum", "constant"])
+def test_a_column_that_others_tell_changes_nothing(bound, gap, form):
+    X, y = rows(10.0, gap, seed=3)
+    further = {"the same": X[:, 0], "a sum": X[:, 1] + X[:, 2], "constant": np.full(len(X), 1e9 / 3)}[bound]
+    wide = np.c_[X, further]
+    model, warned = fitted(wide, y, form)
+    assert warned == (bound != "constant")
+    np.testing.assert_allclose(model.predict_proba(wide[::9]), posterior(X, y, X[::9], form), atol=1e-6)
+    left_out = np.exp(model.loo_predict_log_proba(wide, y))[::30]
+    others = [np.delete(np.arange(len(X)), i) for i in range(0, len(X), 30)]
+    expected = [posterior(X[rest], y[rest], X[i : i + 1], form)[0] for i, rest in zip((0, 30, 60), others, strict=True)]
+    np.testing.assert_allclose(left_out, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["full", "shared", "diagonal", "shared_diagonal", "spherical"])
+def test_a_column_that_parts_the_classes_is_not_lost_however_wide_its_gap(form):
+    rng = np.random.default_rng(0)
+    for gap in (1e3, 1e7, 5e9, 1e10, 1e12, 1e15):
+        X, y = rng.normal(size=(100, 2)), np.arange(100) // 50
+        X[:50, 1] += gap
+        assert fitted(X, y, form)[0].score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("form", MATRICES)
+def test_nearly_bound_columns_with_outliers_give_numbers(form):
+    # A covariance may pass as positive by its triangular root, and have a negative eigenvalue for its rounding.
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 5)) * np.where(rng.random((60, 1)) < 0.1, 1e6, 1.0)
+        X = np.c_[X, X[:, :3] @ rng.normal(size=(3, 3)) + rng.normal(size=(60, 3)) * 10.0 ** rng.uniform(-9, -5)]
+        y = rng.integers(0, 2, 60)
+        model, _ = fitted(X, y, form)
+        assert np.isfinite(model.predict_proba(X)).all()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert not np.isnan(model.loo_predict_log_proba(X, y)).any()
+
+
+def test_the_warning_names_the_columns_that_are_bound():
+    X, y = rows(10.0, 0.0, seed=3)
+    with pytest.warns(SingularCovarianceWarning, match=r"columns 'x0', 'x3' are bound .* 1 of their directions"):
+        GaussianClassifier().fit(np.c_[X, X[:, 0] * 2.5], y)
