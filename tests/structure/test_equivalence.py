@@ -1,7 +1,7 @@
 """Equivalence classes and distances, held against the enumeration of all graphs of four nodes."""
 
 from collections import defaultdict
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from bayeswater.structure.equivalence import (
     is_equivalent,
     structural_hamming_distance,
 )
+from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.separation import is_d_separated
 
 FOUR = all_dags(4)
@@ -51,6 +52,27 @@ def test_the_graph_of_a_class_has_the_edges_on_which_all_members_agree(classes):
             assert set(found.directed()) == agreed
             assert {frozenset(edge) for edge in found.undirected()} == joined - {frozenset(edge) for edge in agreed}
             assert found.n_edges == dag.n_edges
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_known_compels_the_edges_on_which_all_members_that_keep_to_it_agree(classes, seed):
+    rng = np.random.default_rng(seed)
+    for members in classes:
+        dag = members[int(rng.integers(len(members)))]
+        edges = set(dag.edges())
+        required = [edge for edge in sorted(edges) if rng.random() < 0.2]
+        forbidden = [edge for edge in permutations(dag.names, 2) if edge not in edges and rng.random() < 0.3]
+        keeping = [set(other.edges()) for other in members]
+        keeping = [own for own in keeping if own.issuperset(required) and own.isdisjoint(forbidden)]
+        found = equivalence_class(dag, Knowledge.of(dag.names, required, forbidden))
+        assert set(found.directed()) == set.intersection(*keeping)
+        assert found.n_edges == dag.n_edges
+
+
+def test_tiers_compel_directions():
+    dag = Dag.parse("a -> b -> c; d -> b; d -> a")
+    known = Knowledge.of(dag.names, tiers=[["a", "d"], ["b", "c"]])
+    assert list(equivalence_class(dag, known).undirected()) == [("a", "d")]
 
 
 def test_equivalent_are_those_that_say_the_same_to_be_independent(classes):

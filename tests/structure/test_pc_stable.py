@@ -1,6 +1,6 @@
 """PC: tests of independence against SciPy, and the graph that perfect tests leave."""
 
-from itertools import combinations
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 from tests.oracles.chained_rows import chained_rows
 from tests.oracles.families import is_acyclic, random_parents
+from tests.oracles.pc_of_bnlearn import NAMES, SIGNIFICANCE, answers, rows
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
@@ -17,8 +18,6 @@ from bayeswater.structure.independence_tests import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.pc_stable import pc_stable
 from bayeswater.structure.separation import is_d_separated
-
-NAMES = tuple("abcdefg")
 
 
 class PerfectTest:
@@ -29,6 +28,15 @@ class PerfectTest:
 
     def p_value(self, x, y, given=()):
         return 1.0 if is_d_separated(self.dag, frozenset({x}), frozenset({y}), frozenset(given)) else 0.0
+
+
+def sparse_dag(n, rng):
+    return Dag(NAMES[:n], tuple(tuple(x for x in sorted(own) if rng.random() < 0.6) for own in random_parents(n, rng)))
+
+
+def found(test, known):
+    parents, _ = pc_stable(test, known, SIGNIFICANCE)
+    return Dag(known.names, tuple(tuple(sorted(own)) for own in parents))
 
 
 @pytest.mark.parametrize(("kind", "lambda_"), [("g2", "log-likelihood"), ("chi2", "pearson")])
@@ -66,16 +74,55 @@ def test_a_weight_is_as_many_rows_and_a_constant_column_depends_on_nothing():
 
 @given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
 def test_perfect_tests_leave_the_class_of_the_true_graph(seed, n):
+    dag = sparse_dag(n, np.random.default_rng(seed))
+    assert is_equivalent(found(PerfectTest(dag), Knowledge.of(NAMES[:n])), dag)
+
+
+@given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
+def test_perfect_tests_and_true_knowledge_leave_the_members_of_the_class_that_keep_to_it(seed, n):
     rng = np.random.default_rng(seed)
-    sparse = [frozenset(x for x in own if rng.random() < 0.6) for own in random_parents(n, rng)]
-    dag = Dag(NAMES[:n], tuple(tuple(sorted(own)) for own in sparse))
-    parents, pattern, _ = pc_stable(PerfectTest(dag), Knowledge.of(NAMES[:n]), 0.05)
-    assert is_equivalent(Dag(NAMES[:n], tuple(tuple(sorted(own)) for own in parents)), dag)
-    truth = equivalence_class(dag)
-    for x, y in combinations(range(n), 2):
-        assert pattern.leads(x, y) == (x in truth.parents[y])
-        assert pattern.leads(y, x) == (y in truth.parents[x])
-        assert pattern.open(x, y) == (y in truth.neighbours[x])
+    dag = sparse_dag(n, rng)
+    edges = set(dag.edges())
+    required = [arc for arc in sorted(edges) if rng.random() < 0.2]
+    forbidden = [arc for arc in permutations(NAMES[:n], 2) if arc not in edges and rng.random() < 0.3]
+    known = Knowledge.of(NAMES[:n], required, forbidden)
+    assert equivalence_class(found(PerfectTest(dag), known), known) == equivalence_class(dag, known)
+
+
+def test_a_pair_that_may_not_be_joined_is_parted_by_tests_where_a_v_structure_depends_on_it():
+    both_ways = Knowledge.of(("a", "b", "c"), forbidden="a -> b; b -> a")
+    for text in ("a -> c; c -> b", "a -> c; b -> c", "a -> b; a -> c; c -> b"):
+        dag = Dag.from_edges(Dag.parse(text).edges(), nodes=("a", "b", "c"))
+        left = found(PerfectTest(dag), both_ways)
+        # Where no set parts the two, nothing speaks for a v-structure.
+        assert (left.parents[2] == (0, 1)) == (text == "a -> c; b -> c")
+
+
+@pytest.mark.parametrize("table", sorted({case.table for case in answers()}))
+def test_with_knowledge_the_graph_is_that_of_bnlearn(table):
+    codes, n_states = rows(table)
+    tests = IndependenceTest(codes, n_states)
+    for case in answers():
+        if case.table != table:
+            continue
+        required, forbidden, arcs = (list(map(tuple, listed.split())) for listed in case[1:4])
+        known = Knowledge.of(NAMES, required, forbidden)
+        dag = found(tests, known)
+        theirs, ours = set(arcs), set(dag.edges())
+        assert {frozenset(arc) for arc in ours} == {frozenset(arc) for arc in theirs}
+        assert {arc for arc in theirs if arc[::-1] not in theirs} <= ours
+        if case.agrees:
+            members = equivalence_class(dag, known)
+            assert {*members.directed(), *members.undirected()} == {
+                (a, b) for a, b in theirs if (b, a) not in theirs or a < b
+            }
+
+
+def test_a_v_structure_is_directed_as_a_whole_or_not_at_all():
+    """b, d and f are parted without a; but with a -> f required, f -> a cannot be, nor b -> a <- f or d -> a <- f."""
+    dag = Dag.from_edges([("a", "b"), ("a", "d"), ("c", "d"), ("b", "e"), ("f", "e")], nodes=tuple("abcdef"))
+    known = Knowledge.of(dag.names, required=[("a", "f")])
+    assert found(PerfectTest(dag), known).parents[0] == ()
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -87,7 +134,7 @@ def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(s
             return rng.random() * 0.08
 
     known = Knowledge.of(NAMES, required=[("a", "b")], forbidden=[("c", "d"), ("d", "c"), ("e", "f")])
-    parents, _, n_tests = pc_stable(RandomTest(), known, 0.05)
+    parents, n_tests = pc_stable(RandomTest(), known, 0.05)
     assert is_acyclic(parents) and n_tests > 0
     assert 0 in parents[1]
     assert 2 not in parents[3] and 3 not in parents[2] and 4 not in parents[5]

@@ -3,7 +3,8 @@
 Two DAGs are equivalent, and no data can tell them apart, where they have the same edges but for direction and the same
 v-structures (a -> c <- b with a and b not joined; Verma and Pearl 1990). In the graph of the class, the completed
 partially directed graph, an edge has a direction where all members agree on it. It is found by going through the nodes
-in order and asking whether their edges could be turned (Chickering 1995), in time of edges times parents.
+in order and asking whether their edges could be turned (Chickering 1995), in time of edges times parents. What is known
+beforehand leaves fewer members, and directs more edges (Meek 1995).
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ from functools import cached_property
 
 from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.structure.dag import Dag, Nodes
+from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.notation import quoted
+from bayeswater.structure.partly_directed import PartlyDirected
 from bayeswater.structure.undirected import skeleton
 
 
@@ -55,16 +58,21 @@ class EquivalenceClass:
         return "\n".join(lines)
 
 
-def equivalence_class(dag: Dag) -> EquivalenceClass:
-    """Find the graph of the class of a DAG."""
-    compelled = _compelled(dag)
-    pairs = list(zip(dag.parents, dag.children, compelled, strict=True))
-    free_parents = [frozenset(parents) - own for parents, _, own in pairs]
-    neighbours = tuple(
-        free | {child for child in children if node in free_parents[child]}
-        for node, (free, (_, children, _)) in enumerate(zip(free_parents, pairs, strict=True))
-    )
-    return EquivalenceClass(dag.names, tuple(compelled), neighbours)
+def equivalence_class(dag: Dag, knowledge: Knowledge | None = None) -> EquivalenceClass:
+    """Find the graph of the class of a DAG; with knowledge that the DAG keeps to, that of the members that keep to it.
+
+    >>> print(equivalence_class(Dag.parse("a -> b -> c"), Knowledge.of("abc", forbidden="b -> a")))
+    a -> b
+    b -> c
+    """
+    graph = PartlyDirected(len(dag))
+    for child, (own, compelled) in enumerate(zip(dag.parents, _compelled(dag), strict=True)):
+        for parent in own:
+            (graph.direct if parent in compelled else graph.join)(parent, child)
+    if knowledge is not None:
+        graph.direct_known(knowledge)
+        graph.follow()
+    return EquivalenceClass(dag.names, tuple(map(frozenset, graph.parents)), tuple(map(frozenset, graph.neighbours)))
 
 
 def _compelled(dag: Dag) -> list[Nodes]:

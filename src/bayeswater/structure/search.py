@@ -168,7 +168,7 @@ def search(
                 "method='pc' takes no max_parents: tests tell who depends; use 'order', or leave it out"
             )
         tests = IndependenceTest(families.codes, families.n_states, test, families.weight)
-        parents, _, n_steps = pc_stable(tests, knowledge, significance, way.goes_on)
+        parents, n_steps = pc_stable(tests, knowledge, significance, way.goes_on)
         found, scores = Found(parents, families.total(parents)), ()
         stopped = f"{n_steps} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
     else:

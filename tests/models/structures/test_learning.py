@@ -286,6 +286,16 @@ def test_progress_is_told_of_every_round_that_was_better():
     assert told[-1][2] == found.graph.n_edges
 
 
+@pytest.mark.parametrize("method", ["auto", "order", "hill_climb", "tabu", "pc"])
+def test_the_class_that_is_told_keeps_to_what_was_known(method):
+    free = learn_structure(frame(), method=method).equivalence_class()
+    for a, b in free.undirected():
+        for known in ({"forbidden": [(a, b)]}, {"required": [(b, a)]}, {"tiers": [[b], [a]]}):
+            told = learn_structure(frame(), method=method, **known).equivalence_class()
+            assert (b, a) in set(told.directed())
+    assert list(free.undirected())
+
+
 def test_scores_and_repetitions_refuse_missing_cells_and_say_where_they_are():
     data = frame().mask(FIRST_ROW)
     for asked in (lambda: score_structure("a -> b; c; d", data), lambda: bootstrap_structure(data, n=3)):

@@ -11,6 +11,7 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
+from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import Search
@@ -31,6 +32,8 @@ class LearnedStructure:
         What judged the graph; with missing cells, by what is known.
     search : Search
         Steps, curve of the score against seconds, what stopped it, scores of restarts.
+    knowledge : Knowledge
+        What was known beforehand.
     rounds : tuple of float
         With missing cells: the score of the start, and of every round of structural EM.
     """
@@ -38,6 +41,7 @@ class LearnedStructure:
     table: StateTable
     scored_by: Score
     search: Search
+    knowledge: Knowledge
     rounds: tuple[float, ...] = ()
 
     @cached_property
@@ -97,8 +101,11 @@ class LearnedStructure:
         return self.table.states_of(data, unseen)
 
     def equivalence_class(self) -> EquivalenceClass:
-        """All graphs that say the same about who is independent of whom: arcs that the rows can direct, and others."""
-        return equivalence_class(self.graph)
+        """All graphs that say the same about who is independent of whom, and keep to what was known beforehand.
+
+        An arc has a direction where the rows, or what was known, leave no other.
+        """
+        return equivalence_class(self.graph, self.knowledge)
 
     @property
     def curve(self) -> Any:

@@ -125,7 +125,7 @@ def learn_structure(
         seed=seed,
         progress=progress,
     )
-    return LearnedStructure(table, judge_of(scored_by) if rounds else scored_by, found, rounds)
+    return LearnedStructure(table, judge_of(scored_by) if rounds else scored_by, found, knowledge, rounds)
 
 
 def score_structure(
