@@ -71,6 +71,13 @@ def test_the_averaged_graph_has_no_cycle_and_takes_the_stronger_arcs_first():
     assert averaged_parents(share, n, 0.95, three) == ((), (0,), ())
 
 
+def test_arcs_that_were_found_both_ways_equally_often_make_no_new_v_structure():
+    share = np.zeros((3, 3))
+    share[[0, 2, 1, 2], [2, 0, 2, 1]] = 5  # a -- c -- b in all of ten repetitions
+    parents = averaged_parents(share, 10, 0.5, Knowledge.of(("a", "b", "c")))
+    assert sum(map(len, parents)) == 2 and max(map(len, parents)) == 1
+
+
 @pytest.mark.parametrize(
     "known",
     [{"tiers": [["b"], ["a"]]}, {"forbidden": "a -> *; c -> *"}, {"required": [("b", "a")]}],

@@ -1,15 +1,19 @@
 """How sure the arcs of a structure are: the search is repeated on rows drawn anew, and arcs are counted.
 
 Of each repetition the equivalence class is counted: an arc that neither the rows nor what is known beforehand can
-direct counts half for each direction. The
-strength of a pair is the share of repetitions in which it is joined, its direction the share of those in which the arc
-points that way (Friedman, Goldszmidt and Wyner 1999).
+direct counts half for each direction. The strength of a pair is the share of repetitions in which it is joined, its
+direction the share of those in which the arc points that way (Friedman, Goldszmidt and Wyner 1999).
+
+A search decides ties by the order of the variables, and where a climb ends may hang on it. So every repetition has an
+order of its own, drawn from that of the names: no arc is strong by its place alone, and the order of the columns does
+not show.
 
 Which strengths are significant is read from their distribution: that of perfectly sure strengths, all of them 0 or 1,
 which lies nearest to it in the sum of differences, and whose step is the threshold (Scutari and Nagarajan 2013).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -18,6 +22,7 @@ from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class
 from bayeswater.structure.families import Families
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.partly_directed import PartlyDirected
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import search
 from bayeswater.typing import Array
@@ -41,13 +46,19 @@ def arc_counts(
     """
     n_rows = codes.shape[1]
     share = None if weight is None else weight / weight.sum()
+    by_name = in_order_of_names(knowledge.names)
 
     def once(stream: np.random.SeedSequence) -> Array:
         rng = np.random.default_rng(stream)
         rows = rng.choice(n_rows, size=n_rows, p=share)
+        order = rng.permutation(by_name)
+        families = Families(codes[order][:, rows], n_states[order], score)
+        known = knowledge.taken(order)
         with threads(1):  # the repetitions are what is divided among threads
-            found = search(Families(codes[:, rows], n_states, score), knowledge, method, seed=int(rng.integers(2**31)))
-        return _arcs(Dag(knowledge.names, tuple(tuple(sorted(own)) for own in found.parents)), knowledge)
+            found = search(families, known, method, seed=int(rng.integers(2**31)))
+        arcs = np.empty((len(order), len(order)))
+        arcs[np.ix_(order, order)] = _arcs(Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known)
+        return arcs
 
     total = np.zeros((len(n_states), len(n_states)))
     for done, arcs in enumerate(ordered_map(once, np.random.SeedSequence(seed).spawn(n)), start=1):
@@ -57,16 +68,18 @@ def arc_counts(
     return total
 
 
+def in_order_of_names(names: Sequence[str]) -> Array:
+    """Places of names in the order that they have as texts."""
+    return np.array(sorted(range(len(names)), key=names.__getitem__))
+
+
 def _arcs(dag: Dag, knowledge: Knowledge) -> Array:
     """Arcs of a graph; one that equivalent graphs turn counts half each way, unless what is known directs it."""
     arcs = np.zeros((len(dag), len(dag)))
-    neighbours = equivalence_class(dag).neighbours
-    for child, own in enumerate(dag.parents):
-        for parent in own:
-            is_open = parent in neighbours[child] and not knowledge.required[parent, child]
-            both_ways = is_open and knowledge.allowed[child, parent]
-            arcs[parent, child] = 0.5 if both_ways else 1.0
-            arcs[child, parent] += 0.5 if both_ways else 0.0
+    members = equivalence_class(dag, knowledge)
+    for child, (own, either) in enumerate(zip(members.parents, members.neighbours, strict=True)):
+        arcs[list(own), child] = 1.0
+        arcs[list(either), child] = 0.5
     return arcs
 
 
@@ -91,35 +104,28 @@ def significance_threshold(strengths: Array) -> float:
 def averaged_parents(counts: Array, n: int, threshold: float, knowledge: Knowledge) -> tuple[tuple[int, ...], ...]:
     """Join the pairs that are stronger than the threshold, the strongest first, unless an arc would close a cycle.
 
-    Arcs that are required come before all others.
+    Arcs that are required come before all others. Pairs that were found as often one way as the other are directed in
+    the end, without a new v-structure where that can be. Of too many parents the strongest stay.
     """
-    parents = [set(own) for own in knowledge.start]
-    for strength, parent, child in _ranked(counts / n):
-        if strength <= threshold or child in parents[parent] or parent in parents[child]:
+    order = in_order_of_names(knowledge.names)
+    counts, knowledge = counts[np.ix_(order, order)], knowledge.taken(order)
+    strength = (counts + counts.T) / n
+    graph = PartlyDirected(len(order))
+    for child, own in enumerate(knowledge.start):
+        for parent in own:
+            graph.direct(parent, child)
+    strong = [pair for pair in combinations(range(len(order)), 2) if strength[pair] > threshold]
+    for a, b in sorted(strong, key=lambda pair: -strength[pair]):
+        if graph.joined(a, b):
             continue
-        may_be = knowledge.allowed[parent, child] and len(parents[child]) < knowledge.max_parents
-        if may_be and not _reaches(parents, parent, child):
-            parents[child].add(parent)
-    return tuple(tuple(sorted(own)) for own in parents)
-
-
-def _ranked(share: Array) -> Iterator[tuple[float, int, int]]:
-    """Pairs by strength, each in the direction it has more often; of equal ones the earlier."""
-    strength = share + share.T
-    pairs = [(a, b) for a in range(len(share)) for b in range(a)]
-    for a, b in sorted(pairs, key=lambda pair: (-strength[pair], pair[1], pair[0])):
-        parent, child = (a, b) if share[a, b] > share[b, a] else (b, a)
-        yield float(strength[a, b]), parent, child
-
-
-def _reaches(parents: list[set[int]], node: int, ancestor: int) -> bool:
-    """Whether `ancestor` is above `node`."""
-    waiting, seen = [node], {node}
-    while waiting:
-        current = waiting.pop()
-        if current == ancestor:
-            return True
-        fresh = parents[current] - seen
-        seen |= fresh
-        waiting.extend(fresh)
-    return False
+        parent, child = (b, a) if counts[b, a] > counts[a, b] else (a, b)
+        if counts[a, b] == counts[b, a]:
+            graph.join(a, b)
+        elif not graph.leads(child, parent):
+            graph.direct(parent, child)
+    graph.follow()
+    parents: list[tuple[int, ...]] = [()] * len(order)
+    for child, own in enumerate(graph.extension(knowledge)):
+        ranked = sorted(own, key=lambda x: (not knowledge.required[x, child], -strength[x, child], x))
+        parents[order[child]] = tuple(sorted(order[ranked[: knowledge.max_parents]].tolist()))
+    return tuple(parents)

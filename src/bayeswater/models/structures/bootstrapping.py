@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.learning import checked_seed, require_complete, require_rows
 from bayeswater.models.structures.state_table import StateTable
-from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold
+from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.notation import quoted
@@ -76,11 +77,12 @@ class ArcStrengths:
         )
 
     def _pairs(self) -> list[tuple[str, str, float, float]]:
+        """Pairs with strength and direction: the strongest first, and of what is equal the first name."""
         names, found = self.table.names, []
-        for a, b in zip(*np.nonzero(np.tril(self.strength)), strict=True):
-            parent, child = (a, b) if self.direction[a, b] > self.direction[b, a] else (b, a)
+        for a, b in combinations(in_order_of_names(names).tolist(), 2):
+            parent, child = (b, a) if self.counts[b, a] > self.counts[a, b] else (a, b)
             found.append((names[parent], names[child], self.strength[a, b], self.direction[parent, child]))
-        return sorted(found, key=lambda pair: -pair[2])
+        return sorted((pair for pair in found if pair[2] > 0), key=lambda pair: -pair[2])
 
     def to_frame(self) -> Any:
         """Pairs that were ever joined: "from", "to", "strength" and "direction", the strongest first."""
