@@ -14,6 +14,7 @@ from bayeswater.data.original_types import arrow_type, pandas_types, with_type
 TYPES = [
     *(pa.int8(), pa.uint64(), pa.float32(), pa.float64(), pa.bool_(), pa.string(), pa.large_string(), pa.string_view()),
     *(pa.date32(), pa.date64(), pa.time32("s"), pa.time64("ns"), pa.duration("ms"), pa.null(), pa.decimal128(12, 3)),
+    pa.decimal256(60, 2),
     *(pa.timestamp("us"), pa.timestamp("ns", "Europe/Berlin"), pa.timestamp("s", "+01:00")),
     *(pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.uint32(), pa.large_string(), ordered=True)),
     pa.dictionary(pa.int8(), pa.timestamp("s", "UTC")),
@@ -97,3 +98,12 @@ def test_labels_keep_their_domain_in_a_type_of_categories_and_lose_it_in_others(
     assert with_type(flags, "int64").to_pylist() == [1, 0]
     assert with_type(flags, "boolean").to_pylist() == [True, False]
     assert with_type(["a b", ""], "str").to_pylist() == ["a b", ""]
+
+
+@pytest.mark.parametrize("kind", ["decimal128(5, 2)", "decimal128(17, 2)", "decimal256(60, 2)", "decimal256(76, 76)"])
+def test_a_decimal_that_is_drawn_keeps_within_its_digits(kind: str) -> None:
+    """A number beyond them would come out as 0."""
+    lowest, none, highest = with_type(np.array([-1e300, np.nan, 1e300]), kind)
+    largest = decimal.Decimal(10) ** (lowest.type.precision - lowest.type.scale)
+    assert none.as_py() is None
+    assert highest.as_py() + lowest.as_py() == 0 and highest.as_py() > largest * decimal.Decimal("0.9998")

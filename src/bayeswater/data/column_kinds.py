@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayeswater.data.cells import is_missing
+from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.dates import seconds_of
 from bayeswater.data.frames import as_numpy
 from bayeswater.data.lookalikes import hint_at, n_matching, percent
@@ -118,7 +118,7 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
     types, kind = pa.types, column.type
     if types.is_dictionary(kind):
         require_labels(name, kind.value_type)
-        return _of_categories(column, declared) if not stored else _of_strings(column)
+        return _of_categories(name, column, declared) if not stored else _of_strings(column)
     readable = {
         "flag": types.is_boolean(kind),
         "number": types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind),
@@ -157,8 +157,10 @@ def require_labels(name: str, kind: "pa.DataType") -> None:
         )
 
 
-def _of_categories(column: "pa.ChunkedArray", declared: bool) -> ColumnKind:
-    states = {label for chunk in column.chunks for label in chunk.dictionary.to_pylist() if not is_missing(label)}
+def _of_categories(name: str, column: "pa.ChunkedArray", declared: bool) -> ColumnKind:
+    states = {
+        label for chunk in column.chunks for label in label_values(chunk.dictionary, name) if not is_missing(label)
+    }
     if column.null_count == len(column) and not (declared and states):
         return ColumnKind("empty", NO_VALUE)
     return ColumnKind("category", f"{len(states)} declared" if declared else "categories by type")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.cells import is_missing
+from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.column_kinds import require_labels
 from bayeswater.data.frames import Frame, as_arrow
 from bayeswater.data.known_codes import dictionary_index
@@ -82,7 +82,7 @@ class FoundLabels:
         code_of: dict[Any, int] = {}
         chunks = []
         for chunk in column.chunks:
-            labels = chunk.dictionary.to_pylist()
+            labels = label_values(chunk.dictionary, source.name)
             place = [-1 if is_missing(label) else code_of.setdefault(label, len(code_of)) for label in labels]
             chunks.append((np.array([*place, -1], dtype=np.int64), dictionary_index(chunk)))
         if source.name in source.frame.declared:

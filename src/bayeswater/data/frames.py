@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.cells import numbered_truths, type_names
+from bayeswater.data.cells import is_text, numbered_truths, type_names
 from bayeswater.data.plain_arrays import computed
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
@@ -140,6 +140,8 @@ def _of_pandas(column: Any, name: str) -> Any:
         raise DataError(f"column {name!r} is sparse, and is needed dense; convert it with .sparse.to_dense()")
     try:
         return pa.array(column, from_pandas=True)
+    except UnicodeEncodeError:
+        raise _no_text(name, column.tolist()) from None
     except NOT_IN_ARROW as error:
         raise DataError(f"column {name!r} holds {column.dtype}, which cannot be read: {error}; convert it") from None
 
@@ -165,8 +167,12 @@ def require_known_columns(there: Collection[str], known: Iterable[str], model: s
 
 
 def require_own_names(names: Iterable[Any]) -> None:
-    """Refuse a name that stands over two columns."""
-    twice = [name for name, n in Counter(map(str, names)).items() if n > 1]
+    """Refuse a name that stands over two columns, or is no text."""
+    times = Counter(map(str, names))
+    broken = [name for name in times if not is_text(name)]
+    if broken:
+        raise SchemaError(f"column name {broken[0]!r} has half of a character (a lone surrogate); rename the column")
+    twice = [name for name, n in times.items() if n > 1]
     if twice:
         raise SchemaError(f"column name {twice[0]!r} stands more than once; give every column its own name")
 
@@ -257,6 +263,8 @@ def as_arrow(cells: Array, name: str) -> Any:
         return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
     except OverflowError:
         raise _beyond_64_bits(name, cells.tolist()) from None
+    except UnicodeEncodeError:
+        raise _no_text(name, cells.tolist()) from None
     except (pa.ArrowException, TypeError) as error:
         numbers = numbered_truths(cells.tolist())
         if numbers is not None:
@@ -296,6 +304,14 @@ def _is_polars_categorical(X: Any, name: str) -> bool:
     """Say whether a polars column is a Categorical: unlike an Enum, it declares nothing."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(X, polars.DataFrame) and X.schema[name] == polars.Categorical
+
+
+def _no_text(name: str, cells: list[Any]) -> DataError:
+    row = next(row for row, cell in enumerate(cells) if isinstance(cell, str) and not is_text(cell))
+    return DataError(
+        f"column {name!r} holds {cells[row]!r} in row {row}, which is no text: it has half of a character (a lone "
+        "surrogate); replace it, for example by cell.encode('utf-8', 'replace').decode()"
+    )
 
 
 def _is_beyond_64_bits(cell: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.cells import is_missing
+from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.discretising.cuts import apply_cuts
 from bayeswater.data.interval_names import cuts_named
 from bayeswater.data.variable import Variable
@@ -104,7 +104,7 @@ def _of_integers(chunk: "pa.Array", variable: Variable, codes: Array) -> bool:
 def _of_dictionary(chunk: "pa.DictionaryArray", variable: Variable, codes: Array) -> bool:
     """Write the codes of a chunk with a dictionary of labels; say whether all of these are states."""
     n_states = variable.n_states
-    labels = chunk.dictionary.to_pylist()
+    labels = label_values(chunk.dictionary, variable.name)
     place = [n_states if is_missing(label) else variable.code_of.get(label) for label in labels]
     if None in place or any(isinstance(label, bool) for label in labels):
         return False  # a label that is no state; True is one only where it is meant

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.cells import NUMBERS, TRUTHS, is_missing, type_names
+from bayeswater.data.cells import NUMBERS, TRUTHS, is_missing, is_text, text_array, type_names
 from bayeswater.data.plain_arrays import computed, unmasked
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
@@ -87,6 +87,12 @@ def encode_labels(y: Any, known: Variable | None = None, *, counted: bool = Fals
     else:
         found, codes, count = np.unique(y.values, return_inverse=True, return_counts=True)
     states = tuple(found.tolist())
+    broken = [state for state in states if isinstance(state, str) and not is_text(state)]
+    if broken:
+        raise DataError(
+            f"y has the label {broken[0]!r}, which is no text: it has half of a character (a lone surrogate); give it "
+            "another name"
+        )
     if known is None:
         return Labels(Variable("class", states, dtype=found.dtype), narrow_codes(codes, len(states)), count)
     unknown = [state for state in states if state not in known.code_of]
@@ -223,7 +229,7 @@ def _arrow_names(y: Any) -> CheckedLabels | None:
     encoded = encoded.chunk(0) if isinstance(encoded, pyarrow.ChunkedArray) else encoded
     if encoded.null_count or encoded.dictionary.null_count:
         return None  # the slow way names the row
-    labels = np.array(encoded.dictionary.to_pylist())
+    labels = text_array(encoded.dictionary.to_pylist())
     distinct, place = np.unique(labels, return_inverse=True)
     return CheckedLabels(place[encoded.indices.to_numpy()], distinct)
 
@@ -241,7 +247,7 @@ def _as_array(y: Any) -> Any:
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
     if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
-        return np.array(y, dtype=None if all(isinstance(label, str) for label in y) else object)
+        return text_array(y) if all(isinstance(label, str) for label in y) else np.array(y, dtype=object)
     return y
 
 

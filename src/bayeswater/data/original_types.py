@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TIMESTAMP = re.compile(r"(?:timestamp|datetime64)\[(s|ms|us|ns)(?:, (?:tz=)?(.+))?\]")
 DURATION = re.compile(r"timedelta64\[(s|ms|us|ns)\]")
-DECIMAL = re.compile(r"decimal(?:32|64|128|256)\((\d+), (-?\d+)\)")
+DECIMAL = re.compile(r"decimal(32|64|128|256)\((\d+), (-?\d+)\)")
 DICTIONARY = re.compile(r"dictionary<values=(.+), indices=(\w+), ordered=([01])>")
 IN_PANDAS = re.compile(r"object\[(.+)\]|(.+)\[pyarrow\]")
 NO_ROOM_FOR_MISSING = re.compile(r"u?int\d+|bool")
@@ -64,6 +64,9 @@ def with_type(cells: Any, dtype: str | None) -> "pa.Array":
         return pa.array(_whole(numbers, missing, np.iinfo(str(kind))), mask=missing).cast(kind)
     if pa.types.is_boolean(kind):
         return pa.array(numbers != 0, mask=missing)
+    if pa.types.is_decimal(kind):
+        largest = np.nextafter(10.0 ** (kind.precision - kind.scale) * (1 - 10.0**-kind.precision), 0)
+        numbers = np.clip(numbers, -largest, largest)  # within its digits; one that is larger would become 0
     return pa.array(numbers, mask=missing).cast(kind, safe=False)
 
 
@@ -124,7 +127,8 @@ def arrow_type(dtype: str) -> "pa.DataType | None":
     if found := DURATION.fullmatch(dtype):
         return pa.duration(found[1])
     if found := DECIMAL.fullmatch(dtype):
-        return pa.decimal128(int(found[1]), int(found[2]))
+        make = getattr(pa, f"decimal{found[1]}", pa.decimal128)  # older Arrow has no narrow ones
+        return make(int(found[2]), int(found[3]))
     if found := DICTIONARY.fullmatch(dtype):
         values, indices = arrow_type(found[1]), arrow_type(found[2])
         return None if values is None or indices is None else pa.dictionary(indices, values, found[3] == "1")

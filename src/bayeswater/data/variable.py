@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import text_array
 from bayeswater.errors import SchemaError
 from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
@@ -79,7 +80,7 @@ class Variable:
         if self.dtype is not None and np.dtype(self.dtype).kind in "biufmM":
             return np.array(self.states, dtype=self.dtype)
         if all(isinstance(state, str) for state in self.states) and self.dtype != object:
-            return np.array(self.states)
+            return text_array(self.states)
         return np.fromiter(self.states, dtype=object, count=self.n_states)  # labels that are tuples stay so
 
     def union(self, other: "Variable") -> "Variable":

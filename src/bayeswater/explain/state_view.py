@@ -74,10 +74,16 @@ class StateView(ColumnView):
         return Change(words, self.labels[state], self.log_probability[state])
 
 
+MOST_DAYS = 1e12
+"""Days up to which the calendar of NumPy reaches, and somewhat beyond all uses of it."""
+
+
 def day(days: float) -> str:
     """Write days since 1970-01-01 as a date.
 
-    >>> day(19723.5)
-    '2024-01-01'
+    >>> day(19723.5), day(1e300)
+    ('2024-01-01', '1e+300 days after 1970-01-01')
     """
+    if abs(days) > MOST_DAYS:
+        return f"{days:.6g} days after 1970-01-01"
     return str(np.datetime64(int(np.floor(days)), "D"))

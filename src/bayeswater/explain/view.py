@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.cells import is_missing
+from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
@@ -94,8 +94,7 @@ class ColumnView(ABC):
         cells = self.raw.columns[self.column.source]
         if isinstance(cells, SparseMatrix):
             return cells.data[cells.indptr[row] : cells.indptr[row + 1]].sum().item()
-        value = cells[row]
-        value = value.item() if isinstance(value, np.generic) else value.as_py()
+        value = python_value(cells[row])
         return None if is_missing(value) else value
 
     def own_terms(self, row: int) -> Array:

@@ -27,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
+from bayeswater.data.cells import label_values
 from bayeswater.data.column_plan import IGNORED, OF_TEXT, TEXT, ColumnPlan
 from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
 from bayeswater.errors import DataError
@@ -177,14 +178,16 @@ def _named(plan: ColumnPlan, *, categories: bool) -> list[str]:
 
 
 def _distinct(raw: RawTable, name: str) -> dict[Any, int]:
-    found = _values(raw, name).unique().to_pylist()
+    found = label_values(_values(raw, name).unique(), name)
     return {value: code for code, value in enumerate((value for value in found if value is not None), start=1)}
 
 
 def _codes(raw: RawTable, name: str, known: dict[Any, int]) -> Array:
     column = _values(raw, name)
     labels = column.unique()
-    code_of = np.array([0 if label is None else known.get(label, len(known) + 1) for label in labels.to_pylist()])
+    code_of = np.array(
+        [0 if label is None else known.get(label, len(known) + 1) for label in label_values(labels, name)]
+    )
     return code_of[pc.index_in(column, labels).to_numpy()].astype(np.float64)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.cells import python_value
 from bayeswater.data.column_plan import NUMBER
 from bayeswater.data.raw_table import RawTable
 from bayeswater.explain.pooled_explanations import Cells
@@ -57,7 +58,7 @@ def cells_of(reading: Reading, raw: RawTable, table: EnsembleTable) -> Cells:
     not_read = np.concatenate([np.isnan(table.numbers), table.states < 0], axis=1)
 
     def value(i: int, j: int) -> Any:
-        return None if is_null[i, j] else columns[j][i].as_py()
+        return None if is_null[i, j] else python_value(columns[j][i])
 
     is_number = np.array([column.family == NUMBER for column in reading.columns])
     return Cells(value, is_null | (not_read & is_number), not_read & ~is_null & ~is_number)

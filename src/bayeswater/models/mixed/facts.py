@@ -6,9 +6,7 @@ A date is asked for as a whole, and tells its days, weekday and month together.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from bayeswater.data.cells import is_missing
+from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
@@ -56,5 +54,4 @@ def _is_missing(raw: RawTable, source: str) -> bool:
     cells = raw.columns[source]
     if isinstance(cells, SparseMatrix):
         return False
-    cell = cells[0]
-    return is_missing(cell.item() if isinstance(cell, np.generic) else cell.as_py())
+    return is_missing(python_value(cells[0]))

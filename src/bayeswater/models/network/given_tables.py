@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.cells import is_missing
+from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.schema import Schema
@@ -93,7 +93,7 @@ def _inferred(name: str, table: Any) -> Variable:
     if is_frame(table):
         frame = read_frame(table)
         if name in frame.names:
-            return declared_variable(name, frame.table.column(name).unique().to_pylist())
+            return declared_variable(name, label_values(frame.table.column(name).unique(), name))
     shape = np.shape(table.values if isinstance(table, Table) else table)
     if not shape or isinstance(table, Mapping):
         raise ParameterError(f"the table of {name!r} is {table!r}; give an array, a dict by label or a frame")
