@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayeswater.kernels.class_scores import first_of_largest, row_sums, subtract_largest
+from bayeswater.kernels.class_scores import first_of_largest, shares
 
 both_roads = pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
 
@@ -15,25 +15,18 @@ def whole_scores(n_classes):
 
 @both_roads
 @pytest.mark.parametrize("n_classes", [1, 2, 7])
-def test_the_largest_score_of_each_row_becomes_zero_in_place(n_classes, use_loop):
+def test_shares_are_exponentials_by_their_sum_in_place(n_classes, use_loop):
     scores = whole_scores(n_classes)
-    expected = scores - scores.max(axis=1, keepdims=True)
-    assert subtract_largest(scores, use_loop=use_loop) is None
-    np.testing.assert_array_equal(scores, expected)
+    exact = [[np.exp(s - max(row)) for s in row] for row in scores.tolist()]
+    expected = [[share / sum(row) for share in row] for row in exact]
+    assert shares(scores, use_loop=use_loop) is scores
+    np.testing.assert_allclose(scores, expected, rtol=1e-15)
 
 
 @both_roads
-def test_minus_infinity_stays_minus_infinity_below_a_finite_score(use_loop):
-    scores = np.array([[-np.inf, 3.0, 1.0], [2.0, -np.inf, -np.inf]])
-    subtract_largest(scores, use_loop=use_loop)
-    assert scores.tolist() == [[-np.inf, 0.0, -2.0], [0.0, -np.inf, -np.inf]]
-
-
-@both_roads
-@pytest.mark.parametrize("n_classes", [1, 2, 7])
-def test_rows_are_summed(n_classes, use_loop):
-    scores = whole_scores(n_classes)
-    np.testing.assert_array_equal(row_sums(scores, use_loop=use_loop)[:, 0], [sum(row) for row in scores.tolist()])
+def test_a_class_of_minus_infinity_has_no_share(use_loop):
+    scores = np.array([[-np.inf, 3.0, 3.0], [2.0, -np.inf, -np.inf]])
+    assert shares(scores, use_loop=use_loop).tolist() == [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]
 
 
 @both_roads

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from time import sleep
@@ -191,3 +192,71 @@ def test_switched_off_a_kernel_calls_its_own_python(monkeypatch):
 def test_the_choice_depends_on_the_number_of_cells_alone():
     assert not worth_compiling(COMPILE_FROM_CELLS - 1)
     assert worth_compiling(COMPILE_FROM_CELLS)
+
+
+@pytest.fixture
+def doubling(monkeypatch):
+    """A loop whose reference would give the same bits, in a process that has done nothing yet."""
+    monkeypatch.setenv("BAYESWATER_COMPILE", "1")
+    monkeypatch.setattr(Kernel, "cells_answered", 0)
+
+    @compiled
+    def double(values):
+        for i in range(len(values)):
+            values[i] *= 2
+
+    return double
+
+
+def test_a_loop_that_is_compiled_serves_small_inputs_of_the_same_kind(doubling):
+    values = np.ones(1000)
+    assert not doubling.serves(1000, values, use_loop=False)
+    assert doubling.serves(1000, values, use_loop=True)
+    doubling(values)
+    assert doubling.serves(1000, np.ones(500), use_loop=False)
+    assert not doubling.serves(1000, values.astype(np.float32), use_loop=False)
+    assert not doubling.serves(1000, values[::2], use_loop=False)
+
+
+def test_a_few_cells_are_never_served_by_a_loop(doubling):
+    doubling.serves(1000, np.ones(1000), use_loop=True)
+    assert not doubling.serves(COMPILE_FROM_CELLS // compiling.SERVING_SHARE - 1, np.ones(1000), use_loop=False)
+
+
+def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubling):
+    values, n_cells = np.ones(3), COMPILE_FROM_CELLS - 1
+    before = set(threading.enumerate())
+    while not (loading := set(threading.enumerate()) - before):
+        assert not doubling.serves(n_cells, values, use_loop=False)
+    for thread in loading:
+        thread.join()
+    assert Kernel.cells_answered == (compiling.LOAD_AFTER + 1) * n_cells
+    assert values.tolist() == [1.0, 1.0, 1.0]  # compiled, and not called
+    assert doubling.serves(1000, values, use_loop=False)
+
+
+def test_switched_off_no_loop_serves_small_inputs(doubling, monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "0")
+    assert doubling.serves(COMPILE_FROM_CELLS, np.ones(3), use_loop=True)
+    assert not doubling.serves(10**9, np.ones(3), use_loop=False)
+    assert Kernel.cells_answered == 0
+
+
+def test_a_process_that_forks_while_loops_are_loaded_can_compile_in_its_child():
+    assert run_in_fresh_interpreter(
+        """
+        import json, os
+        import numpy as np
+        from bayeswater.kernels import compiling
+        from bayeswater.kernels.category_counts import count_categories
+
+        codes, one_class = np.ones((300, 1), dtype=np.uint8), np.zeros(300, dtype=np.uint8)
+        count = lambda use_loop: count_categories(codes, np.array([2]), one_class, None, 1, use_loop=use_loop)
+        compiling.Kernel.cells_answered = compiling.LOAD_AFTER * compiling.COMPILE_FROM_CELLS
+        count(False)  # loading begins
+        child = os.fork()
+        if not child:
+            os._exit(0 if count(True).tolist() == [[0], [300], [0]] else 1)
+        print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0))
+        """
+    )

@@ -26,7 +26,7 @@ from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError
 from bayeswater.kernels.column_range import column_range
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
 
 Source = Array | FrameColumn
@@ -115,8 +115,8 @@ def _encode_columns(names: Sequence[str], sources: Sequence[Source], rules: Rule
         return _encode_column(sources[j], names[j], None if rules.known is None else rules.known[j], rules)
 
     n_rows = sources[0].n_rows if isinstance(sources[0], FrameColumn) else len(sources[0])
-    in_order = ordered_map if worth_compiling(n_rows * len(sources)) else map  # a few rows need no threads
-    variables, columns, unseen = zip(*in_order(encoded, range(len(sources))), strict=True)
+    coded = block_map(encoded, range(len(sources)), together=worth_compiling(n_rows * len(sources)))
+    variables, columns, unseen = zip(*coded, strict=True)
     return CodedTable(Schema(variables), ColumnMatrix(columns), tuple(chain.from_iterable(unseen)))
 
 
@@ -139,7 +139,7 @@ def _as_array(X: Any, model: str) -> Array:
 def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
     """Take an array of integers as codes, in place: no copy."""
     use_loop = worth_compiling(X.size)
-    ranges = ordered_map(lambda rows: column_range(X[rows], use_loop=use_loop), row_blocks(len(X)))
+    ranges = block_map(lambda rows: column_range(X[rows], use_loop=use_loop), row_blocks(len(X)), together=use_loop)
     lows, highs = zip(*ranges, strict=True)
     low, high = reduce(np.minimum, lows), reduce(np.maximum, highs)
     if X.dtype.kind == "i" and low.min() < 0:

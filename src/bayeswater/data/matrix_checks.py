@@ -13,7 +13,8 @@ import numpy as np
 
 from bayeswater.data.matrix import DenseMatrix, DenseTable, Matrix, SparseMatrix, column_name
 from bayeswater.errors import DataError, SchemaError
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
 
 AnyTable = TypeVar("AnyTable", DenseTable, Matrix)
@@ -112,7 +113,7 @@ def _value_range(matrix: Matrix) -> tuple[float, float]:
         for piece in matrix.pieces
         for rows in row_blocks(len(piece), max(1, RANGE_CELLS * len(piece) // max(piece.size, 1)))
     ]
-    ranges = np.array(list(ordered_map(_range, pieces)) or [(0.0, 0.0)])
+    ranges = np.array(list(block_map(_range, pieces, together=worth_compiling(matrix.n_cells))) or [(0.0, 0.0)])
     return float(ranges[:, 0].min()), float(ranges[:, 1].max())
 
 

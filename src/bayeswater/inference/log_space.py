@@ -8,7 +8,7 @@ falls back to the prior.
 
 import numpy as np
 
-from bayeswater.kernels.class_scores import first_of_largest, log_shares, row_sums, subtract_largest
+from bayeswater.kernels.class_scores import first_of_largest, log_shares, shares
 from bayeswater.typing import Array
 
 TIE = 8 * np.finfo(np.float64).eps
@@ -40,10 +40,7 @@ def log_posterior(joint: Array, use_loop: bool = False) -> Array:
 
 def posterior(joint: Array, use_loop: bool = False) -> Array:
     """Probabilities of the classes from log-joints (n_rows, n_classes), which are overwritten; each row sums to one."""
-    subtract_largest(joint, use_loop=use_loop)
-    np.exp(joint, out=joint)
-    joint /= row_sums(joint, use_loop=use_loop)
-    return joint
+    return shares(joint, use_loop=use_loop)
 
 
 def best_class(joint: Array, use_loop: bool = False) -> Array:

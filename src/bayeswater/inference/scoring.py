@@ -12,7 +12,7 @@ import numpy as np
 from bayeswater.errors import ImpossibleEvidenceWarning, warn_user
 from bayeswater.inference.log_space import fall_back
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
 
 SCORING_ROWS = 16_384
@@ -84,7 +84,7 @@ def score_blocks(
     if n_rows <= SCORING_ROWS:
         _, result, n_impossible = block_scores(slice(0, n_rows))
     else:
-        blocks = ordered_map(block_scores, row_blocks(n_rows, SCORING_ROWS))
+        blocks = block_map(block_scores, row_blocks(n_rows, SCORING_ROWS), together=use_loop)
         rows, first, n_impossible = next(blocks)
         result = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
         result[rows] = first

@@ -33,8 +33,9 @@ def count_categories(
     start = offsets(n_states)
     kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64
     table = np.zeros((start[-1], n_classes), dtype=kind)
-    if use_loop:
-        _count_categories_loop(codes, n_states.astype(np.uint64), start.astype(np.uint64), y, weight, table)
+    arguments = codes, n_states.astype(np.uint64), start.astype(np.uint64), y, weight, table
+    if _count_categories_loop.serves(codes.size, *arguments, use_loop=use_loop):
+        _count_categories_loop(*arguments)
         return table
     cell = (start[:-1] + np.minimum(codes, n_states)) * n_classes + y[:, None]  # (n_rows, n_columns)
     repeated = None if weight is None else np.repeat(weight, codes.shape[1])

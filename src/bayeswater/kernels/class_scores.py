@@ -1,36 +1,51 @@
 """What is made of the scores of a row, one for each class: shares that sum to one, and the best class.
 
-NumPy's reductions over a few classes spend most of their time between rows; the loops do not. Exponentials are
-left to NumPy, which takes several at a time.
+NumPy's reductions over a few classes spend most of their time between rows; the loops do not. The references lay
+a stretch of rows out class by class, so that an operation runs over many rows. Both give the same bits. Exponentials
+are left to NumPy, which takes several at a time.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.ordered_sum import ordered_sum
 from bayeswater.typing import Array
 
+STRETCH_CELLS = 32_768
+"""Scores that a reference lays out class by class at a time: they stay in the second-level cache."""
 
-def subtract_largest(scores: Array, *, use_loop: bool) -> None:
-    """Take the largest score of each row (n_rows, n_classes) off the row, in place; it must be finite."""
-    if use_loop:
+
+def shares(scores: Array, *, use_loop: bool) -> Array:
+    """Turn logarithms (n_rows, n_classes), in place, into shares that sum to one in each row."""
+    loops = _subtract_largest_loop, _divide_by_sum_loop
+    if all(loop.serves(scores.size, scores, use_loop=use_loop) for loop in loops):
         _subtract_largest_loop(scores)
-    else:
-        scores -= scores.max(axis=1, keepdims=True)
-
-
-def row_sums(scores: Array, *, use_loop: bool) -> Array:
-    """Sum each row: (n_rows, 1)."""
-    if not use_loop:
-        return scores.sum(axis=1, keepdims=True)
-    total = np.empty((len(scores), 1))
-    _row_sums_loop(scores, total)
-    return total
+        np.exp(scores, out=scores)
+        _divide_by_sum_loop(scores)
+        return scores
+    for block, by_class in _stretches(scores):
+        by_class -= by_class.max(axis=0)
+        np.exp(by_class, out=by_class)
+        np.divide(by_class.T, ordered_sum(by_class)[:, None], out=block)
+    return scores
 
 
 def log_shares(scores: Array, *, use_loop: bool) -> Array:
-    """Normalise logarithms (n_rows, n_classes), in place, so that what they stand for sums to one in each row."""
-    subtract_largest(scores, use_loop=use_loop)
-    scores -= np.log(row_sums(np.exp(scores), use_loop=use_loop))
+    """Normalise logarithms (n_rows, n_classes), in place, so that what they stand for sums to one in each row.
+
+    The largest score of each row must be finite.
+    """
+    if use_loop:
+        _subtract_largest_loop(scores)
+        total = np.empty(len(scores))
+        _row_sums_loop(np.exp(scores), total)
+        scores -= np.log(total)[:, None]
+        return scores
+    for block, by_class in _stretches(scores):
+        by_class -= by_class.max(axis=0)
+        np.subtract(by_class.T, np.log(ordered_sum(np.exp(by_class)))[:, None], out=block)
     return scores
 
 
@@ -39,12 +54,26 @@ def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
 
     Scores are logarithms: those nearer to zero than 1 round like 1, since what they stand for is near 1.
     """
-    if use_loop:
-        best = np.empty(len(scores), dtype=np.intp)
+    best = np.empty(len(scores), dtype=np.intp)
+    if _first_of_largest_loop.serves(scores.size, scores, tie, best, use_loop=use_loop):
         _first_of_largest_loop(scores, tie, best)
         return best
-    top = scores.max(axis=1, keepdims=True)
-    return (scores >= top - tie * np.maximum(1.0, np.abs(top))).argmax(axis=1)
+    start = 0
+    for block, by_class in _stretches(scores):
+        top = by_class.max(axis=0)
+        least = top - tie * np.maximum(1.0, np.abs(top))
+        (by_class >= least).argmax(axis=0, out=best[start : start + len(block)])
+        start += len(block)
+    return best
+
+
+def _stretches(scores: Array) -> Iterator[tuple[Array, Array]]:
+    """Give stretches of rows, each with a copy that lies class by class: (n_classes, n_rows)."""
+    n_rows, n_classes = scores.shape
+    stretch = max(1, STRETCH_CELLS // n_classes)
+    for start in range(0, n_rows, stretch):
+        block = scores[start : start + stretch]
+        yield block, block.T.copy(order="C")
 
 
 @compiled
@@ -62,9 +91,20 @@ def _subtract_largest_loop(scores):  # type: ignore[no-untyped-def]
 def _row_sums_loop(scores, total):  # type: ignore[no-untyped-def]
     n_rows, n_classes = scores.shape
     for i in range(n_rows):
-        total[i, 0] = 0.0
+        total[i] = 0.0
         for k in range(n_classes):
-            total[i, 0] += scores[i, k]
+            total[i] += scores[i, k]
+
+
+@compiled
+def _divide_by_sum_loop(scores):  # type: ignore[no-untyped-def]
+    n_rows, n_classes = scores.shape
+    for i in range(n_rows):
+        total = 0.0
+        for k in range(n_classes):
+            total += scores[i, k]
+        for k in range(n_classes):
+            scores[i, k] /= total
 
 
 @compiled

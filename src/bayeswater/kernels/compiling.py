@@ -1,9 +1,12 @@
 """When and how a loop is compiled.
 
 A kernel is an ordinary Python function under ``@compiled``. Numba is imported and the loop compiled on
-the first call, so that small inputs, which take the NumPy reference, never pay for it. The choice depends on
+the first call, so that small inputs, which take the NumPy reference, never wait for it. The choice depends on
 the size of the input alone: the same data give the same bits, whatever ran before.
-``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
+
+Where loop and reference give the same bits, a loop that is there already serves small inputs, too (`Kernel.serves`).
+Where references have answered for many of them, the loop is loaded on a thread of its own, while NumPy goes on
+answering. ``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
 """
 
 import gc
@@ -11,13 +14,26 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, update_wrapper
-from threading import Lock
+from threading import RLock, Thread, main_thread
 from typing import Any
+
+import numpy as np
 
 COMPILE_FROM_CELLS = 500_000
 """Below this many cells NumPy answers in the time that a kernel needs to load."""
 
-_compiling = Lock()
+SERVING_SHARE = 5_000
+"""A loop that is there serves inputs down to this part of `COMPILE_FROM_CELLS`; for fewer cells NumPy is as fast."""
+
+LOAD_AFTER = 4
+"""Times `COMPILE_FROM_CELLS` that small inputs have had together before loops are loaded for them."""
+
+OWNED = 0x4
+"""Flag of an array that holds its own memory (``NPY_ARRAY_OWNDATA``)."""
+
+_compiling = RLock()
+# A fork waits until nothing is compiled: the new process would have the lock, and no thread that gives it back.
+os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
 
 
 def worth_compiling(n_cells: int) -> bool:
@@ -28,21 +44,61 @@ def worth_compiling(n_cells: int) -> bool:
 class Kernel:
     """A loop that is compiled when it is first called."""
 
+    cells_answered = 0
+    """Cells for which a reference has answered in this process, where any loop would have had its bits."""
+
     def __init__(self, loop: Callable[..., Any], *, is_plain: bool = False) -> None:
         update_wrapper(self, loop)
         self.loop = loop
         self.is_plain = is_plain
         self._call: Callable[..., Any] | None = None
+        self._kinds_at_hand: set[tuple[Any, ...]] = set()
+        self._kinds_asked_for: set[tuple[Any, ...]] = set()
+
+    def serves(self, n_cells: int, *arguments: Any, use_loop: bool) -> bool:
+        """Say whether the loop is to be taken, with a reference of the same bits beside it.
+
+        It is where the size of the input asks for it (`use_loop`), and where it is compiled for such arguments.
+        """
+        if not use_loop and n_cells * SERVING_SHARE < COMPILE_FROM_CELLS:
+            return False
+        kinds = tuple(map(_kind, arguments))
+        if kinds in self._kinds_at_hand:
+            return True
+        if not _is_on():
+            return use_loop
+        if use_loop:
+            self._kinds_at_hand.add(kinds)
+            return True
+        Kernel.cells_answered += n_cells
+        if Kernel.cells_answered >= LOAD_AFTER * COMPILE_FROM_CELLS and kinds not in self._kinds_asked_for:
+            self._kinds_asked_for.add(kinds)
+            Thread(target=self._load, args=(kinds, arguments), name="bayeswater loads a loop").start()
+        return False
+
+    def _load(self, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> None:
+        with _compiling:
+            if not main_thread().is_alive():  # the process is about to end, and waits for this thread
+                return
+            from numba import typeof
+
+            loop = self._loop_to_call()
+            if hasattr(loop, "compile"):  # numba itself may be switched off
+                loop.compile(tuple(map(typeof, arguments)))
+                self._kinds_at_hand.add(kinds)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the loop, compiled if that is not switched off."""
         if self._call is not None:
             return self._call(*arguments)
         with _collector_at_rest():
-            with _compiling:  # threads that come together share what the first one compiles
-                if self._call is None:
-                    self._call = self._compiled() if os.environ.get("BAYESWATER_COMPILE", "1") != "0" else self.loop
-            return self._call(*arguments)
+            return self._loop_to_call()(*arguments)
+
+    def _loop_to_call(self) -> Any:
+        with _compiling:  # threads that come together share what the first one compiles
+            if self._call is None:
+                self._call = self._compiled() if _is_on() else self.loop
+        return self._call
 
     def _compiled(self) -> Callable[..., Any]:
         if not self.is_plain:
@@ -65,6 +121,17 @@ def compiled_plainly(loop: Callable[..., Any]) -> Kernel:
     It has numbers, elements and shapes of arrays: no array expressions, no slices, no closures.
     """
     return Kernel(loop, is_plain=True)
+
+
+def _is_on() -> bool:
+    return os.environ.get("BAYESWATER_COMPILE", "1") != "0"
+
+
+def _kind(argument: Any) -> Any:
+    """Give what numba tells arguments apart by: of arrays kind, dimensions, and how they lie in memory."""
+    if isinstance(argument, np.ndarray):
+        return argument.dtype.char, argument.ndim, argument.flags.num & ~OWNED
+    return type(argument)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.ordered_sum import ordered_sum
 from bayeswater.typing import Array
 
 
@@ -25,13 +26,13 @@ def class_feature_sums(
 ) -> Array:
     """Sum one block of dense rows into (n_classes, n_features) of dtype `kind`."""
     sums: Array = np.zeros((n_classes, X.shape[1]), dtype=kind)
-    if use_loop:
-        _class_feature_sums_loop(X, y, weight, threshold, sums)
+    arguments = X, y, weight, threshold, sums
+    if _class_feature_sums_loop.serves(X.size, *arguments, use_loop=use_loop):
+        _class_feature_sums_loop(*arguments)
         return sums
-    for k in np.unique(y):
-        rows = y == k
-        x = X[rows] if threshold is None else X[rows] > threshold
-        sums[k] = (x if weight is None else weight[rows, None] * x).sum(axis=0, dtype=kind)
+    for k, rows in enumerate(rows_by_class(y, n_classes)):
+        x = X.take(rows, axis=0) if threshold is None else X.take(rows, axis=0) > threshold
+        sums[k] = ordered_sum(x.astype(kind) if weight is None else weight[rows, None] * x)
     return sums
 
 

@@ -8,9 +8,14 @@ around its own mean. Means are kept relative to the first row of each class, so 
 digits and a constant one has scatter exactly zero.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.ordered_sum import ordered_sum
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 CACHE_CELLS = 65_536
@@ -25,45 +30,82 @@ def class_moments(
     Returns the weights (n_classes, 1), or (n_classes, n_columns) when missing cells are skipped, then means and
     scatters (n_classes, n_columns). A cell that is not finite shows up in the sums of its column.
     """
-    if not use_loop:
-        return _class_moments_numpy(X, y, weight, n_classes, skip_missing)
     n_columns = X.shape[1]
     count = np.zeros((n_classes, n_columns if skip_missing else 1))
     mean = np.zeros((n_classes, n_columns))
     scatter = np.zeros((n_classes, n_columns))
     if skip_missing:
-        _class_moments_available_loop(X, y, weight, count, mean, scatter)
+        available = _class_moments_available_loop if use_loop else _class_moments_available_numpy
+        available(X, y, weight, count, mean, scatter)
     else:
         # A stretch has rows enough that merging its classes costs little beside summing them.
         stretch = max(CACHE_CELLS // max(n_columns, 1), 32 * n_classes, 1)
-        _class_moments_loop(X, y, weight, stretch, count[:, 0], mean, scatter)
+        arguments = X, y, weight, stretch, count[:, 0], mean, scatter
+        is_served = _class_moments_loop.serves(X.size, *arguments, use_loop=use_loop)
+        (_class_moments_loop if is_served else _class_moments_numpy)(*arguments)
     return count, mean, scatter
 
 
 def _class_moments_numpy(
-    X: Array, y: Array, weight: Array | None, n_classes: int, skip_missing: bool
-) -> tuple[Array, Array, Array]:
-    n_columns = X.shape[1]
-    count = np.zeros((n_classes, n_columns if skip_missing else 1))
-    mean = np.zeros((n_classes, n_columns))
-    scatter = np.zeros((n_classes, n_columns))
+    X: Array, y: Array, weight: Array | None, stretch: int, count: Array, mean: Array, scatter: Array
+) -> None:
+    # The steps of the loop, and its bits: of each stretch the rows are sorted by class, and stay in their order.
+    count, n = count[:, None], np.zeros((len(count), 1))
+    origin, center = np.zeros_like(mean), np.zeros_like(mean)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_blocks(len(X), stretch):
+            order = np.argsort(y[rows], kind="stable")  # a radix sort for narrow codes
+            x = X[rows].take(order, axis=0).astype(np.float64, copy=False)
+            w = None if weight is None else weight[rows].take(order).astype(np.float64)[:, None]
+            stops = np.cumsum(np.bincount(y[rows], minlength=len(count))).tolist()
+            groups = [(k, slice(*ends)) for k, ends in enumerate(pairwise([0, *stops])) if ends[0] < ends[1]]
+            n[:] = 0.0
+            for k, group in groups:
+                n[k] = group.stop - group.start if w is None else ordered_sum(w[group])
+                if count[k] == 0.0:
+                    origin[k] = x[group.start]
+                center[k] = origin[k] + mean[k]
+            both, met = count + n, np.where(n > 0.0, n, 1.0)
+            total, square = _sums_around(center, x, w, groups)
+            if not (total * total <= 0.75 * both * square).all():
+                center += total / met
+                total, square = _sums_around(center, x, w, groups)
+            shift = total / met
+            apart = np.where(n > 0.0, (center - origin) + shift - mean, 0.0)
+            some = np.where(both > 0.0, both, 1.0)
+            mean += apart * (n / some)
+            square -= shift * total
+            scatter += square + apart * apart * (count * n / some)
+            count[:] = both
+    mean += origin
+
+
+def _sums_around(center: Array, x: Array, w: Array | None, groups: Sequence[tuple[int, slice]]) -> tuple[Array, Array]:
+    """Sum deviations and squares of rows that are sorted by class: (n_classes, n_columns) each."""
+    total, square = np.zeros_like(center), np.zeros_like(center)
+    for k, group in groups:
+        away = x[group] - center[k]
+        term = away if w is None else w[group] * away
+        total[k] = ordered_sum(term)
+        term *= away
+        square[k] = ordered_sum(term)
+    return total, square
+
+
+def _class_moments_available_numpy(
+    X: Array, y: Array, weight: Array | None, count: Array, mean: Array, scatter: Array
+) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         for k in np.unique(y):
             rows = y == k
             x = X[rows].astype(np.float64, copy=False)  # (n_k, n_columns)
-            w = np.ones((len(x), 1)) if weight is None else weight[rows, None].astype(np.float64)
-            if skip_missing:
-                seen = ~np.isnan(x)
-                pivot = x[seen.argmax(axis=0), np.arange(n_columns)]
-                pivot[np.isnan(pivot)] = 0.0
-                x, w = np.where(seen, x, pivot), w * seen
-            else:
-                pivot = x[0]
+            seen = ~np.isnan(x)
+            pivot = x[seen.argmax(axis=0), np.arange(X.shape[1])]
+            pivot[np.isnan(pivot)] = 0.0
+            x, w = np.where(seen, x, pivot), seen * (1.0 if weight is None else weight[rows, None].astype(np.float64))
             count[k] = w.sum(axis=0)
-            total = np.where(count[k] > 0, count[k], 1.0)
-            mean[k] = pivot + (w * (x - pivot)).sum(axis=0) / total
+            mean[k] = pivot + (w * (x - pivot)).sum(axis=0) / np.where(count[k] > 0, count[k], 1.0)
             scatter[k] = (w * (x - mean[k]) ** 2).sum(axis=0)
-    return count, mean, scatter
 
 
 @compiled

@@ -123,6 +123,11 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
             yield waiting.popleft().result()
 
 
+def block_map(function: Callable[[Item], Result], blocks: Iterable[Item], *, together: bool) -> Iterator[Result]:
+    """Apply `function` to blocks, on our threads if `together` they are large: for small ones threads come too late."""
+    return ordered_map(function, blocks) if together else map(function, blocks)
+
+
 class Crew:
     """Threads that stay from one call to the next, for items of less than a millisecond.
 

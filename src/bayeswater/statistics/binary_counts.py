@@ -14,7 +14,8 @@ import numpy as np
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.errors import StatisticsError
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.feature_sums import sum_features
 from bayeswater.statistics.statistic import ROUNDING, ColumnStatistic, remainder
@@ -115,7 +116,6 @@ def _count_missing(matrix: Matrix, labels: Labels, weight: Array | None) -> Arra
         cell = labels.codes[rows][row].astype(np.int64) * matrix.shape[1] + column
         return np.bincount(cell, weights=w, minlength=n_classes * matrix.shape[1]).astype(kind)
 
-    total: Array = sum(
-        ordered_map(count, row_blocks(matrix.shape[0])), start=np.zeros(n_classes * matrix.shape[1], kind)
-    )
+    blocks = block_map(count, row_blocks(matrix.shape[0]), together=worth_compiling(matrix.n_cells))
+    total: Array = sum(blocks, start=np.zeros(n_classes * matrix.shape[1], kind))
     return total.reshape(n_classes, matrix.shape[1])

@@ -18,7 +18,7 @@ from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.kernels.category_counts import count_categories, count_column, offsets
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
@@ -49,7 +49,7 @@ class CategoryCounts(Statistic):
             w = None if weight is None else weight[rows]
             return count_categories(coded.block(rows), n_states, labels.codes[rows], w, n_classes, use_loop=use_loop)
 
-        blocks = ordered_map(count, row_blocks(coded.shape[0]) or [slice(0, 0)])
+        blocks = block_map(count, row_blocks(coded.shape[0]) or [slice(0, 0)], together=use_loop)
         table = next(blocks)
         for part in blocks:
             table += part

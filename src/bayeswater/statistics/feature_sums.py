@@ -9,7 +9,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.feature_sums import class_feature_sums, rows_by_class, sparse_rows_sum
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
@@ -55,7 +55,7 @@ def sum_features(matrix: Matrix, labels: Labels, weight: Array | None, threshold
             matrix.block(rows), labels.codes[rows], w, n_classes, threshold, kind, use_loop=use_loop
         )
 
-    blocks = ordered_map(block_sums, row_blocks(n_rows))
+    blocks = block_map(block_sums, row_blocks(n_rows), together=use_loop)
     total = next(blocks)
     for part in blocks:
         total += part

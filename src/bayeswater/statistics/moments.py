@@ -22,7 +22,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.moments import class_moments
 from bayeswater.kernels.number_columns import NumberColumns
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
@@ -74,7 +74,7 @@ class Moments(ColumnStatistic):
             )
             return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, mean, scatter).compact()
 
-        blocks = ordered_map(block_moments, row_blocks(n_rows))
+        blocks = block_map(block_moments, row_blocks(n_rows), together=use_loop)
         total = next(blocks)
         for part in blocks:
             total = total._plus(part)
