@@ -29,12 +29,14 @@ from bayeswater.inference.missing_parents import sum_over_missing
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_joint import sum_of_states
+from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.family_cells import strides_of
 from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.structure.dag import Dag
+from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.typing import Array
 
 MOST_FILLED = 2**12
@@ -121,11 +123,26 @@ class Dependence:
         smoothing = self.estimate.smoothing
         if self.class_free is None:
             return [flat_rule(smoothing, tree.n_states, self.n_levels) for tree in self.trees]
-        families = [self.families.family(j) for j in range(len(self.parents))]
-        n_parents = [len(own) for own in self.parents]
-        alpha, row_weight = float(smoothing.alpha), self.families.row_weight
-        rule = fitted_rule(families, self.trees, n_parents, self.class_free, alpha, row_weight)
-        return [rule] * len(self.parents)
+        # Columns of which nearly every row has another state would draw all others to equal shares.
+        own = {kind: self._fitted_rule(np.flatnonzero(self._is_sparse == kind)) for kind in {*self._is_sparse.tolist()}}
+        return [own[kind] for kind in self._is_sparse.tolist()]
+
+    @property
+    def usual_rule(self) -> Rule:
+        """How columns are smoothed that have not too many states."""
+        return self.rules[int(self._is_sparse.argmin())]
+
+    @cached_property
+    def _is_sparse(self) -> Array:
+        return sparse_columns(self.estimate.states)
+
+    def _fitted_rule(self, columns: Array) -> Rule:
+        """Learn the back-off of some columns together."""
+        assert self.class_free is not None
+        families, trees = [self.families.family(j) for j in columns], [self.trees[j] for j in columns]
+        alpha, row_weight = float(self.estimate.smoothing.alpha), self.families.row_weight
+        n_parents = [len(self.parents[j]) for j in columns]
+        return fitted_rule(families, trees, n_parents, self.class_free, alpha, row_weight)
 
     def terms(
         self, j: int, states: Array, removed: Removed | None = None, *, every_level: bool = False, use_loop: bool
@@ -184,6 +201,7 @@ class Dependence:
         total = self._log_product(states, removed, use_loop)
         gaps = self.gaps(states)
         is_hard, size = np.asarray(gaps.any(axis=1)), n_filled(gaps, self.n_states)
+        use_loop = use_loop or worth_compiling(size[is_hard].sum())
         many = np.flatnonzero(is_hard & (size > FEW_FILLED))
         if use_loop and removed is None and len(many) and self._network is not None:
             found = self._network.log_likelihood(states[many])

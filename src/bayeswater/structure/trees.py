@@ -7,6 +7,8 @@ tables differ a little, so the root is part of the definition: the column with t
 Ties. Edges are ordered by weight, those within rounding as equal (`structure.ties`), and equal ones by the indices of
 their columns, the lower one first. No two edges are then equal, so there is one best tree.
 
+Columns of too many states to be a parent (`structure.sparse_columns`) are in no arc: they depend on the class alone.
+
 A penalty leaves arcs out that do not pay for their parameters, and gives a forest. With N_ij rows that have both cells,
 v states and K classes, an arc is kept if
 
@@ -22,6 +24,7 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information, pair_weight
+from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.structure.ties import descending_order
 from bayeswater.typing import Array
 
@@ -94,12 +97,13 @@ def rooted(edges: Sequence[tuple[int, int]], preference: Array, root: int | None
 
 def tree_augmented(counts: PairCounts, root: int | None = None, penalty: str | None = None) -> Array:
     """Give the parent of each column (n_columns,), or -1 for a root, in the tree or forest of TAN."""
-    information = conditional_mutual_information(counts)
-    preference = mutual_information(counts)
-    if penalty is None:
-        return rooted(maximum_spanning_forest(information), preference, root)
-    gain = penalised_gain(counts, information, penalty)
-    return rooted(maximum_spanning_forest(gain, gain > 0), preference, root)
+    gain = conditional_mutual_information(counts)
+    is_usual = ~sparse_columns(counts)
+    allowed = np.outer(is_usual, is_usual)
+    if penalty is not None:
+        gain = penalised_gain(counts, gain, penalty)
+        allowed &= gain > 0
+    return rooted(maximum_spanning_forest(gain, allowed), mutual_information(counts), root)
 
 
 def penalised_gain(counts: PairCounts, information: Array, penalty: str) -> Array:

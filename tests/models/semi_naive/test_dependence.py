@@ -117,6 +117,40 @@ def test_fewer_parents_can_be_read_than_were_counted_but_not_more():
         model.set_params(k=3).predict(CARS)
 
 
+@pytest.mark.parametrize("model", [TAN(), KDB(), KDB(1, smoothing="m-estimate")], ids=str)
+def test_what_names_the_rows_has_no_say_in_what_is_predicted_for_others(model):
+    frame, labels = mixed_table(300)
+    seat, ticket = ([f"{kind} {i // each}" for i in range(300)] for kind, each in (("seat", 1), ("ticket", 2)))
+    named = frame.assign(seat=pd.Categorical(seat), ticket=pd.Categorical(ticket))
+    with pytest.warns(
+        BayesWarning, match=r"depend on the class alone: 'seat' \(300 in 300 rows\), 'ticket' \(150 in"
+    ) as told:
+        found = new(model).fit(named, labels)
+    assert sum("depend on the class alone" in str(one.message) for one in told) == 1
+    unknown = frame.assign(seat=None, ticket=None)
+    plain = new(model).fit(frame, labels)
+    np.testing.assert_allclose(found.predict_proba(unknown), plain.predict_proba(frame), rtol=1e-9)
+    told = {name: own for name, own in found.parents_.items() if name not in ("seat", "ticket")}
+    assert told == plain.parents_
+    given = (
+        {"seat": "ticket", "colour": "ticket"} if isinstance(model, TAN) else {"seat": ["ticket"], "colour": ["ticket"]}
+    )
+    forced = new(model, parents=given).fit(named, labels)  # who knows better is believed
+    assert forced.parents_["seat"] in ("ticket", ("ticket",))
+
+
+def test_a_table_of_names_has_no_parents_and_can_grow():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: pd.Categorical([f"{name} {i}" for i in rng.integers(0, 40, 60)]) for name in "abc"})
+    labels = rng.choice(["no", "yes"], 60)
+    with pytest.warns(BayesWarning, match="depend on the class alone"):
+        model = KDB().fit(frame, labels)
+    assert set(model.parents_.values()) == {()}
+    for _ in range(20):  # in the end every name has rows enough, and the parents stay those of the first fit
+        model.partial_fit(frame, labels)
+    assert set(model.parents_.values()) == {()}
+
+
 def test_the_choice_of_skdb_leaves_out_what_tells_nothing():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.choice(["no", "yes"], 400) for name in "abcdef"})

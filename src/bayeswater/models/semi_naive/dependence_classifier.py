@@ -102,6 +102,10 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         return _beside(self._pair_sums(rows), _families_of(rows, self._families(chosen_by).parents))
 
     def _learns_structure(self) -> bool:
+        return self._finds_parents
+
+    @property
+    def _finds_parents(self) -> bool:
         return self.parents is None
 
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
@@ -156,11 +160,11 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
     def concentrations_(self) -> dict[str, list[float]]:
         """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
 
-        Level l has the first l parents; f of level 0 is `alpha`.
+        Level l has the first l parents; f of level 0 is `alpha`. Columns of too many states to be a parent have others.
         """
         if self.smoothing != BACK_OFF:
             raise AttributeError(f"smoothing is {self.smoothing!r}: only back-off has concentrations")
-        rule = self._joint().rules[0]
+        rule = self._joint().usual_rule
         return {"with_class": rule.with_class.tolist(), "without_class": rule.without_class.tolist()}
 
     def tables(self) -> dict[str, Any]:

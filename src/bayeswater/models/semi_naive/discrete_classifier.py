@@ -38,7 +38,7 @@ from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
-from bayeswater.models.semi_naive.discrete_planning import cut_by_labels
+from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, warn_of_sparse_columns
 from bayeswater.models.semi_naive.honest_review import honest_review
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
@@ -86,6 +86,11 @@ class DiscreteClassifier(CalibratingClassifier):
 
     def _learns_structure(self) -> bool:
         """Tell whether the labels choose which column depends on which."""
+        return False
+
+    @property
+    def _finds_parents(self) -> bool:
+        """Whether the parents of columns are found by what columns tell of each other."""
         return False
 
     @property
@@ -181,6 +186,8 @@ class DiscreteClassifier(CalibratingClassifier):
         self._keep(sums, X, first=True)
         if structure is not None:
             self.structure_ = structure
+        if self._finds_parents:
+            warn_of_sparse_columns(self._estimate(sums).states)
 
     @property
     def _was_chosen_by_labels(self) -> bool:

@@ -20,10 +20,15 @@ from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.models.columns.planning import FEW_VALUES, plan_columns
 from bayeswater.models.columns.settings import ColumnSettings, Settings
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.typing import Array
 
 WIDE = 4096
 """Range of whole numbers up to which they are counted rather than sorted to see how many there are."""
+
+NAMED = 5
+"""Columns that a warning names, at most."""
 
 OF_STATES = ("categorical", "bernoulli", "binned")
 """Families of columns that have states."""
@@ -67,6 +72,21 @@ def warn_of_names_of_rows(schema: Schema, plan: ColumnPlan, n_rows: int) -> None
                 f"nothing is learned from it; leave it out: columns={{{column.name!r}: 'ignored'}}",
                 BayesWarning,
             )
+
+
+def warn_of_sparse_columns(counts: PairCounts) -> None:
+    """Warn, in one line, of columns that have too many values to be the parent of another."""
+    sparse = np.flatnonzero(sparse_columns(counts)).tolist()
+    named = [
+        f"{counts.schema[j].name!r} ({counts.n_states[j]} in {counts.of_column(j).sum():.6g} rows)" for j in sparse
+    ]
+    if named:
+        warn_user(
+            f"some columns have too many values to be the parent of another, and depend on the class alone: "
+            f"{', '.join(named[:NAMED])}{', ...' * (len(named) > NAMED)}; leave them out, "
+            f"columns={{{counts.schema[sparse[0]].name!r}: 'ignored'}}, or say who depends on whom, parents={{...}}",
+            BayesWarning,
+        )
 
 
 def recut(

@@ -15,7 +15,7 @@ class KDB(DependenceClassifier):
 
     Columns are ordered by what they tell about the class, MI(X; Y). The parents of a column are those k before it with
     the largest CMI(X_i; X_j | Y). The first fit decides them; later rows are counted with them. With k = 0 it is naive
-    Bayes.
+    Bayes. A column of more than 12 states, with fewer than 10 rows for each, is no parent and has none.
 
     The more parents, the fewer rows have seen their states together. A combination that no row has is left at the first
     parents that some have. By default every level is also drawn towards the one with a parent less, by back-off:
@@ -108,7 +108,8 @@ class KDB(DependenceClassifier):
         super()._require_parameters(sums)
         parents = self._families(sums).parents
         counted = max(map(len, parents))
-        if self.parents is None and self.theta is None and counted < min(int(self.k), len(parents) - 1):
+        linked = {j for child, own in enumerate(parents) if own for j in (child, *own)}  # others had too many states
+        if self.parents is None and self.theta is None and counted < min(int(self.k), len(linked) - 1):
             raise ParameterError(f"k is {self.k}, but columns were counted with {counted} parents at most; fit again")
 
     def _require_reading_parameters(self) -> None:

@@ -15,8 +15,7 @@ from bayeswater.models.semi_naive.dependence_classifier import DependenceClassif
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.mutual_information import mutual_information
-from bayeswater.structure.ties import descending_order
+from bayeswater.structure.kdb import telling_order
 from bayeswater.typing import Array
 
 CHOOSING_ROWS = 2**18
@@ -133,7 +132,7 @@ class SKDB(DependenceClassifier):
 
     def _order(self, sums: Sums[ColumnGroups]) -> list[int]:
         """Columns in the order of what they tell about the class; given parents stand before their children."""
-        order: list[int] = descending_order(mutual_information(self._estimate(sums).states)).tolist()
+        order: list[int] = telling_order(self._estimate(sums).states).tolist()
         if self.parents is None:
             return order
         parents = self._families(sums).parents

@@ -17,7 +17,8 @@ from bayeswater.structure.trees import PENALTIES, tree_augmented
 class TAN(ForestClassifier):
     """Tree-augmented naive Bayes: P(y, x) = P(y) prod_j P(x_j | y, x_parent(j)), the parents forming a tree.
 
-    Of all trees the one of largest likelihood is taken: the maximum spanning tree by CMI(X_i; X_j | Y), unsmoothed.
+    Of all trees the one of largest likelihood is taken: the maximum spanning tree by CMI(X_i; X_j | Y), unsmoothed. It
+    has the columns of 12 states at most, or of 10 rows for each state; others depend on the class alone.
     It is read from the counts again whenever they change. Edges of equal weight, within rounding, go by the order of
     their columns. Tables are smoothed: P(x_j | y, x_p) = (N(y, x_p, x_j) + m/v_j) / (N(y, x_p) + m), m = `alpha`.
 
@@ -91,6 +92,10 @@ class TAN(ForestClassifier):
         return Forest.of_tree(self._prior(sums), self._estimate(sums), structure)
 
     def _learns_structure(self) -> bool:
+        return self._finds_parents
+
+    @property
+    def _finds_parents(self) -> bool:
         return self.parents is None
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
