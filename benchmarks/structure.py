@@ -5,7 +5,7 @@ project: they are looked for under BAYESWATER_DATA, and without them the section
 they are installed: pyAgrum, and bnlearn-port (imported as pybnlearn), which carries the C core of R's bnlearn. One
 thread on all sides.
 
-    python -m benchmarks.structure [golden speed quality recovery missing scale]
+    python -m benchmarks.structure [golden speed quality recovery orders missing scale]
 """
 
 import json
@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from bayeswater import BayesianNetwork, learn_structure, score_structure, threads
+from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import structural_hamming_distance
 
@@ -140,6 +141,34 @@ def structure_recovery() -> Iterator[dict[str, Any]]:
             yield record
 
 
+def structure_orders(orders: int = 8) -> Iterator[dict[str, Any]]:
+    """Give BIC and distance from the true network over several orders of the columns, with twins and without them."""
+    network = BayesianNetwork.read(NETWORKS / "hailfinder.bif")
+    data = network.sample(10_000, random_state=1).to_pandas().astype(str)
+    own = {name: group[0] for group in StateTable.of(data).twins for name in group}
+    arcs = {(own.get(a, a), own.get(b, b)) for a, b in network.dag.edges()}
+    apart = data.drop(columns=[name for name, first in own.items() if name != first])
+    merged = Dag.from_edges(sorted((a, b) for a, b in arcs if a != b), nodes=apart.columns)
+    for columns, rows, true in (("all", data, network.dag), ("one of each twins", apart, merged)):
+        for method in ("hill_climb", "tabu", "order"):
+            found = []
+            for order in range(orders):
+                place = np.arange(rows.shape[1])
+                if order:
+                    np.random.default_rng(order).shuffle(place)
+                found.append(learn_structure(rows.iloc[:, place], method=method))
+            distances = [_distance(one.graph, true) for one in found]
+            yield {
+                "columns": columns,
+                "method": method,
+                "mean BIC": float(np.mean([one.score for one in found])),
+                "SHD, columns as in the file": distances[0],
+                "mean SHD": float(np.mean(distances)),
+                "least": min(distances),
+                "largest": max(distances),
+            }
+
+
 def structure_missing() -> Iterator[dict[str, Any]]:
     """Give what it costs that a fifth of the cells is missing: nats that a new row loses, and SHD of graphs."""
     for name in ("asia", "child", "alarm"):
@@ -204,7 +233,6 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 def _our_climb(data: pd.DataFrame) -> Callable[[], Any]:
-    from bayeswater.models.structures.state_table import StateTable
     from bayeswater.structure.families import Families
     from bayeswater.structure.hill_climbing import hill_climb
     from bayeswater.structure.knowledge import Knowledge
@@ -260,6 +288,7 @@ SECTIONS = {
     "speed": structure_speed,
     "quality": structure_quality,
     "recovery": structure_recovery,
+    "orders": structure_orders,
     "missing": structure_missing,
     "scale": structure_scale,
 }

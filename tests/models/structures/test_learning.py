@@ -8,8 +8,11 @@ from tests.oracles.chained_rows import chained_rows
 
 from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, UnseenCategoryWarning
+from bayeswater.models.semi_naive.discrete_encoding import read_columns
+from bayeswater.models.structures import state_table
 from bayeswater.models.structures.bootstrapping import bootstrap_structure
 from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
+from bayeswater.structure.dag import Dag
 
 FIRST_ROW = np.repeat(np.arange(400) == 0, 4).reshape(400, 4)
 
@@ -294,6 +297,24 @@ def test_the_class_that_is_told_keeps_to_what_was_known(method):
             told = learn_structure(frame(), method=method, **known).equivalence_class()
             assert (b, a) in set(told.directed())
     assert list(free.undirected())
+
+
+def test_a_frame_is_read_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(state_table, "read_columns", lambda *given: read.append(1) or read_columns(*given))
+    learn_structure(frame())
+    assert len(read) == 1
+
+
+def test_columns_that_no_rows_can_tell_apart_are_named_as_twins():
+    data = frame().assign(same="x", too="y")
+    data = data.assign(twin=data["b"].map({"no": "3", "yes": "1", "maybe": "2"}), part=data["b"] == "no")
+    found = learn_structure(data)
+    assert found.table.twins == (("b", "twin"),)
+    assert "  twins      b = twin: the rows cannot tell on which of them others depend" in repr(found)
+    swapped = [tuple({"b": "twin", "twin": "b"}.get(name, name) for name in arc) for arc in found.graph.edges()]
+    assert score_structure(Dag.from_edges(swapped, nodes=found.graph.names), data) == pytest.approx(found.score)
+    assert "twins" not in repr(learn_structure(frame()))
 
 
 def test_scores_and_repetitions_refuse_missing_cells_and_say_where_they_are():

@@ -137,6 +137,9 @@ class LearnedStructure:
             )
         if len(search.restarts) > 1:
             lines.append(f"  restarts   best {max(search.restarts):.2f}, worst {min(search.restarts):.2f}")
+        if twins := self.table.twins:
+            groups = "; ".join(" = ".join(map(quoted, group)) for group in twins[:LONGEST_LIST])
+            lines.append(f"  twins      {groups}: the rows cannot tell on which of them others depend")
         if search.cache_was_full:
             lines.append("  memory     some families were counted more than once, as there was no room to keep them")
         return "\n".join(lines)

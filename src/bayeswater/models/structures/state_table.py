@@ -66,10 +66,12 @@ class StateTable:
             where its weekday and month are no nodes
         """
         data = _named(data)
-        n_rows = read_columns(data, "learn_structure").n_rows
-        rows = CountedRows.of(data, np.zeros(n_rows, dtype=np.int64), sample_weight, "learn_structure")  # of one class
-        with rows.named():
+        raw = read_columns(data, "learn_structure")
+        one_class = np.zeros(raw.n_rows, dtype=np.int64)
+        rows = CountedRows.of(data, one_class, sample_weight, "learn_structure")
+        if rows.kept is not None:
             raw = read_columns(rows.X, "learn_structure")
+        with rows.named():
             told = column_settings(columns)
             known = _cut_so(raw, bins or {}) | _of_states(raw, nodes) | _of_days(raw, nodes, told)
             settings = Settings("learn_structure", given=known | told)
@@ -93,6 +95,19 @@ class StateTable:
     def n_missing(self) -> Array:
         """Missing cells of each variable."""
         return (self.codes >= self.n_states[:, None]).sum(axis=1)
+
+    @property
+    def twins(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of variables that tell the same of every row, each state of one going with one of the other.
+
+        No rows can say on which of a group another variable depends: every score is the same.
+        """
+        groups: dict[bytes, list[str]] = {}
+        for name, column in zip(self.names, self.codes, strict=True):
+            _, first, state = np.unique(column, return_index=True, return_inverse=True)
+            if len(first) > 1:
+                groups.setdefault(first[state].tobytes(), []).append(name)  # each state by the first row that has it
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     def states_of(self, data: Any, unseen: str = "ignore") -> Any:
         """Give other rows as a frame of states, numbers in the same bins; see `LearnedStructure.states_of`."""
