@@ -137,6 +137,22 @@ def test_missing_cells_do_not_make_it_factor_matrices_row_by_row(share, monkeypa
     assert len(calls) < 60
 
 
+def test_a_column_with_holes_lets_rows_move_no_class_but_those_without_a_value_in_it(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 6)), np.arange(120) % 6
+    X[:, 4] = X[:, 0] - X[:, 1]  # bound, so that classes have axes of their own
+    X[(y == 0) | (rng.random(120) < 0.8), 5] = np.nan
+    model = GaussianClassifier().fit(X, y)
+    found, there = model.loo_predict_log_proba(X, y), ~np.isnan(X[:, 5])
+    calls = []
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda a: calls.extend(a.reshape(-1, *a.shape[-2:])) or eigh(a))
+    model.loo_predict_log_proba(X, y)
+    # Its own class once for each row, that without a value for rows that have one; each pattern but once.
+    assert len(calls) <= 2 * (len(X) + there.sum()) + 10
+    require_close(found, refits(model, X, y), share=1e-6)  # of bound columns half of the digits are left
+
+
 @pytest.mark.parametrize(("form", "name"), [pair for pair in DEFINED if pair[1] in ("ml", "friedman", "wishart")])
 @pytest.mark.parametrize("far", [[1e9, 3.0, -2.0], [1e5, 1e5, 1e5]])
 @pytest.mark.parametrize("missing", [False, True])

@@ -8,9 +8,9 @@ from bayeswater.kernels.many_roots import lengths_by_roots, lengths_by_rows, par
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("d", [1, 2, 7])
+@pytest.mark.parametrize("d", [1, 2, 7, 70])
 def test_lengths_and_determinants_are_those_of_each_matrix(d):
-    R = RNG.standard_normal((20, d, d + 2))
+    R = RNG.standard_normal((20, d, 2 * d))
     C, u = R @ R.swapaxes(1, 2), RNG.standard_normal((20, 3, d))
     lengths, log_determinant = lengths_by_roots(C, u)
     expected = np.einsum("nmi,nij,nmj->nm", u, np.linalg.inv(C), u)
@@ -29,9 +29,10 @@ def test_lengths_and_determinants_are_those_of_each_matrix(d):
             np.testing.assert_allclose(found[1][i], np.linalg.slogdet(C[i][here])[1], rtol=0, atol=1e-9)
 
 
-def test_a_matrix_that_is_not_positive_says_so_and_no_other_does():
-    C = np.array([np.eye(3), np.diag([1.0, -1.0, 1.0]), np.zeros((3, 3)), 2 * np.eye(3)])
-    lengths, log_determinant = lengths_by_roots(C, np.ones((4, 1, 3)))
+@pytest.mark.parametrize("d", [3, 70])
+def test_a_matrix_that_is_not_positive_says_so_and_no_other_does(d):
+    C = np.array([np.eye(d), np.diag([1.0, -1.0] + [1.0] * (d - 2)), np.zeros((d, d)), 2 * np.eye(d)])
+    lengths, log_determinant = lengths_by_roots(C, np.ones((4, 1, d)))
     assert np.isnan(lengths[:, 0]).tolist() == [False, True, True, False]
     assert np.isnan(log_determinant).tolist() == [False, True, True, False]
 

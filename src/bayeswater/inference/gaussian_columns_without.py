@@ -27,9 +27,10 @@ class ColumnsWithout(PartsWithout):
         """Log-likelihoods (n_rows, n_classes) of rows taken out of their class, and which rows lost digits in that."""
         x = block.astype(np.float64, copy=False)
         with np.errstate(over="ignore"):
-            return self.in_stretches(x, y, removed, max(1, STRETCH_CELLS // x.shape[1]))
+            none = np.empty((len(x), self.densities.n_classes))
+            return self.in_stretches(x, y, removed, max(1, STRETCH_CELLS // x.shape[1]), none)
 
-    def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
+    def _stretch(self, x: Array, y: Array, removed: Array, result: Array) -> Array:
         blend = self.densities.blend
         left, own = self.own(x, y, removed)
         if blend.reading.prior is None and self.scatter.weight.dtype.kind == "i":
@@ -37,12 +38,12 @@ class ColumnsWithout(PartsWithout):
         parts = [self.of_class(k, y, left, own) for k in range(blend.n_classes)]
         total = sum((part.matrix for part in parts), np.zeros(1)) if blend.reading.shared else None
         count_all = blend.count.sum() - blend.count[y] + own.count
-        result, lost = np.empty((len(x), len(parts))), np.zeros(len(x), dtype=bool)
+        lost = np.zeros(len(x), dtype=bool)
         for k, part in enumerate(parts):
             matrix = np.broadcast_to(self.blended(part, total), (len(x), len(self.least)))
             result[:, k], lost_here = self._density(k, x, part, matrix, count_all)
             lost |= lost_here
-        return result, lost
+        return lost
 
     def _density(self, k: int, x: Array, part: Parts, matrix: Array, count_all: Array) -> tuple[Array, Array]:
         """Log-densities in class k, and which rows left a column with but the rounding of what it was before.

@@ -26,6 +26,10 @@ class Parts:
     location: Array
     matrix: Array
 
+    def take(self, rows: Array) -> "Parts":
+        """Give those of some rows."""
+        return Parts(*(part[rows] for part in self))
+
     def where(self, chosen: Array, other: "Parts") -> "Parts":
         """Take these where `chosen` (n,), else the other ones; either may be a single one for all."""
         return Parts(*(np.where(_like(chosen, mine), mine, its) for mine, its in zip(self, other, strict=True)))
@@ -43,15 +47,18 @@ class PartsWithout(ABC):
     class_count: Array
 
     @abstractmethod
-    def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
-        """Log-likelihoods (n_rows, n_classes) of rows taken out of their class, and which lost digits in that."""
+    def _stretch(self, x: Array, y: Array, removed: Array, result: Array) -> Array:
+        """Put log-likelihoods of rows taken out of their class into `result` (n_rows, n_classes), where they move it.
 
-    def in_stretches(self, x: Array, y: Array, removed: Array, n_together: int) -> tuple[Array, Array]:
+        Give which rows lost digits in that: (n_rows,).
+        """
+
+    def in_stretches(self, x: Array, y: Array, removed: Array, n_together: int, result: Array) -> tuple[Array, Array]:
         """Take rows out `n_together` at a time: each has sums, and perhaps matrices, of its own."""
-        result, lost = np.empty((len(x), self.densities.n_classes)), np.zeros(len(x), dtype=bool)
+        lost = np.zeros(len(x), dtype=bool)
         for start in range(0, len(x), n_together):
             rows = slice(start, start + n_together)
-            result[rows], lost[rows] = self._stretch(x[rows], y[rows], removed[rows])
+            lost[rows] = self._stretch(x[rows], y[rows], removed[rows], result[rows])
         return result, lost
 
     @cached_property
@@ -69,11 +76,6 @@ class PartsWithout(ABC):
         """Classes that have no value in some column, and take those of all classes: (n_classes, n_columns)."""
         lacks = np.broadcast_to(self.scatter.cells, self.scatter.means.shape) == 0
         return lacks & self.scatter.lacks_cells(self.class_count)
-
-    @property
-    def all_move(self) -> bool:
-        """Whether a row moves the densities of other classes than its own."""
-        return self.densities.blend.reading.shared > 0 or bool(self.lacks_values.any())
 
     def own(self, x: Array, y: Array, removed: Array) -> tuple[WithoutRow, Parts]:
         """Sums and parts of the class that each row is in, without it."""

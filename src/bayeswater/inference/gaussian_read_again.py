@@ -8,16 +8,18 @@ taken apart and covariances made for each row, as `Blend` makes them, but for a 
 
 and |z|^2 and log det come from triangular roots of A_k' (`kernels/many_roots.py`), divisors being put in afterwards.
 Of a row that lacks cells, the density of the others is wanted: their part of A_k'. Where a variance has to be lifted,
-roots are made of eigenvectors, and the squares of small variances are never summed.
+eigenvectors take the place of roots, and the squares of small variances are never summed; which directions the cells
+that are there leave free is found once for each pattern of missing cells.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from bayeswater.inference.gaussian_full import FullJoint, log_density, patterns, seen_cells, seen_directions
 from bayeswater.inference.gaussian_parts_without import Parts, PartsWithout
-from bayeswater.kernels.many_roots import lengths_by_roots, lengths_by_rows, part_of
+from bayeswater.kernels.many_roots import lengths_by_roots, part_of
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.typing import Array
 
@@ -34,29 +36,34 @@ class ReadAgain(PartsWithout):
     def likelihood(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
         """Log-likelihoods (n_rows, n_classes), and which rows lost digits."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # NaN marks what has no density
-            return self.in_stretches(x, y, removed, max(1, STRETCH_CELLS // x.shape[1] ** 2))
+            everything = self.joint.likelihood(x)
+            return self.in_stretches(x, y, removed, max(1, STRETCH_CELLS // x.shape[1] ** 2), everything)
 
-    def _stretch(self, x: Array, y: Array, removed: Array) -> tuple[Array, Array]:
-        blend = self.densities.blend
+    def _stretch(self, x: Array, y: Array, removed: Array, result: Array) -> Array:
+        blend, shared = self.densities.blend, self.densities.blend.reading.shared
         left, own = self.own(x, y, removed)
-        lost = self._lost(own, y)
         count_all = blend.count.sum() - blend.count[y] + own.count
-        if not self.all_move:
-            result = self.joint.likelihood(x)
+        if not shared:
             density = self._density(x, [own], self.blended(own, None), count_all, blend.spherical[y])
             result[np.arange(len(x)), y] = density[:, 0]
-            return result, lost
+            for k, lacks in enumerate(self.lacks_values):  # a value of all classes stands where it has none
+                rows = np.flatnonzero((y != k) & (lacks & ~np.isnan(x)).any(axis=1))
+                if len(rows):
+                    part = self.of_class(k, y, left, own).take(rows)
+                    spherical = np.full(len(rows), blend.spherical[k])
+                    matrix = self.blended(part, None)
+                    result[rows, k] = self._density(x[rows], [part], matrix, count_all[rows], spherical)[:, 0]
+            return self._lost(own, y)
         parts = [self.of_class(k, y, left, own) for k in range(blend.n_classes)]
-        shared = blend.reading.shared
-        total = sum((part.matrix for part in parts), np.zeros(1)) if shared else None
+        total = sum((part.matrix for part in parts), np.zeros(1))
         if shared == 1:
             matrix = self.blended(parts[0], total)
-            return self._density(x, parts, matrix, count_all, np.full(len(x), blend.spherical[0])), lost
-        columns = [
-            self._density(x, [part], self.blended(part, total), count_all, np.full(len(x), blend.spherical[k]))
-            for k, part in enumerate(parts)
-        ]
-        return np.concatenate(columns, axis=1), lost
+            result[:] = self._density(x, parts, matrix, count_all, np.full(len(x), blend.spherical[0]))
+            return self._lost(own, y)
+        for k, part in enumerate(parts):
+            matrix, spherical = self.blended(part, total), np.full(len(x), blend.spherical[k])
+            result[:, k] = self._density(x, [part], matrix, count_all, spherical)[:, 0]
+        return self._lost(own, y)
 
     def _lost(self, own: Parts, y: Array) -> Array:
         """Rows that made up nearly all of the scatter of their class in a column, though others remain."""
@@ -90,8 +97,8 @@ class ReadAgain(PartsWithout):
         if len(by_shares):
             result[by_shares] = self._by_shares(matrix[by_shares] / divisor[by_shares, :1, None], away[by_shares])
         if len(by_rows):
-            roots = self._roots(matrix[by_rows] / divisor[by_rows, :1, None], lifted[by_rows])
-            result[by_rows] = self._by_rows(roots, away[by_rows], ~missing[by_rows])
+            covariance = matrix[by_rows] / divisor[by_rows, :1, None]
+            result[by_rows] = self._by_axes(*self._axes(covariance, lifted[by_rows]), away[by_rows], ~missing[by_rows])
         has_density = (count > 0) | (blend.reading.prior is not None)
         return np.where(has_density, result, -np.inf)
 
@@ -137,33 +144,60 @@ class ReadAgain(PartsWithout):
         distance = (z**2 / variance[:, None, :]).sum(axis=2)
         return log_density(distance, log_determinant, np.full(1, np.inf), variance.shape[1]) - measure.log_volume
 
-    def _roots(self, covariance: Array, lifted: Array) -> Array:
-        """Roots R of covariances C = R R' of scaled columns, lifted where they must be: (n_rows, n_columns, d)."""
+    def _axes(self, covariance: Array, lifted: Array) -> tuple[Array, Array]:
+        """Whitening axes (n_rows, d, d) of covariances, lifted where they must be, and log-determinants (n_rows,)."""
         measure, floor = self.densities.blend.yardstick, self.densities.variance_floor
-        root = np.empty_like(covariance)
-        variance, axes = np.linalg.eigh(covariance[~lifted])
-        root[~lifted] = axes * np.sqrt(np.maximum(variance, 0.0))[:, None, :]
-        shares, axes = measure.shares(covariance[lifted])
-        back = np.linalg.inv(axes).swapaxes(1, 2)
-        root[lifted] = back * np.sqrt(np.maximum(shares, floor))[:, None, :]
-        return measure.directions.step @ root
+        variance, axes = np.empty(covariance.shape[:2]), np.empty_like(covariance)
+        variance[~lifted], axes[~lifted] = np.linalg.eigh(covariance[~lifted])
+        shares, axes[lifted] = measure.shares(covariance[lifted])
+        variance[lifted] = np.maximum(shares, floor)
+        return axes / np.sqrt(variance)[:, None], np.log(variance).sum(axis=1) + np.where(lifted, measure.even[1], 0.0)
 
-    def _by_rows(self, roots: Array, away: Array, there: Array) -> Array:
-        """Log-densities by the rows of roots of covariances, of the columns that are there; no prior has such."""
-        measure = self.densities.blend.yardstick
-        cells = seen_cells(measure, there)
-        normal = np.full(1, np.inf)
-        result = np.empty(away.shape[:2])
-        free = np.flatnonzero(~cells.are_bound)
-        inward = np.where(cells.seen[:, None, :], away, 0.0)
-        lengths, log_determinant = lengths_by_rows(roots[free], inward[free], cells.seen[free])
-        density = log_density(lengths, log_determinant[:, None], normal, cells.n_directions[free, None])
-        result[free] = density - cells.log_volume[free, None]
-        for rows, of_pattern in patterns(there, np.flatnonzero(cells.are_bound)):
-            seen, basis, log_volume = seen_directions(measure, of_pattern)
-            u, d = away[rows][:, :, seen] @ basis, basis.shape[1]
-            lengths, log_determinant = lengths_by_rows(
-                basis.T @ roots[rows][:, seen], u, np.ones((len(rows), d), dtype=bool)
-            )
-            result[rows] = log_density(lengths, log_determinant[:, None], normal, d) - log_volume
+    def _by_axes(self, axes: Array, log_determinant: Array, away: Array, there: Array) -> Array:
+        """Log-densities along whitening axes, of the columns that are there; no prior has such.
+
+        Along the directions that these columns leave free, a row may be anywhere: it is put where it is nearest to the
+        mean. What the columns that are missing add to the log-determinant is taken from it: with T the directions of
+        the others and N what they leave free, det TCT' = det TT' det C det N'C^-1 N.
+        """
+        result, normal = np.empty(away.shape[:2]), np.full(1, np.inf)
+        for rows, of_pattern in patterns(there, np.arange(len(away))):
+            part = self._part_of(of_pattern)
+            z = away[rows][:, :, part.seen] @ part.inward @ axes[rows]
+            freed = part.free.T @ axes[rows]  # (n_rows, n_free, d)
+            along, upper = np.linalg.qr(freed.swapaxes(1, 2))
+            z = z - (z @ along) @ along.swapaxes(1, 2)
+            freedom = 2 * np.log(np.abs(np.diagonal(upper, axis1=1, axis2=2))).sum(axis=1)
+            of_part = (log_determinant[rows] + freedom)[:, None] + part.log_determinant
+            density = log_density(np.einsum("nmj,nmj->nm", z, z), of_part, normal, part.n_directions)
+            result[rows] = density - part.log_volume
         return result
+
+    def _part_of(self, there: Array) -> "SeenPart":
+        """Directions of the columns that are `there` (n_columns,), found once."""
+        key = there.tobytes()
+        if key not in self._parts:
+            seen, basis, log_volume = seen_directions(self.densities.blend.yardstick, there)
+            inward = basis.T @ self.densities.blend.yardstick.directions.step[seen]  # T
+            left, sizes, right = np.linalg.svd(inward)
+            d = len(sizes)
+            self._parts[key] = SeenPart(
+                *(seen, basis @ (left / sizes) @ right[:d], right[d:].T, 2 * float(np.log(sizes).sum()), d, log_volume)
+            )
+        return self._parts[key]
+
+    @cached_property
+    def _parts(self) -> dict[bytes, "SeenPart"]:
+        return {}
+
+
+@dataclass(frozen=True)
+class SeenPart:
+    """What some columns tell of the directions of all of them."""
+
+    seen: Array  # places of the columns
+    inward: Array  # (n_seen, d): from scaled columns to coordinates, of many that are possible the shortest
+    free: Array  # (d, n_free): orthonormal directions in which the columns do not differ
+    log_determinant: float  # of TT'
+    n_directions: int
+    log_volume: float

@@ -3,15 +3,19 @@
 With C = L L', the vector z = L^-1 u has the length |z|^2 = u' C^-1 u, and det C is the square of the product of L's
 diagonal. Written below C as one more row, u becomes z by the very steps that make L of C. The steps go over columns and
 take all matrices together: for matrices of a few dozen columns that is as fast as LAPACK, and a matrix that is not
-positive says so by itself, where LAPACK's refusal would be one for all.
+positive says so by itself, where LAPACK's refusal would be one for all. Larger ones go to LAPACK one by one.
 
 Of some columns of C only their part is wanted, which may be another for every matrix: the other columns are replaced by
 those of the unit matrix, which add nothing to lengths and determinants.
 """
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from bayeswater.typing import Array
+
+FEW_COLUMNS = 64
+"""Columns up to which matrices are worked on together."""
 
 
 def lengths_by_roots(matrices: Array, vectors: Array) -> tuple[Array, Array]:
@@ -33,6 +37,8 @@ def lengths_by_roots(matrices: Array, vectors: Array) -> tuple[Array, Array]:
            [nan]])
     """
     n, d = matrices.shape[:2]
+    if d > FEW_COLUMNS:
+        return _one_by_one(matrices, vectors)
     work = np.empty((d + vectors.shape[1], d, n))  # matrices last: every step runs along memory
     work[:d] = matrices.transpose(1, 2, 0)
     work[d:] = vectors.transpose(1, 2, 0)
@@ -47,6 +53,19 @@ def lengths_by_roots(matrices: Array, vectors: Array) -> tuple[Array, Array]:
             column /= np.sqrt(pivot)
         z = work[d:]
         return np.einsum("mjn,mjn->nm", z, z) + 0 * log_determinant[:, None], log_determinant
+
+
+def _one_by_one(matrices: Array, vectors: Array) -> tuple[Array, Array]:
+    """Do the same by LAPACK, matrix by matrix."""
+    lengths, log_determinant = np.full(vectors.shape[:2], np.nan), np.full(len(matrices), np.nan)
+    for i, matrix in enumerate(matrices):
+        try:
+            lower = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            continue
+        z = solve_triangular(lower, vectors[i].T, lower=True, check_finite=False)
+        lengths[i], log_determinant[i] = (z * z).sum(axis=0), 2 * np.log(np.diagonal(lower)).sum()
+    return lengths, log_determinant
 
 
 def part_of(matrices: Array, seen: Array) -> Array:
