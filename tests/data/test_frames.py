@@ -13,6 +13,7 @@ from tests.data.streams import OnlyAStream
 
 from bayeswater import DataError, GaussianNB, SchemaError
 from bayeswater.data.frames import as_arrow, held, is_frame, library_of, numeric_column, read_frame, write_frame
+from bayeswater.data.labels import checked_labels
 
 FRAMES = {
     "pandas": pd.DataFrame({"a": [1, 2]}),
@@ -240,3 +241,10 @@ def test_a_frame_is_written_in_the_library_asked_for(library):
 
 def test_without_a_library_a_pyarrow_table_is_written():
     assert isinstance(write_frame({"a": [1]}, None), pa.Table)
+
+
+def test_a_name_with_which_polars_ends_the_process_is_refused():
+    with pytest.raises(SchemaError, match=r"the name 'a\\x00' holds a NUL character; rename it"):
+        read_frame(pl.DataFrame({"a\0": [1]}))
+    with pytest.raises(SchemaError, match="holds a NUL character"):
+        checked_labels(pl.Series("\0", ["x"]))

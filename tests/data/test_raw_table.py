@@ -102,6 +102,13 @@ def test_sparse_columns_are_one_block() -> None:
         read(pd.concat([block, FRAME], axis=1).set_axis(range(5), axis=1))
 
 
+def test_a_column_with_the_name_of_the_sparse_block_is_refused() -> None:
+    with pytest.raises(
+        SchemaError, match=r"column '\(counts\)' has the name that sparse columns take together"
+    ):
+        read(pd.DataFrame({COUNTS: [1.0, 2.0]}))
+
+
 def test_columns_are_found_by_name_and_those_not_known_are_left_out() -> None:
     raw = read(FRAME).require_columns(("n", "x"), "Model")
     assert raw.names == ("n", "x")

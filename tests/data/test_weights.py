@@ -145,3 +145,12 @@ def test_a_row_of_weight_zero_may_hold_anything():
 def test_a_class_with_nothing_but_zero_weights_was_never_there():
     model = GaussianNB().fit([[1.0], [2.0], [3.0]], ["a", "b", "c"], [1, 0, 1])
     assert model.classes_.tolist() == ["a", "c"]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int8(), pa.string_view())], ids=str)
+def test_rows_of_weight_zero_are_taken_out_of_views_of_strings(kind):
+    values = pa.array(["a", "b", "c"], pa.string_view())
+    codes = pa.array([0, 1, 2], pa.int8())
+    column = values if kind == pa.string_view() else pa.DictionaryArray.from_arrays(codes, values)
+    X, *_ = without_zero_rows(pa.table({"v": column}), np.arange(3), np.array([1, 0, 2]))
+    assert X["v"].to_pylist() == ["a", "c"]

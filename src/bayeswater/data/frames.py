@@ -101,6 +101,8 @@ def read_frame(X: Any) -> Frame:
         declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
     else:
         library = "polars" if type(X).__module__.startswith("polars") else "pyarrow"
+        if library == "polars":
+            require_no_nul(X.columns)
         table = pa.table(X)
         declared = frozenset(
             name
@@ -175,6 +177,13 @@ def require_own_names(names: Iterable[Any]) -> None:
     twice = [name for name, n in times.items() if n > 1]
     if twice:
         raise SchemaError(f"column name {twice[0]!r} stands more than once; give every column its own name")
+
+
+def require_no_nul(names: Iterable[str]) -> None:
+    """Refuse a name with a NUL, with which polars ends the process where it hands its columns to Arrow."""
+    for name in names:
+        if "\0" in name:
+            raise SchemaError(f"the name {name!r} holds a NUL character; rename it")
 
 
 @dataclass(frozen=True)

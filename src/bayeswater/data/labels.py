@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import NUMBERS, TRUTHS, is_missing, is_text, text_array, type_names
+from bayeswater.data.frames import require_no_nul
 from bayeswater.data.plain_arrays import computed, unmasked
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
@@ -216,6 +217,8 @@ def _arrow_names(y: Any) -> CheckedLabels | None:
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is None or not (isinstance(y, pyarrow.Array | pyarrow.ChunkedArray) or _is_polars_series(y)):
         return None
+    if _is_polars_series(y):
+        require_no_nul([y.name])
     column = pyarrow.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pyarrow.chunked_array([y])
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type

@@ -223,6 +223,8 @@ def read_raw(X: Any, model: str) -> RawTable:
         names = names_of(X, frame.names)
         called = {name: column_name(names, j) for j, name in enumerate(frame.names)}
         columns = dict(zip(called.values(), frame.table.columns, strict=True))
+        if COUNTS in columns:
+            raise SchemaError(f"column {COUNTS!r} has the name that sparse columns take together; rename it")
         declared = frozenset(called[name] for name in frame.declared)
         dtypes = pandas_types(X, columns) if frame.library == "pandas" else {}
         return RawTable(columns, frame.table.num_rows, declared, names is not None, frame.stored, dtypes)

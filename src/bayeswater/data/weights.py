@@ -10,6 +10,7 @@ import numpy as np
 from bayeswater.data.frames import is_frame, library_of
 from bayeswater.data.labels import CheckedLabels
 from bayeswater.data.plain_arrays import computed, unmasked
+from bayeswater.data.sources.column_types import without_views
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
 
@@ -107,6 +108,8 @@ def take_rows(X: Any, keep: Array) -> Any:
         return np.asarray(X)[keep]
     if library_of(X) == "pandas" or (hasattr(X, "shape") and not is_frame(X)):
         return X[keep]
+    if library_of(X) == "pyarrow":  # which filters no views
+        return without_views(X).filter(keep)
     return X.filter(keep) if is_frame(X) else [row for row, kept in zip(X, keep, strict=True) if kept]
 
 

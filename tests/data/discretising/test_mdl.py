@@ -227,3 +227,9 @@ def test_at_a_lower_price_more_cuts_are_worth_their_cost():
 def entropy(a, b):
     share = np.array([a, b]) / (a + b)
     return float(-(share @ np.log2(share)))
+
+
+def test_weights_too_far_apart_for_a_share_to_be_a_number_are_no_defect():
+    x, y = np.arange(8.0), np.tile([0, 1], 4)
+    weight = np.array([1e-200, 1e150, 1e-200, 1e150, 1e-200, 1e150, 1e-200, 1e150])
+    assert mdl_cuts(ValueCells.of(x, y, 2, weight)).size == 0

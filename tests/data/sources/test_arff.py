@@ -156,3 +156,8 @@ def test_other_encodings_are_named():
     with pytest.raises(DataError, match=r"after line \d+: not text in utf-8; .*encoding='latin-1'"):
         table_of(piped(content))
     assert table_of(piped(content, encoding="latin-1")).to_pylist() == [{"s": "naïve"}]
+
+
+def test_text_that_lacks_the_mark_of_its_encoding_is_refused_with_the_way_out():
+    with pytest.raises(DataError, match=r"after line 0: not text in utf-16; name the encoding"):
+        table_of(piped("@relation r\n@attribute s string\n@data\na\n", encoding="utf-16"))

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -203,9 +204,15 @@ def test_text_in_another_encoding_far_down_is_refused_by_row_and_column(small_bl
         table_of(piped(content, encoding="ascii"))
 
 
-def test_an_unknown_encoding_is_refused():
-    with pytest.raises(ParameterError, match="there is no encoding 'gbkk'"):
-        piped("a\n1\n", encoding="gbkk")
+@pytest.mark.parametrize("encoding", ["gbkk", "", "hex", "undefined", "a\0"])
+def test_an_unknown_encoding_is_refused(encoding):
+    with pytest.raises(ParameterError, match=re.escape(f"there is no encoding {encoding!r}")):
+        piped("a\n1\n", encoding=encoding)
+
+
+def test_text_that_lacks_the_mark_of_its_encoding_is_refused_with_the_way_out():
+    with pytest.raises(DataError, match=r"line 1 is not text in utf-16; name the encoding"):
+        table_of(piped("a,b\n1,2\n", encoding="utf-16"))
 
 
 # ---------------------------------------------------------------------- types that change on the way

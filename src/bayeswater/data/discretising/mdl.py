@@ -86,8 +86,9 @@ def is_worth_its_cost(left: Array, right: Array, price: float = 1.0) -> bool:
 
 def _entropy(weight: Array) -> float:
     """Entropy, in bits, of the class of a row."""
-    share = weight[weight > 0] / weight.sum()
-    return float(-(share @ np.log2(share)))
+    share = weight / weight.sum()
+    there = share[share > 0]  # a share may be too small for a float, where weights are far apart
+    return float(-(there @ np.log2(there)))
 
 
 @dataclass(frozen=True)

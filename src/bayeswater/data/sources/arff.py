@@ -52,8 +52,9 @@ class ArffSource(Source):
             is_whole = len(head) < n_bytes
             try:
                 text = codecs.getincrementaldecoder(self._encoding)().decode(head)
-            except UnicodeDecodeError as error:
-                raise self._not_in_encoding(head.count(b"\n", 0, error.start)) from None
+            except UnicodeError as error:  # without a place where a mark of UTF-16 is missing
+                n_lines = head.count(b"\n", 0, error.start) if isinstance(error, UnicodeDecodeError) else 0
+                raise self._not_in_encoding(n_lines) from None
             lines = text if is_whole else text[: text.rfind("\n") + 1]
             header = read_header(io.StringIO(lines), self.name)
             if header is not None:
@@ -86,7 +87,7 @@ class ArffSource(Source):
                     if number <= n_passed or not line.strip() or line.lstrip().startswith("%"):
                         continue
                     yield number, self._cells(line, number, n_cells)
-            except UnicodeDecodeError:
+            except UnicodeError:
                 raise self._not_in_encoding(number) from None
 
     def _cells(self, line: str, number: int, n_cells: int) -> Cells:

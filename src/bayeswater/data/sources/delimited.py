@@ -275,8 +275,9 @@ class DelimitedSource(Source):
         """Turn bytes of the file into UTF-8; no bytes are the end of the file."""
         try:
             return decoder.decode(content, final=not content).encode()
-        except UnicodeDecodeError as error:
-            raise self._not_in_encoding(f"line {n_lines + error.object.count(NEWLINE, 0, error.start) + 1}") from None
+        except UnicodeError as error:  # without a place where a mark of UTF-16 is missing
+            n_before = error.object.count(NEWLINE, 0, error.start) if isinstance(error, UnicodeDecodeError) else 0
+            raise self._not_in_encoding(f"line {n_lines + n_before + 1}") from None
 
     def _parsed(self, block: bytes, types: "dict[str, pa.DataType]", names: list[str]) -> "pa.Table":
         """Parse a block that is in memory, with its own header where no names are given.
@@ -422,8 +423,9 @@ class _UnclosedQuote(Exception):
 def known_encoding(encoding: str) -> str:
     """Give the name of an encoding as Python spells it."""
     try:
+        "".encode(encoding)  # hex and rot13, too, are names of codecs, but not of text
         return codecs.lookup(encoding).name
-    except LookupError:
+    except (LookupError, UnicodeError, ValueError):  # a NUL in the name is a ValueError
         raise ParameterError(
             f"there is no encoding {encoding!r}; give one that Python knows, such as utf-8 or gbk"
         ) from None
