@@ -3,6 +3,7 @@
 PYTHON  ?= python3
 WORKERS ?= 2
 ARGS    ?=
+MINUTES ?= 30
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -17,7 +18,7 @@ ENGINES := $(VENV)/.engines
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines bench accuracy lint clean
+.PHONY: help demo test test-engines fuzz bench accuracy lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -35,6 +36,9 @@ test: lint ## lint, then all tests and doctests, then the coverage bound
 
 test-engines: $(ENGINES) ## the tests of Dask, Spark (which needs Java 17) and Ray, on local workers
 	$(BIN)/pytest tests/engines
+
+fuzz: $(TEST) ## random tables, files and command lines for MINUTES=30 (ARGS="drop_ins" runs one kind)
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
 bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed on)
 	@$(BIN)/python -m benchmarks $(ARGS)

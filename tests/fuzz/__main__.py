@@ -71,9 +71,14 @@ def note(findings: dict[tuple[str, str], list[int]], name: str, seed: int, error
     seeds = findings.setdefault((name, where), [])
     seeds.append(seed)
     if len(seeds) <= SHOWN:
-        print(f"\n=== {name}, seed {seed}; again: python -m tests.fuzz {name} --seed {seed}", flush=True)
+        print(f"\n=== {again(name, seed)}", flush=True)
         traceback.print_exception(error, file=sys.stdout)
         sys.stdout.flush()
+
+
+def again(name: str, seed: int) -> str:
+    """Say how to run a case once more."""
+    return f"{name}, seed {seed}; again: python -m tests.fuzz {name} --seed {seed}"
 
 
 def report(chosen: Any, n_cases: Counter[str], findings: dict[tuple[str, str], list[int]], first: int) -> None:

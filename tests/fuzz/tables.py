@@ -162,6 +162,12 @@ def draw_table(rng: Rng, n: int, y: Any, *, odd: float) -> pa.Table:
 
 
 def in_library(table: pa.Table, library: str) -> Any:
+    """The table as a frame of a library; of types that it cannot take rows of, or not hold at all, as another type."""
+    for place, field in enumerate(table.schema):
+        if library != "arrow" and field.type == pa.string_view():
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+        if library == "polars" and pa.types.is_decimal256(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.decimal128(30, 2)))
     match library:
         case "pandas":
             return table.to_pandas()

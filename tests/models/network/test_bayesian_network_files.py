@@ -129,6 +129,13 @@ def test_a_title_that_nobody_gave_is_not_told_to_be_dropped(tmp_path):
     assert "no name for the network" not in str(told[0].message)
 
 
+def test_a_file_that_is_cut_off_behind_its_header_is_no_network(tmp_path):
+    for name, text in {"n.bif": "network n {\n}\n", "n.net": 'net\n{\n  name = "n";\n}\n'}.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(NetworkFileError, match=rf"{name} declares no variable; it may have been cut off"):
+            BayesianNetwork.read(tmp_path / name)
+
+
 def test_rows_that_were_normalised_in_reading_are_told(tmp_path):
     text = "network n { }\nvariable a { type discrete [ 3 ] { x, y, z }; }\nprobability ( a ) { table %s; }\n"
     (tmp_path / "drift.bif").write_text(text % "0.3333333, 0.3333333, 0.3333333")

@@ -75,7 +75,10 @@ def read_network(path: Path, tolerance: float | None = None) -> NetworkDocument:
         raise NetworkFileError(
             f"{path} has {bytes_in_words(size)}, over the limit of {bytes_in_words(NETWORK_FILE_BYTES)}"
         )
-    return chosen.read(_unpacked(path) if _is_compressed(path) else path.read_bytes(), str(path), tolerance)
+    document = chosen.read(_unpacked(path) if _is_compressed(path) else path.read_bytes(), str(path), tolerance)
+    if not document.nodes:
+        raise NetworkFileError(f"{path} declares no variable; it may have been cut off behind its header")
+    return document
 
 
 def _is_compressed(path: Path) -> bool:
