@@ -103,9 +103,7 @@ def test_sparse_columns_are_one_block() -> None:
 
 
 def test_a_column_with_the_name_of_the_sparse_block_is_refused() -> None:
-    with pytest.raises(
-        SchemaError, match=r"column '\(counts\)' has the name that sparse columns take together"
-    ):
+    with pytest.raises(SchemaError, match=r"column '\(counts\)' has the name that sparse columns take together"):
         read(pd.DataFrame({COUNTS: [1.0, 2.0]}))
 
 

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shlex
+import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -82,13 +83,17 @@ def sound_files() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def run(arguments: list[str]) -> tuple[int, str, str]:
+def run(arguments: list[str], stdin: bytes = b"") -> tuple[int, str, str]:
     """Run a command: code, standard output, standard error."""
     out, err = (
         io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace", write_through=True) for _ in range(2)
     )
-    with redirect_stdout(out), redirect_stderr(err):
-        code = main(arguments)
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(stdin))
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(arguments)
+    finally:
+        sys.stdin = before
     return code, *(stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
 
 
@@ -104,14 +109,14 @@ def case(seed: int) -> None:
             Path("bad.csv").write_bytes(mangled(rng, files["good.csv" if rng.random() < 0.8 else "more.csv"]))
             for _ in range(3):
                 arguments = draw_command(rng)
-                with noted(f"bayeswater {shlex.join(arguments)}\n{Path('bad.csv').read_bytes()[:2000]!r}"):
+                with noted(f"bayeswater {shlex.join(arguments)}\n{Path('bad.csv').read_bytes()[:1000]!r}"):
                     require_words_or_an_answer(arguments)
         finally:
             os.chdir(before)
 
 
 def require_words_or_an_answer(arguments: list[str]) -> None:
-    code, out, err = run(arguments)
+    code, out, err = run(arguments, Path("bad.csv").read_bytes())
     assert code in CODES, f"exit code {code}"
     assert not RAW.search(out + err), f"words that are not ours: {err}"
     if code:

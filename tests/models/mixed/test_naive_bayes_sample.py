@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from bayeswater import Beta, NaiveBayes, NormalInverseGamma, load, save
 from bayeswater.data.text import TextAnalyser
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, ResourceLimitError
 
 N = 40
 Y = ["a", "b"] * (N // 2)
@@ -150,6 +150,23 @@ def test_numbers_are_drawn_no_larger_than_there_are() -> None:
     frame = pd.DataFrame({"x": [1e-300, 1e300, 1.0, 1e200]})
     drawn, _ = NaiveBayes(family="lognormal").fit(frame, list("aabb")).sample(500, random_state=0)
     assert np.isfinite(drawn["x"]).all()
+
+
+@pytest.mark.parametrize("rate", [1e17, 1e19, 1e200])
+def test_counts_larger_than_any_integer_are_drawn(rate: float) -> None:
+    model = NaiveBayes(columns={"n": "poisson"}).fit(pd.DataFrame({"n": [rate, rate, 0.0, 0.0]}), [1, 1, 0, 0])
+    drawn, labels = model.sample(50, random_state=0)
+    large = drawn["n"].to_numpy()[labels == 1]
+    assert_allclose(large, rate, rtol=1e-7)
+    assert (large == np.floor(large)).all()
+
+
+def test_more_words_than_memory_holds_are_refused_before_they_are_drawn() -> None:
+    model = NaiveBayes().fit(sparse.csr_array(np.array([[1e15, 0], [0, 1e19]])), [0, 1])
+    with pytest.raises(
+        ResourceLimitError, match=r"the words of column '\(counts\)' would take .* GiB.*; draw fewer rows"
+    ):
+        model.sample(3)
 
 
 def test_hashed_words_cannot_be_drawn() -> None:

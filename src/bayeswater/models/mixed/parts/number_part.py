@@ -28,6 +28,9 @@ from bayeswater.typing import Array
 LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 """Logarithm of the largest number there is."""
 
+LARGEST_COUNT = 2.0**53
+"""Rate beyond which every float is whole, and Poisson's law a normal density to all of its digits."""
+
 
 class NumberPart(Part):
     """What all columns of numbers share: how they are read."""
@@ -168,7 +171,9 @@ class PoissonPart(NumberPart):
     def sample(self, sums: CountTotals, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Draw counts."""
         rate = self.read(sums, settings).rate[codes]
-        drawn = rng.poisson(np.where(np.isnan(rate), 0.0, rate)).astype(np.float64)
+        drawn = rng.poisson(np.where(rate <= LARGEST_COUNT, rate, 0.0)).astype(np.float64)
+        large = rate > LARGEST_COUNT
+        drawn[large] = rng.normal(rate[large], np.sqrt(rate[large]))
         return dict(zip(self.names, np.where(np.isnan(rate), np.nan, drawn).T, strict=True))
 
 

@@ -18,11 +18,15 @@ from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
 from bayeswater.estimate.text import idf
 from bayeswater.inference.feature_columns import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.word_columns import WordColumns
+from bayeswater.limits import require_held_bytes
 from bayeswater.models.columns.settings import Settings
 from bayeswater.models.mixed.parts.part import Part
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
+
+WORD_BYTES = 16
+"""Of a word that is drawn: the row it stands in, and its code."""
 
 
 class WordPart(Part):
@@ -100,7 +104,10 @@ class WordPart(Part):
         probability = np.exp(reading.log_probability)
         probability /= probability.sum(axis=1, keepdims=True)
         observed = np.where(sums.observed > 0, sums.observed, 1)
-        lengths = rng.poisson((sums.word_count.sum(axis=1) / observed)[codes])
+        mean_length = (sums.word_count.sum(axis=1, dtype=np.float64) / observed)[codes]
+        way_out = "draw fewer rows, or divide the counts by a large number"
+        require_held_bytes(WORD_BYTES * mean_length.sum(), f"the words of column {self.column.name!r}", way_out)
+        lengths = rng.poisson(mean_length)
         row = np.repeat(np.arange(len(codes)), lengths)
         word = np.empty(len(row), dtype=np.int64)
         for k in np.unique(codes[row]):
