@@ -34,6 +34,13 @@ def test_dates_beyond_the_years_of_python_are_explained_and_drawn(model: Any, ki
         assert drawn.schema == X.schema
 
 
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_dates_beyond_the_years_of_python_are_drawn_in_pandas(kind: pa.DataType) -> None:
+    X = dates(FAR, kind).to_pandas(types_mapper=pd.ArrowDtype)
+    drawn, _ = NaiveBayes().fit(X, Y).sample(5)
+    assert drawn.dtypes.equals(X.dtypes)
+
+
 def test_categories_are_no_dates_beyond_the_years_of_python() -> None:
     X = dates(FAR, pa.date32())
     with pytest.raises(DataError, match="column 'd' has the label '12921-08-18', beyond the dates that Python has"):

@@ -211,13 +211,21 @@ def write_frame(columns: dict[str, Any], library: str | Alongside | None) -> Any
     table = pa.table({name: _writable(column) for name, column in columns.items()})
     along = library if isinstance(library, Alongside) else Alongside(library)
     if along.library == "pandas":
-        frame = table.to_pandas()
+        frame = _in_pandas(table)
         return frame if along.index is None else frame.set_axis(along.index, axis=0)
     if along.library == "polars":
         import polars
 
         return polars.from_arrow(table)
     return table
+
+
+def _in_pandas(table: Any) -> Any:
+    """Give a table as a frame of pandas, its dates as Python has them, unless one is beyond the years 1 to 9999."""
+    try:
+        return table.to_pandas()
+    except (ValueError, OverflowError):
+        return table.to_pandas(date_as_object=False)
 
 
 def _writable(column: Any) -> Any:
