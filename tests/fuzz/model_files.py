@@ -63,6 +63,11 @@ COUNTED = np.array([[0, 1], [1, 3], [2, 0], [3, 3], [1, 1]])
 @cache
 def good_files() -> dict[str, tuple[bytes, Any]]:
     """Saved models of every kind, each with rows that it can be asked about."""
+    with ours():
+        return _saved_models()
+
+
+def _saved_models() -> dict[str, tuple[bytes, Any]]:
     X, y = COUNTED, ["ham", "ham", "spam", "spam", "spam"]
     frame, labels = mixed_frame("arrow"), mixed_labels()
     models = {kind.__name__: (kind().fit(X, y), X) for kind in (GaussianNB, MultinomialNB, ComplementNB, BernoulliNB)}
