@@ -43,6 +43,16 @@ def test_the_best_graph_and_the_best_tree_score_the_same_in_any_order_of_the_col
         assert found == pytest.approx([found[0]] * 3, rel=1e-12)
 
 
+@pytest.mark.parametrize("known", [{}, KNOWN], ids=["free", "known"])
+def test_without_ties_the_best_graphs_are_the_same_class_in_any_order_of_the_columns(known):
+    for table in range(4):
+        data = frame(table, 300).drop(columns="h")
+        found = [learn_structure(data, method="exact", **known).equivalence_class() for data in orders(data)]
+        for other in found[1:]:
+            assert set(other.directed()) == set(found[0].directed())
+            assert set(map(frozenset, other.undirected())) == set(map(frozenset, found[0].undirected()))
+
+
 @pytest.mark.parametrize("table", range(6))
 @pytest.mark.parametrize("known", [{}, KNOWN], ids=["free", "known"])
 def test_tests_join_the_same_pairs_in_any_order_of_the_columns(table, known):
