@@ -235,6 +235,20 @@ def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubl
     assert doubling.serves(1000, values, use_loop=False)
 
 
+def test_a_loop_is_loaded_for_arguments_as_they_were_when_it_was_asked_for(doubling):
+    """What a loop writes to is a statistic soon after, and frozen."""
+    values = np.ones(3)
+    Kernel.cells_answered = compiling.LOAD_AFTER * COMPILE_FROM_CELLS
+    before = set(threading.enumerate())
+    with compiling._compiling:  # the thread has to wait
+        assert not doubling.serves(1000, values, use_loop=False)
+        loading = set(threading.enumerate()) - before
+        values.flags.writeable = False
+    for thread in loading:
+        thread.join()
+    assert doubling.serves(1000, np.ones(3), use_loop=False)
+
+
 def test_switched_off_no_loop_serves_small_inputs(doubling, monkeypatch):
     monkeypatch.setenv("BAYESWATER_COMPILE", "0")
     assert doubling.serves(COMPILE_FROM_CELLS, np.ones(3), use_loop=True)

@@ -73,7 +73,9 @@ class Kernel:
         Kernel.cells_answered += n_cells
         if Kernel.cells_answered >= LOAD_AFTER * COMPILE_FROM_CELLS and kinds not in self._kinds_asked_for:
             self._kinds_asked_for.add(kinds)
-            Thread(target=self._load, args=(kinds, arguments), name="bayeswater loads a loop").start()
+            # A view stays as it is; the array itself may be frozen before the thread looks at it.
+            seen = tuple(one.view() if isinstance(one, np.ndarray) else one for one in arguments)
+            Thread(target=self._load, args=(kinds, seen), name="bayeswater loads a loop").start()
         return False
 
     def _load(self, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> None:
