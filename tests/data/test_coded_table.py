@@ -53,6 +53,29 @@ def test_integers_are_taken_as_codes_in_place(kind, read):
     assert np.shares_memory(table.codes.values, X)
 
 
+@pytest.mark.parametrize("kind", ["bool", "uint8", "int64", "float32", "float64"])
+def test_a_frame_of_one_plain_kind_is_read_as_its_array(kind):
+    X = pd.DataFrame({"a": [0, 1, 0], "b": [1, 1, 0]}, dtype=kind)
+    table, of_array = encode(X), encode(X.to_numpy())
+    assert table.schema.names == ("a", "b")
+    assert (states(table), codes(table)) == (states(of_array), codes(of_array))
+
+
+@pytest.mark.parametrize("cell", [1.5, np.nan])
+def test_a_cell_that_is_no_code_leaves_the_others_as_they_are(cell):
+    X = np.array([[0.0, 2.0], [cell, 1.0]])
+    found = [range(1)] if np.isnan(cell) else [(0, 1.5)]
+    assert states(encode(X)) == [*found, range(3)]
+
+
+@pytest.mark.parametrize("rest", [2.0, 2.5])
+def test_an_unseen_whole_number_is_told_as_one_whatever_stands_beside(rest):
+    X = np.array([[0.0, 9.0], [rest, 1.0]])
+    known = [Variable.of_codes("a", 3), Variable.of_codes("b", 2)]
+    label = next(u.label for u in encode(X, known, grow=False).unseen if u.column == "b")
+    assert (label, type(label)) == (9, int)
+
+
 @pytest.mark.parametrize("X", [np.array([[0.0], [2.0]]), [[0], [2]], np.array([[0], [2]], dtype=object)])
 def test_whole_numbers_in_any_form_are_codes(X):
     table = encode(X)

@@ -28,7 +28,7 @@ def by_hand(X):
 @pytest.mark.parametrize(("kind", "layout"), CASES)
 def test_every_class_loses_half_the_squared_distances(kind, layout, use_loop):
     X = numbers(np.random.default_rng(0), 2 * STRETCH_ROWS + 7, 3, kind, layout)
-    scores, any_missing = gaussian_scores(X, MEAN, INVERSE_SCALE, INTERCEPT, use_loop=use_loop)
+    scores, any_missing = gaussian_scores(X, MEAN.T, INVERSE_SCALE.T, INTERCEPT, use_loop=use_loop)
     np.testing.assert_array_equal(scores, by_hand(X))
     assert not any_missing
 
@@ -40,7 +40,7 @@ def test_a_missing_cell_adds_nothing_and_is_reported(kind, layout, use_loop):
     X = numbers(rng, STRETCH_ROWS + 20, 3, kind)
     X[rng.random(X.shape) < 0.1] = np.nan
     X[3] = np.nan
-    scores, any_missing = gaussian_scores(laid_out(X, layout), MEAN, INVERSE_SCALE, INTERCEPT, use_loop=use_loop)
+    scores, any_missing = gaussian_scores(laid_out(X, layout), MEAN.T, INVERSE_SCALE.T, INTERCEPT, use_loop=use_loop)
     np.testing.assert_array_equal(scores, by_hand(X))
     assert scores[3].tolist() == INTERCEPT.tolist()
     assert any_missing
@@ -50,7 +50,7 @@ def test_a_missing_cell_adds_nothing_and_is_reported(kind, layout, use_loop):
 def test_a_distance_beyond_all_numbers_is_minus_infinity_and_no_missing_cell(use_loop):
     X = np.array([[1e300, 0.0], [0.0, 2.0]])
     with np.errstate(over="ignore"):  # a loop run as plain Python warns, which compiled code does not
-        scores, any_missing = gaussian_scores(X, np.zeros((1, 2)), np.ones((1, 2)), np.zeros(1), use_loop=use_loop)
+        scores, any_missing = gaussian_scores(X, np.zeros((2, 1)), np.ones((2, 1)), np.zeros(1), use_loop=use_loop)
     assert scores.tolist() == [[-np.inf], [-2.0]]
     assert not any_missing
 
@@ -58,7 +58,7 @@ def test_a_distance_beyond_all_numbers_is_minus_infinity_and_no_missing_cell(use
 @pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
 def test_a_distance_that_overflows_where_there_is_no_density_does_not_count(use_loop):
     X = np.array([[1.7e308, 1.0]])
-    mean, inverse_scale = np.array([[-1.7e308, 0.0]]), np.array([[0.0, 2.0]])
+    mean, inverse_scale = np.array([[-1.7e308], [0.0]]), np.array([[0.0], [2.0]])
     scores, any_missing = gaussian_scores(X, mean, inverse_scale, np.zeros(1), use_loop=use_loop)
     assert scores.tolist() == [[-2.0]]
     assert not any_missing

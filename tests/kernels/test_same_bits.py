@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from tests.kernels.tables import laid_out
 
-from bayeswater.kernels import category_joint, class_scores, gaussian_joint, moments
+from bayeswater.kernels import category_joint, class_scores, gaussian_joint, linear_joint, moments
 from bayeswater.kernels.category_counts import count_categories, offsets
 from bayeswater.kernels.category_joint import sum_of_states
 from bayeswater.kernels.class_scores import first_of_largest, log_shares, shares
 from bayeswater.kernels.compiling import Kernel
 from bayeswater.kernels.feature_sums import class_feature_sums
 from bayeswater.kernels.gaussian_joint import gaussian_scores
+from bayeswater.kernels.linear_joint import sparse_times_weights
 from bayeswater.kernels.moments import class_moments
 
 SHAPES = [(1, 1, 1), (1, 9, 12), (2, 1, 3), (40, 1, 2), (300, 3, 4), (301, 11, 9), (90, 40, 33)]
@@ -56,7 +58,7 @@ def test_scores_of_normal_columns(n_rows, n_columns, n_classes, kind, layout, so
     rng, X = np.random.default_rng(1), normal(n_rows, n_columns, kind, layout)
     if some_missing and kind != "int64":
         X[rng.random(X.shape) < 0.1] = np.nan
-    mean, scale = rng.normal(size=(n_classes, n_columns)), rng.random((n_classes, n_columns))
+    mean, scale = rng.normal(size=(n_columns, n_classes)), rng.random((n_columns, n_classes))
     scale[rng.random(scale.shape) < 0.1] = 0.0
     intercept = rng.normal(size=n_classes)
     assert_same_bits(lambda use_loop: gaussian_scores(X, mean, scale, intercept, use_loop=use_loop))
@@ -72,6 +74,19 @@ def test_shares_and_the_best_class(n_rows, n_columns, n_classes):
         return (*of_all, first_of_largest(scores, 1e-3, use_loop=use_loop))
 
     assert_same_bits(results)
+
+
+@shapes
+@pytest.mark.parametrize("kind", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("threshold", [None, 2.0], ids=["summed", "marked"])
+def test_sparse_rows_times_weights(n_rows, n_columns, n_classes, kind, threshold):
+    if not linear_joint._scipy_rounds_products():
+        pytest.skip("SciPy is compiled to round once: no loop stands in for it")
+    rng = np.random.default_rng(1)
+    X = csr_array(normal(n_rows, n_columns, kind) * (rng.random((n_rows, n_columns)) < 0.7))
+    weight = rng.normal(size=(n_columns, n_classes))
+    arguments = X.indptr, X.indices, X.data, weight, threshold
+    assert_same_bits(lambda use_loop: [sparse_times_weights(*arguments, use_loop=use_loop)])
 
 
 @shapes

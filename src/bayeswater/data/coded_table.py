@@ -18,7 +18,7 @@ from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
 from bayeswater.data.labels import narrow_codes
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name
 from bayeswater.data.matrix_checks import require_cells, require_width
-from bayeswater.data.matrix_reading import names_of, read_dense, rows_of_objects
+from bayeswater.data.matrix_reading import is_plain_frame, names_of, read_dense, rows_of_objects
 from bayeswater.data.missing import require_no_missing
 from bayeswater.data.plain_arrays import unmasked
 from bayeswater.data.schema import Schema
@@ -87,18 +87,20 @@ class Rules:
 
 def encode_categories(X: Any, rules: Rules) -> CodedTable:
     """Code a table of categories; columns without names are called as those known, or x0, x1, ..."""
-    if is_frame(X):
+    if is_frame(X) and not is_plain_frame(X):
         frame = read_frame(X)
         require_width(len(frame.names), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
         sources: list[Source] = [FrameColumn(frame, name) for name in frame.names]
         names = _names(rules, names_of(X, frame.names), len(sources))
     else:
-        X = _as_array(X, rules.model)
+        X, own_names = _as_array(X, rules.model)
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
-        names = _names(rules, None, X.shape[1])
-        if X.dtype.kind in "iu" and (rules.known is None or rules.known.is_coded):
-            return _whole_matrix(X, names, rules)
+        names = _names(rules, own_names, X.shape[1])
+        if rules.known is None or rules.known.is_coded:
+            whole = X if X.dtype.kind in "iu" else _few_codes(X)
+            if whole is not None:
+                return _whole_matrix(whole, names, rules)
         sources = [X[:, j] for j in range(X.shape[1])]
         if X.dtype.kind not in "iuf":
             sources = [FrameColumn.of_array(X[:, j], name) for j, name in enumerate(names)]
@@ -124,16 +126,25 @@ def _names(rules: Rules, names: Sequence[str] | None, n_columns: int) -> Sequenc
     return rules.known.names if rules.known is not None else [column_name(names, j) for j in range(n_columns)]
 
 
-def _as_array(X: Any, model: str) -> Array:
+def _as_array(X: Any, model: str) -> tuple[Array, Sequence[str] | None]:
+    """Give a table that is no frame, or a plain one, as an array, and the names that its columns have."""
     X = unmasked(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM" and X.size:
-        return np.asarray(X)
+        return np.asarray(X), None
     cells = rows_of_objects(X) if isinstance(X, list | tuple) else None
     if cells is not None:
-        return cells
+        return cells, None
     matrix = read_dense(X, model)
-    assert isinstance(matrix, DenseMatrix)  # a frame went another way
-    return matrix.values
+    assert isinstance(matrix, DenseMatrix)  # a frame of several kinds went another way
+    return matrix.values, matrix.names
+
+
+def _few_codes(X: Array) -> Array | None:
+    """Give a small table of floats as integers, where all of them are codes; a large one would be copied."""
+    if X.dtype.kind != "f" or worth_compiling(X.size) or not (X.min() >= 0 and X.max() <= LARGEST_CODE[4]):
+        return None
+    codes = X.astype(np.int32)
+    return codes if (codes == X).all() else None
 
 
 def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
@@ -200,9 +211,14 @@ def _encode_column(
             require_no_missing(missing, name, can_be_state=rules.missing_can_be_state)
         return _encode_codes(numbers, missing, name, known, rules)
     labels, index = np.unique(numbers, return_inverse=True, equal_nan=True)
-    states = [int(label) if label == np.floor(label) else label for label in labels[~np.isnan(labels)].tolist()]
+    states = list(map(_label, labels[~np.isnan(labels)].tolist()))
     place = np.append(np.arange(len(states)), -1)  # NaN is the last of the labels
     return _encode_labels(FoundLabels(states, ((place, index),)), name, known, rules)
+
+
+def _label(number: float) -> float:
+    """Give a whole number as an integer."""
+    return int(number) if number == np.floor(number) else number
 
 
 def _encode_labels(
@@ -244,7 +260,7 @@ def _encode_codes(
     place = np.where(missing, variable.n_states, np.where(outside, variable.n_states + 1, numbers)).astype(np.int64)
     codes = narrow_codes(place, int(place.max(initial=0)))
     labels, rows = np.unique(numbers[outside & ~missing], return_counts=True)
-    unseen = [Unseen(name, label, n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
+    unseen = [Unseen(name, _label(label), n) for label, n in zip(labels.tolist(), rows.tolist(), strict=True)]
     return variable, codes, unseen
 
 

@@ -148,9 +148,15 @@ def _of_pandas(column: Any, name: str) -> Any:
         raise DataError(f"column {name!r} holds {column.dtype}, which cannot be read: {error}; convert it") from None
 
 
+def given_names(X: Any) -> Sequence[Any]:
+    """Names of the columns of a frame that is held, as they are: those of pandas need not be text."""
+    names: Sequence[Any] = X.column_names if library_of(X) == "pyarrow" else X.columns
+    return names
+
+
 def frame_names(X: Any) -> list[str]:
     """Names of the columns of a frame that is held, as text."""
-    return X.column_names if library_of(X) == "pyarrow" else list(map(str, X.columns))
+    return list(map(str, given_names(X)))
 
 
 def take_columns(X: Any, names: Sequence[str]) -> Any:

@@ -55,6 +55,10 @@ def read_matrix(X: Any, model: str) -> Matrix:
     if is_frame(X):
         return _from_frame(X, model)
     from scipy import sparse
+
+    if sparse.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in NATIVE:
+        require_cells(X.shape, model)
+        return _from_sparse(X)
     from sklearn.utils import check_array
 
     given = X
@@ -88,8 +92,7 @@ def _from_frame(X: Any, model: str) -> Matrix:
         require_cells(X.shape, model)
         require_own_names(X.columns)
         return _from_sparse(X.sparse.to_coo().tocsr(), names_of(X, tuple(X.columns)))
-    kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
-    if len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
+    if is_plain_frame(X):
         require_cells(X.shape, model)
         require_own_names(X.columns)
         return DenseMatrix(_native(X.to_numpy()), names_of(X, tuple(X.columns)))  # one block of memory: no copy
@@ -98,6 +101,12 @@ def _from_frame(X: Any, model: str) -> Matrix:
     columns = tuple(_native(numeric_column(frame, name)) for name in frame.names)
     values, names = one_array(columns), names_of(X, frame.names)
     return ColumnMatrix(columns, names) if values is None else DenseMatrix(values, names)
+
+
+def is_plain_frame(X: Any) -> bool:
+    """Whether a table is a frame of pandas with numbers of one plain kind, which is as good as an array."""
+    kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
+    return len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds)
 
 
 def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:

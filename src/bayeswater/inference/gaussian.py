@@ -21,12 +21,13 @@ LOG_TWO_PI = np.log(2 * np.pi)
 
 @dataclass(frozen=True)
 class GaussianJoint:
-    """Densities laid out for scoring, (n_classes, n_columns) each; what is no normal density has inverse scale 0."""
+    """Densities laid out for scoring; what is no normal density has inverse scale 0."""
 
     log_prior: Array
     parameters: GaussianParameters
-    inverse_scale: Array
-    log_normaliser: Array
+    mean: Array  # (n_columns, n_classes)
+    inverse_scale: Array  # (n_columns, n_classes)
+    log_normaliser: Array  # (n_classes, n_columns)
     intercept: Array  # (n_classes,): log prior and log-normalisers, -inf for a class without a density
     spike: Array | None  # cells of variance zero
     student: Array  # columns that follow Student's t
@@ -34,7 +35,7 @@ class GaussianJoint:
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""
         mean = self.parameters.mean
-        total, any_missing = gaussian_scores(block, mean, self.inverse_scale, self.intercept, use_loop=use_loop)
+        total, any_missing = gaussian_scores(block, self.mean, self.inverse_scale, self.intercept, use_loop=use_loop)
         if any_missing:
             total -= np.isnan(block) @ self.log_normaliser.T
         for j in self.student:
@@ -61,7 +62,8 @@ def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> Gaussian
     return GaussianJoint(
         log_prior,
         parameters,
-        np.where(positive, 1.0 / np.sqrt(variance), 0.0),
+        parameters.mean.T.copy(),
+        np.where(positive, 1.0 / np.sqrt(variance), 0.0).T.copy(),
         log_normaliser,
         np.where(parameters.seen, log_prior + log_normaliser.sum(axis=1), -np.inf),
         spike if spike.any() else None,

@@ -8,6 +8,7 @@ ones that the row touches.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -32,14 +33,19 @@ class LinearJoint:
 
     def of(self, block: Array | SparseMatrix, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""
-        joint = self.likelihood(block, use_loop)
-        joint += self.log_prior
-        return joint
+        return self._scores(block, self._intercept_and_prior, use_loop)
 
     def likelihood(self, block: Array | SparseMatrix, use_loop: bool) -> Array:
         """Log-likelihoods, without the prior."""
+        return self._scores(block, self.intercept, use_loop)
+
+    @cached_property
+    def _intercept_and_prior(self) -> Array:
+        return self.intercept + self.log_prior
+
+    def _scores(self, block: Array | SparseMatrix, intercept: Array, use_loop: bool) -> Array:
         joint = self._times(block, self.weight, use_loop)
-        joint += self.intercept
+        joint += intercept
         missing = self._missing_cells(block)
         if missing is not None and self.absent_weight is not None:
             joint -= missing @ self.absent_weight

@@ -115,7 +115,8 @@ def _first_of_largest_loop(scores, tie, best):  # type: ignore[no-untyped-def]
         for k in range(1, n_classes):
             top = max(top, scores[i, k])
         least = top - tie * max(1.0, abs(top))
-        k = 0
-        while scores[i, k] < least:
-            k += 1
-        best[i] = k
+        n_below, below = 0, 1  # classes before the first that is large enough, counted without a jump
+        for k in range(n_classes - 1):
+            below &= scores[i, k] < least
+            n_below += below
+        best[i] = n_below

@@ -11,9 +11,9 @@ def column_range(X: Array, *, use_loop: bool) -> tuple[Array, Array]:
     >>> column_range(np.array([[1, 5], [3, 2]]), use_loop=False)
     (array([1, 2]), array([3, 5]))
     """
-    if not use_loop:
-        return X.min(axis=0), X.max(axis=0)
     low, high = X[0].copy(), X[0].copy()
+    if not _column_range_loop.serves(X.size, X, low, high, use_loop=use_loop):
+        return X.min(axis=0), X.max(axis=0)
     _column_range_loop(X, low, high)
     return low, high
 

@@ -36,6 +36,25 @@ def class_feature_sums(
     return sums
 
 
+def add_sparse_rows(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    weight: Array | None,
+    threshold: float | None,
+    sums: Array,
+) -> None:
+    """Add the rows of a small CSR matrix into the sums (n_classes, n_features) of their classes, by NumPy."""
+    stored, n_cells = slice(indptr[0], indptr[-1]), np.diff(indptr)
+    x = data[stored] if threshold is None else data[stored] > threshold
+    if weight is not None:
+        x = np.repeat(weight, n_cells) * x
+    place = np.repeat(y.astype(np.intp) * sums.shape[1], n_cells)
+    place += indices[stored]
+    np.add.at(sums.reshape(-1), place, x.astype(sums.dtype, copy=False))
+
+
 def sparse_rows_sum(
     indptr: Array,
     indices: Array,

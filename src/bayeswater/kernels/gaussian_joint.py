@@ -21,9 +21,11 @@ STRETCH_CELLS = 32_768
 def gaussian_scores(
     X: Array, mean: Array, inverse_scale: Array, intercept: Array, *, use_loop: bool
 ) -> tuple[Array, bool]:
-    """Score one block of rows: (n_rows, n_classes), and whether a cell was missing."""
-    scores = np.empty((len(X), len(mean)))
-    mean, inverse_scale = mean.T.copy(), inverse_scale.T.copy()
+    """Score one block of rows: (n_rows, n_classes), and whether a cell was missing.
+
+    Means and inverse scales lie column by column: (n_columns, n_classes).
+    """
+    scores = np.empty((len(X), len(intercept)))
     arguments = X, mean, inverse_scale, intercept, scores, STRETCH_ROWS
     if _gaussian_scores_loop.serves(X.size, *arguments, use_loop=use_loop):
         return scores, _gaussian_scores_loop(*arguments)

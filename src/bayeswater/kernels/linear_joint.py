@@ -4,6 +4,8 @@ Weights lie feature by feature, so that one non-zero cell fetches the vector ove
 marked (0 or 1).
 """
 
+from functools import cache
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -33,12 +35,22 @@ def sparse_times_weights(
     indptr, indices, data = indptr - indptr[0], indices[stored], data[stored]
     if threshold is not None:
         data = (data > threshold).view(np.uint8)
-    if not use_loop:
-        X = csr_array((data.astype(np.float64, copy=False), indices, indptr), shape=(len(indptr) - 1, len(weight)))
-        return X @ weight
     joint = np.zeros((len(indptr) - 1, weight.shape[1]))
-    _sparse_times_weights_loop(indptr, indices, data, weight, joint)
-    return joint
+    arguments = indptr, indices, data, weight, joint
+    if use_loop or (
+        _scipy_rounds_products() and _sparse_times_weights_loop.serves(len(data), *arguments, use_loop=False)
+    ):
+        _sparse_times_weights_loop(*arguments)
+        return joint
+    X = csr_array((data.astype(np.float64, copy=False), indices, indptr), shape=(len(joint), len(weight)))
+    return X @ weight
+
+
+@cache
+def _scipy_rounds_products() -> bool:
+    """Whether SciPy rounds a product before it is added, as the loop does; compiled for some machines it does not."""
+    x = 1 + 2.0**-30  # of its square, 2**-60 does not fit beside 1
+    return float((csr_array([[-1.0, x]]) @ np.array([[x * x], [x]]))[0, 0]) == 0.0
 
 
 @compiled
@@ -53,8 +65,11 @@ def _sparse_times_weights_loop(indptr, indices, data, weight, joint):  # type: i
             a, b = np.uint64(indices[p]), np.uint64(indices[p + 1])
             c, d = np.uint64(indices[p + 2]), np.uint64(indices[p + 3])
             x_a, x_b, x_c, x_d = data[p], data[p + 1], data[p + 2], data[p + 3]
-            for k in range(n_classes):
-                joint[i, k] += (x_a * weight[a, k] + x_b * weight[b, k]) + (x_c * weight[c, k] + x_d * weight[d, k])
+            for k in range(n_classes):  # one after the other, as SciPy adds them
+                total = joint[i, k] + x_a * weight[a, k]
+                total += x_b * weight[b, k]
+                total += x_c * weight[c, k]
+                joint[i, k] = total + x_d * weight[d, k]
         for p in range(in_fours, last):
             a = np.uint64(indices[p])
             x_a = data[p]

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.counted_rows import CountedRows, required_labels
 from bayeswater.data.frames import held, library_of, write_frame
@@ -242,7 +242,7 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         self._require_parameters(sums)
         self._warn_of_parameters()
         if first:
-            validate_data(self, X, skip_check_array=True)
+            self._note_columns(X)
             self._library = library_of(X)
             for name in self._fixed_by_fit:
                 self.__dict__.pop(name, None)

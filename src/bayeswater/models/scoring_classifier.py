@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswater.data.frames import held, is_frame
+from bayeswater.data.frames import given_names, held, is_frame
 from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
@@ -105,8 +105,19 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
         self._require_fitted()
         return score(self._joint(), self._table(X), finish)
 
+    def _note_columns(self, X: Any) -> None:
+        """Remember number and names of the columns; an array has no names, which need not be looked for."""
+        if is_frame(X) or getattr(X, "ndim", 1) != 2:
+            validate_data(self, X, skip_check_array=True)
+            return
+        self.n_features_in_ = X.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+
     def _require_names(self, X: Any) -> None:
-        if is_frame(X) or ("feature_names_in_" in self.__dict__ and getattr(X, "ndim", 1) == 2):
+        known = self.__dict__.get("feature_names_in_")
+        if is_frame(X) or (known is not None and getattr(X, "ndim", 1) == 2):
+            if known is not None and is_frame(X) and list(given_names(X)) == known.tolist():
+                return  # as almost always; all else has its words in scikit-learn
             try:
                 validate_data(self, X, reset=False, skip_check_array=True)
             except ValueError as error:

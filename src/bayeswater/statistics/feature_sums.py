@@ -8,7 +8,7 @@ import numpy as np
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.feature_sums import class_feature_sums, rows_by_class, sparse_rows_sum
+from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums, rows_by_class, sparse_rows_sum
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.statistic import ColumnStatistic
@@ -67,18 +67,10 @@ def _sum_sparse(
 ) -> Array:
     """Sum the rows class by class: each thread writes sums that no other writes, in the order of the rows."""
     sums: Array = np.zeros((labels.n_classes, matrix.n_columns), dtype=kind)
-    groups = rows_by_class(labels.codes, labels.n_classes)
-    if not worth_compiling(len(matrix.data)):
-        from scipy import sparse
-
-        cells = matrix.data if threshold is None else matrix.data > threshold
-        X = sparse.csr_array((cells.astype(kind), matrix.indices, matrix.indptr), shape=matrix.shape)
-        for k, rows in enumerate(groups):
-            w: Array = np.ones(len(rows), dtype=kind) if weight is None else weight[rows].astype(kind)
-            if len(rows):
-                sums[k] = w @ X[rows]
+    if not worth_compiling(matrix.n_cells):
+        add_sparse_rows(matrix.indptr, matrix.indices, matrix.data, labels.codes, weight, threshold, sums)
         return sums
-
+    groups = rows_by_class(labels.codes, labels.n_classes)
     # A class of many rows is cut into parts, so that two threads can share it; parts are added in order.
     parts = [(k, rows[part]) for k, rows in enumerate(groups) for part in row_blocks(len(rows))]
 
