@@ -50,7 +50,8 @@ def test_columns_that_lie_otherwise_are_no_array():
 
 
 def test_a_table_made_of_a_frame_is_read_without_a_copy_and_gives_the_same_cells():
-    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(50, 4)), columns=list("abcd"))
+    values = np.random.default_rng(1).normal(size=(4, 50))
+    frame = pd.DataFrame(values.T, columns=list("abcd"))  # column by column, as pandas 3 lays out any array
     table = pa.table({name: cells.to_numpy() for name, cells in frame.items()})
     matrix = read_matrix(table, "a model")
     assert isinstance(matrix, DenseMatrix)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def counted(tables: "Iterable[pa.Table]", what: str, n_rows: int, *, quiet: bool = False) -> "Iterator[pa.Table]":
     """Give tables of so many rows in all, and show on a terminal how far it has come."""
-    progress = _bar(n_rows, quiet=quiet)
+    if quiet or not words().is_terminal:
+        yield from tables
+        return
+    progress = _bar(n_rows)
     n_done = 0
     with progress:
         task = progress.add_task(what, total=n_rows, rows=0, speed=0.0)
@@ -27,18 +30,16 @@ def counted(tables: "Iterable[pa.Table]", what: str, n_rows: int, *, quiet: bool
             progress.update(task, completed=n_done, rows=n_done, speed=n_done / elapsed if elapsed else 0.0)
 
 
-def _bar(total: int | None, *, quiet: bool = False) -> Any:
+def _bar(total: int | None) -> Any:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = words()
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
         TextColumn("{task.fields[rows]:,} rows"),
         TextColumn("{task.fields[speed]:,.0f} rows/s"),
         *((TimeRemainingColumn(compact=True),) if total else (TimeElapsedColumn(),)),
-        console=console,
-        disable=quiet or not console.is_terminal,
+        console=words(),
         transient=True,
     )
 
@@ -49,8 +50,7 @@ def passes_shown(rows: "LocalRows", under_way: Callable[[], str], *, quiet: bool
 
     What they are read for is told by a function, since one pass may follow the other.
     """
-    console = words()
-    if quiet or not console.is_terminal:
+    if quiet or not words().is_terminal:
         yield
         return
     progress = _bar(rows.n_rows or rows.n_bytes)

@@ -50,8 +50,10 @@ class Frame:
 
 
 def is_frame(X: Any) -> bool:
-    """Tell a data frame from an array."""
-    return not isinstance(X, np.ndarray) and (hasattr(X, "__arrow_c_stream__") or _is_pandas(X))
+    """Tell a data frame, or one column of it, from an array."""
+    if isinstance(X, np.ndarray):
+        return False
+    return hasattr(X, "__arrow_c_stream__") or _is_pandas(X) or _is_pandas(X, "Series")
 
 
 def held(X: Any) -> Any:
@@ -78,8 +80,8 @@ def held(X: Any) -> Any:
     import pyarrow as pa
 
     try:
-        return pa.table(X)
-    except pa.ArrowInvalid:
+        return _as_table(X)
+    except (pa.ArrowInvalid, TypeError):
         raise DataError(
             f"Expected 2D array, got 1D array instead: X is a {type(X).__name__}, one column without a table around "
             "it; give a frame, for example X.to_frame(), or X.to_frame().T where it is a row"
@@ -103,7 +105,7 @@ def read_frame(X: Any) -> Frame:
         library = "polars" if type(X).__module__.startswith("polars") else "pyarrow"
         if library == "polars":
             require_no_nul(X.columns)
-        table = pa.table(X)
+        table = _as_table(X)
         declared = frozenset(
             name
             for name, column in zip(table.column_names, table.columns, strict=True)
@@ -112,6 +114,13 @@ def read_frame(X: Any) -> Frame:
     require_own_names(table.column_names)
     stored = frozenset(field.name for field in table.schema if field.metadata == STORED)
     return Frame(table, library, declared - stored, stored)
+
+
+def _as_table(X: Any) -> "pa.Table":
+    """Read a stream of Arrow. A table is one already: pyarrow before 25 crashes where it streams short string views."""
+    import pyarrow as pa
+
+    return X if isinstance(X, pa.Table) else pa.table(X)
 
 
 def _with_spelled_categories(X: Any) -> Any:
@@ -299,9 +308,9 @@ def as_arrow(cells: Array, name: str) -> Any:
         ) from None
 
 
-def _is_pandas(X: Any) -> bool:
+def _is_pandas(X: Any, kind: str = "DataFrame") -> bool:
     pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(X, pandas.DataFrame)
+    return pandas is not None and isinstance(X, getattr(pandas, kind))
 
 
 def is_sparse_frame(X: Any) -> bool:

@@ -219,7 +219,7 @@ def _arrow_names(y: Any) -> CheckedLabels | None:
         return None
     if _is_polars_series(y):
         require_no_nul([y.name])
-    column = pyarrow.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pyarrow.chunked_array([y])
+    column = y if isinstance(y, pyarrow.ChunkedArray) else pyarrow.chunked_array(y if _is_polars_series(y) else [y])
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)) or not len(column):

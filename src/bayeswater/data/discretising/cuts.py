@@ -122,5 +122,6 @@ def closed_left(cuts: Array, values: Array) -> Array:
     below, above = apply_cuts(values, cuts), apply_cuts(values, cuts, closed="left")
     moved = np.array(cuts, dtype=np.float64)
     met = np.unique(below[below != above])  # the interval below a cut has its number
-    moved[met] = np.nextafter(moved[met], np.inf)
+    with np.errstate(over="ignore"):  # above the largest float lies infinity
+        moved[met] = np.nextafter(moved[met], np.inf)
     return np.unique(moved)

@@ -106,7 +106,12 @@ def _relation(relation: Any, types: Types) -> Stream:
         read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_record_batch
         yield from read(BATCH_ROWS)
 
-    schema = relation.limit(0).to_arrow_table().schema
+    try:
+        schema = relation.limit(0).to_arrow_table().schema
+    except sys.modules["duckdb"].Error as error:
+        raise DataError(
+            f"the DuckDB relation cannot be read: {error}; its connection must be open, and its tables there"
+        ) from None
     counted = None if types else partial(margins, relation)
     return Stream("the DuckDB relation", begin, schema=schema, identity=None, types=types, margins=counted)
 
