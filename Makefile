@@ -13,12 +13,16 @@ RUNTIME := $(VENV)/.runtime
 TEST    := $(VENV)/.test
 BENCH   := $(VENV)/.bench
 ENGINES := $(VENV)/.engines
+OLDEST  := .venv-oldest
+
+# All tests, and the examples in docstrings and documents.
+SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' tests src README.md docs
 
 # The package keeps at least this share of its lines covered, in percent.
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines fuzz bench accuracy lint clean
+.PHONY: help demo test test-engines test-oldest fuzz bench accuracy lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -28,14 +32,16 @@ demo: $(RUNTIME) ## install, then show what Bayeswater does on built-in data
 	@$(BIN)/bayeswater demo $(ARGS)
 
 test: lint ## lint, then all tests and doctests, then the coverage bound
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report= \
-		--doctest-modules --doctest-glob='*.md' tests src README.md docs
+	$(BIN)/pytest --cov --cov-report= $(SUITE)
 	@echo "The kernels once more as plain Python, where coverage can see into them"
 	BAYESWATER_COMPILE=0 $(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-append --cov-report= tests/kernels
 	$(BIN)/coverage report --fail-under=$(COVERAGE)
 
 test-engines: $(ENGINES) ## the tests of Dask, Spark (which needs Java 17) and Ray, on local workers
 	$(BIN)/pytest tests/engines
+
+test-oldest: $(OLDEST)/.installed ## all tests on Python 3.11 and the oldest version of everything that pyproject.toml allows
+	$(OLDEST)/bin/pytest $(SUITE)
 
 fuzz: $(TEST) ## random tables, files and command lines for MINUTES=30 (ARGS="drop_ins" runs one kind)
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(ARGS)
@@ -53,8 +59,8 @@ lint: $(TEST) ## style, format, types, and which room imports which
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-clean: ## remove .venv, caches and build products
-	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache
+clean: ## remove .venv and .venv-oldest, caches and build products
+	rm -rf $(VENV) $(OLDEST) build dist .coverage .coverage.* .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -77,7 +83,7 @@ $(RUNTIME): pyproject.toml | $(CREATED)
 
 $(TEST): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater and what its tests need (the first time takes a minute or more)"
-	@$(PIP) -e '.[test]'
+	@$(PIP) -e '.[test,lint]'
 	@touch $(RUNTIME) $@
 
 $(BENCH): pyproject.toml | $(CREATED)
@@ -87,5 +93,13 @@ $(BENCH): pyproject.toml | $(CREATED)
 
 $(ENGINES): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater, its tests, Spark and Ray (several hundred megabytes)"
-	@$(PIP) -e '.[test,dask,spark,ray]'
+	@$(PIP) -e '.[test,lint,dask,spark,ray]'
 	@touch $(RUNTIME) $(TEST) $@
+
+# A constraint of the environment holds for the build, too.
+$(OLDEST)/.installed: pyproject.toml tests/oldest.py
+	@echo "Making $(OLDEST) with the oldest versions (the first time takes a minute or more)"
+	@python3.11 -m venv $(OLDEST)
+	@$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
+	@PIP_CONSTRAINT=$(OLDEST)/constraints.txt $(OLDEST)/bin/python -m pip install --quiet -e '.[plot,dask,test]'
+	@touch $@

@@ -70,7 +70,8 @@ def test_a_dataset_without_rows_is_refused(ray: Any) -> None:
 def test_answers_are_a_lazy_dataset_with_the_declared_types(ray: Any) -> None:
     lazy = RayRows(ray.data.from_arrow(_blocks([0, 700, 1300]))).map(answers, ANSWER, COLUMNS)
     assert isinstance(lazy, ray.data.Dataset)
-    found = pa.concat_tables(ray.get(lazy.to_arrow_refs()))
+    blocks = ray.get(lazy.to_arrow_refs())
+    found = pa.concat_tables(block for block in blocks if block.num_rows)  # Ray may take its columns from an empty one
     assert found.schema == ANSWER
     in_order = [("class", "ascending"), ("length", "ascending")]
     assert found.sort_by(in_order) == answers(_table()).sort_by(in_order)

@@ -72,7 +72,6 @@ def test_many_columns_are_counted_row_by_row(spark: Any, monkeypatch: pytest.Mon
 
 
 def test_labels_that_a_collation_takes_for_one_stay_apart(spark: Any) -> None:
-    pytest.importorskip("pyspark", "4.0", reason="columns have no collation before Spark 4")
     rows = [("a", "p", 1.0), ("a", "P", 2.0), ("A", "q", 3.0), ("b", "q", 5.0)]
     frame = spark.createDataFrame(rows, ["s", "y", "x"]).coalesce(1)
     frame = frame.selectExpr("s COLLATE UTF8_LCASE AS s", "y COLLATE UTF8_LCASE AS y", "x")

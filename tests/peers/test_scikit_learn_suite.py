@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import sklearn.tests
+from tests.peers.older import skipped_before
 
 import bayeswater
 
@@ -45,6 +46,7 @@ def scikit_learn_tests() -> dict[str, object]:
 
 
 TAKEN_OVER = {name: test for name, test in scikit_learn_tests().items() if name not in NOT_TAKEN_OVER}
+skipped_before("1.9", "it asked for digits that its own subtraction had lost")(TAKEN_OVER["test_predict_joint_proba"])
 globals().update(TAKEN_OVER)
 
 
