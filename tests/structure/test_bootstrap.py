@@ -71,6 +71,13 @@ def test_the_averaged_graph_has_no_cycle_and_takes_the_stronger_arcs_first():
     assert averaged_parents(share, n, 0.95, three) == ((), (0,), ())
 
 
+def test_an_arc_that_knowledge_directs_directs_those_that_follow_from_it():
+    codes, n_states = chained_rows(2000, [2, 2, 2], seed=1)  # a -- b -- c
+    known = Knowledge.of(("a", "b", "c"), forbidden=[("b", "a")])
+    arcs = arc_counts(codes, n_states, Score("bic"), known, 5, method="exact", seed=1)
+    np.testing.assert_array_equal(arcs, [[0, 5, 0], [0, 0, 5], [0, 0, 0]])
+
+
 def test_arcs_that_were_found_both_ways_equally_often_make_no_new_v_structure():
     share = np.zeros((3, 3))
     share[[0, 2, 1, 2], [2, 0, 2, 1]] = 5  # a -- c -- b in all of ten repetitions

@@ -53,7 +53,7 @@ def arc_counts(
         rows = rng.choice(n_rows, size=n_rows, p=share)
         order = rng.permutation(by_name)
         families = Families(codes[order][:, rows], n_states[order], score)
-        known = knowledge.taken(order)
+        known = knowledge.take(order)
         with threads(1):  # the repetitions are what is divided among threads
             found = search(families, known, method, seed=int(rng.integers(2**31)))
         arcs = np.empty((len(order), len(order)))
@@ -108,7 +108,7 @@ def averaged_parents(counts: Array, n: int, threshold: float, knowledge: Knowled
     the end, without a new v-structure where that can be. Of too many parents the strongest stay.
     """
     order = in_order_of_names(knowledge.names)
-    counts, knowledge = counts[np.ix_(order, order)], knowledge.taken(order)
+    counts, knowledge = counts[np.ix_(order, order)], knowledge.take(order)
     strength = (counts + counts.T) / n
     graph = PartlyDirected(len(order))
     for child, own in enumerate(knowledge.start):

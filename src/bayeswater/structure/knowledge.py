@@ -83,7 +83,7 @@ class Knowledge:
             raise ParameterError(f"the required arcs contradict one another: {error}") from None
         return cls(names, allowed, must, int(max_parents))
 
-    def taken(self, order: Array) -> "Knowledge":
+    def take(self, order: Array) -> "Knowledge":
         """Give the same with the variables in another order."""
         square = np.ix_(order, order)
         return replace(
