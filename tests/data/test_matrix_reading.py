@@ -1,5 +1,7 @@
 """What users call a table of numbers: read without a copy where that can be, and refused where it is none."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -140,3 +142,12 @@ def test_two_columns_of_one_name_are_refused(read, kinds):
 def test_sparse_rows_are_refused_where_they_must_be_dense():
     with pytest.raises(TypeError, match=r"Sparse data was passed for X.*Model does not take sparse input; use"):
         read_dense(sparse.csr_array([[1.0]]), "Model")
+
+
+@pytest.mark.parametrize("cell", [{"a": 1}, datetime.date(2020, 1, 1), 1j, [1]], ids=str)
+def test_a_cell_that_is_neither_number_nor_text_is_refused_by_row_and_column(cell):
+    cells = np.array([[0, 1], [2, 3]], dtype=object)
+    cells[1, 0] = cell
+    with pytest.raises(DataError, match=rf"column 'x0' holds a {type(cell).__name__} in row 1; convert it") as refused:
+        read_matrix(cells, "GaussianNB")
+    assert isinstance(refused.value, TypeError)  # as scikit-learn's checks have it

@@ -102,6 +102,12 @@ def test_sparse_columns_are_one_block() -> None:
         read(pd.concat([block, FRAME], axis=1).set_axis(range(5), axis=1))
 
 
+def test_categories_under_names_that_are_tuples_are_declared() -> None:
+    frame = pd.DataFrame({"k": pd.Categorical(["a", "b"]), "n": [1, 2]}).set_axis([("k", 1), ("n", 1)], axis=1)
+    raw = read(frame)
+    assert (raw.named, raw.declared) == (False, {"x0"})
+
+
 def test_a_column_with_the_name_of_the_sparse_block_is_refused() -> None:
     with pytest.raises(SchemaError, match=r"column '\(counts\)' has the name that sparse columns take together"):
         read(pd.DataFrame({COUNTS: [1.0, 2.0]}))

@@ -8,6 +8,7 @@ import argparse
 import re
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter
@@ -41,6 +42,7 @@ def run(chosen: Any, minutes: float, first: int) -> int:
     spent, n_cases = Counter(dict.fromkeys(chosen, 0.0)), Counter()
     findings: dict[tuple[str, str], list[int]] = {}
     signal.signal(signal.SIGALRM, _too_long)
+    threading.excepthook = lambda of: note(findings, "threads", sum(n_cases.values()), of.exc_value or SystemExit())
     print(f"{', '.join(chosen)}: seeds from {first}, {minutes:g} minutes", flush=True)
     start = told = time.monotonic()
     while time.monotonic() < start + 60 * minutes:
@@ -83,7 +85,7 @@ def again(name: str, seed: int) -> str:
 
 def report(chosen: Any, n_cases: Counter[str], findings: dict[tuple[str, str], list[int]], first: int) -> None:
     print(f"\n{'fuzzer':16}{'cases':>9}{'findings':>10}  seeds")
-    for name in chosen:
+    for name in (*chosen, "threads"):
         n_found = sum(len(seeds) for (of, _), seeds in findings.items() if of == name)
         print(f"{name:16}{n_cases[name]:9}{n_found:10}  {first} to {first + n_cases[name] - 1}")
     for (name, where), seeds in findings.items():

@@ -5,10 +5,20 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from sklearn.base import clone
 from tests.fuzz.judging import asked, noted, ours
 from tests.fuzz.soundness import require_sound
-from tests.fuzz.tables import LIBRARIES, draw_labels, draw_table, in_library, labels_of, rows_of
+from tests.fuzz.tables import (
+    LIBRARIES,
+    draw_labels,
+    draw_table,
+    in_library,
+    is_in_all_libraries,
+    labels_of,
+    odd_frame,
+    rows_of,
+)
 
 from bayeswater import (
     A2DE,
@@ -62,6 +72,8 @@ def case(seed: int) -> None:
     library, model = str(rng.choice(LIBRARIES)), draw_model(rng)
     try:
         rows = Rows(in_library(table, library), y, weight)
+        if library == "pandas" and rng.random() < 0.3:
+            rows = Rows(odd_frame(rng, rows.frame), y, weight)
     except (Exception, pl.exceptions.PanicException):  # a library need not know every type
         return
     with noted(f"{model}, {library}, y {type(y).__name__}, weight {weight}\n{table.schema}"):
@@ -156,7 +168,36 @@ def forgetting(rng: np.random.Generator, model: Any, fitted: Any, rows: Rows) ->
             require_same_posteriors(never, less, rest, "rows forgotten")
 
 
-LAWS = (order_of_rows, merging, forgetting)
+def batches(rng: np.random.Generator, model: Any, fitted: Any, rows: Rows) -> None:
+    if (
+        len(rows) < 2
+        or not hasattr(fitted, "partial_fit")
+        or isinstance(fitted, BayesEnsemble | SKDB | NetworkClassifier)
+    ):
+        return
+    same = planned(model, fitted)
+    parts = [rows.take(part) for part in np.array_split(rng.permutation(len(rows)), rng.integers(2, 4)) if len(part)]
+    if any(part.weight is not None and not part.weight.any() for part in parts):
+        return  # refused by itself: of a batch at least one row counts
+    with ours():
+        for part in parts:
+            same.partial_fit(part.frame, part.y, sample_weight=part.weight)
+    require_same_posteriors(rows.learned_by(planned(model, fitted)), same, rows, "rows in batches")
+
+
+def libraries(rng: np.random.Generator, model: Any, fitted: Any, rows: Rows) -> None:
+    """The same table of Arrow in another library, where that has all of its types."""
+    if not isinstance(rows.frame, pa.Table) or not all(map(is_in_all_libraries, rows.frame.schema.types)):
+        return
+    frame = in_library(rows.frame, str(rng.choice(["pandas on arrow", "polars"])))
+    if list(frame.columns) != rows.frame.column_names:  # polars knows no column without a name
+        return
+    other = Rows(frame, rows.y, rows.weight).learned_by(model)
+    assert other is not None, f"refused as {type(frame)}"
+    require_same_posteriors(fitted, other, rows, f"as {type(frame)}")
+
+
+LAWS = (order_of_rows, merging, forgetting, batches, libraries)
 
 
 def planned(model: Any, fitted: Any) -> Any:

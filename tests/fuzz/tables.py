@@ -178,6 +178,42 @@ def in_library(table: pa.Table, library: str) -> Any:
     return table
 
 
+def is_in_all_libraries(kind: pa.DataType) -> bool:
+    """Say whether a type means the same in Arrow, pandas on Arrow and polars."""
+    plain = (
+        pa.types.is_floating,
+        pa.types.is_integer,
+        pa.types.is_boolean,
+        pa.types.is_string,
+        pa.types.is_large_string,
+    )
+    return any(is_plain(kind) for is_plain in plain) and kind != pa.float16()
+
+
+def odd_frame(rng: Rng, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of pandas as programs leave them behind: names and rows numbered, cells as objects, types mixed."""
+    name = frame.columns[rng.integers(len(frame.columns))]
+    match rng.integers(9):
+        case 0:
+            return frame.set_axis(range(frame.shape[1]), axis=1)
+        case 1:
+            return frame.set_axis(rng.integers(0, 3, len(frame)), axis=0)
+        case 2:
+            return frame.astype(object)
+        case 3:
+            return frame.set_axis([(name, 1) for name in frame.columns], axis=1)
+        case 4:
+            return pd.concat([frame, frame], axis=1)
+        case 5:
+            cells = [["a", 1, None, 2.5, True, "1"][i] for i in rng.integers(0, 6, len(frame))]
+            return frame.assign(**{str(name): pd.Series(cells, dtype=object, index=frame.index)})
+        case 6:
+            return frame.assign(**{str(name): pd.cut(pd.Series(rng.normal(size=len(frame)), index=frame.index), 3)})
+        case 7:
+            return frame.assign(**{str(name): pd.Series(np.arange(len(frame)) % 3, dtype="Int8", index=frame.index)})
+    return frame.assign(**{str(name): pd.array(rng.choice(["x", None], len(frame)), dtype="string")})
+
+
 def rows_of(frame: Any, rows: Any) -> Any:
     """Some rows of a frame, in the order given."""
     if isinstance(frame, pd.DataFrame):

@@ -50,6 +50,19 @@ def test_categories_are_no_dates_beyond_the_years_of_python() -> None:
     assert datetime.date(1970, 1, 1) in model.tables()["d"].column(0).to_pylist()
 
 
+def test_flags_are_drawn_in_decimals() -> None:
+    X = pa.table({"d": pa.array([decimal.Decimal(i % 2) for i in range(40)], pa.decimal128(1, 0))})
+    drawn, _ = NaiveBayes().fit(X, Y).sample(9, random_state=0)
+    assert drawn.schema == X.schema
+    assert set(drawn["d"].to_pylist()) == {0, 1}
+
+
+def test_times_as_objects_beyond_the_years_of_python_are_refused_by_name() -> None:
+    far = pd.Series(dates(FAR, pa.timestamp("s", "UTC"))["d"].to_pandas(), dtype=object)
+    with pytest.raises(DataError, match=r"column 'd' holds values of types \['Timestamp'\]"):
+        NaiveBayes().fit(pd.DataFrame({"d": far}), Y)
+
+
 @pytest.mark.parametrize("family", ["gaussian", "categorical"])
 def test_rows_are_drawn_in_wide_decimals(family: str) -> None:
     X = pa.table({"d": pa.array([decimal.Decimal(i % 5) / 2 for i in range(40)], pa.decimal256(60, 2))})

@@ -139,7 +139,10 @@ def read_frame(X: Any) -> Frame:
             table = pa.Table.from_pandas(spelled, preserve_index=False)
         except NOT_IN_ARROW:
             table = pa.table({str(name): _of_pandas(spelled[name], str(name)) for name in spelled.columns})
-        declared = frozenset(str(name) for name, kind in X.dtypes.items() if kind == "category")
+        # Arrow may spell a name otherwise, if it is a tuple
+        declared = frozenset(
+            name for name, kind in zip(table.column_names, X.dtypes, strict=True) if kind == "category"
+        )
     else:
         library = "polars" if type(X).__module__.startswith("polars") else "pyarrow"
         if library == "polars":
@@ -336,7 +339,7 @@ def as_arrow(cells: Array, name: str) -> Any:
         raise _beyond_64_bits(name, cells.tolist()) from None
     except UnicodeEncodeError:
         raise _no_text(name, cells.tolist()) from None
-    except (pa.ArrowException, TypeError) as error:
+    except (pa.ArrowException, *NOT_IN_ARROW) as error:
         numbers = numbered_truths(cells.tolist())
         if numbers is not None:
             return as_arrow(np.array(numbers, dtype=object), name)

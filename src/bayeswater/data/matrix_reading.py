@@ -73,7 +73,7 @@ def read_matrix(X: Any, model: str) -> Matrix:
         )
         if X.dtype.kind == "O":  # lists with None
             X = _filled(X).astype(np.float64)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise _unreadable(given, error) from None
     if X.dtype.kind not in NATIVE:
         raise DataError(f"X holds {X.dtype}, not numbers; {OF_OTHER_KINDS}")
@@ -133,8 +133,14 @@ def _filled(X: Any) -> Any:
     return np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)
 
 
-def _unreadable(X: Any, error: ValueError) -> DataError:
-    """Say why lists or an array hold no table of numbers: rows of different length, or text."""
+class NoNumber(DataError, TypeError):
+    """A cell that is no number, nor a text that could be one: scikit-learn's checks ask for a TypeError."""
+
+
+def _unreadable(X: Any, error: ValueError | TypeError) -> Exception:
+    """Say why lists or an array hold no table of numbers: rows of different length, text, or other things."""
+    if isinstance(X, np.matrix):
+        return error
     if isinstance(X, list | tuple) and all(isinstance(row, list | tuple | np.ndarray) for row in X):
         uneven = ragged(X)
         if uneven is not None:
@@ -143,10 +149,16 @@ def _unreadable(X: Any, error: ValueError) -> DataError:
     if cells.ndim == 2:
         for row, column in np.ndindex(cells.shape):
             cell: Any = cells[row, column]
+            where = f"column {column_name(None, column)!r} holds"
             if isinstance(cell, str | bytes) and not _is_number_text(cell):
                 return DataError(
-                    f"could not convert string to float: column {column_name(None, column)!r} holds {cell!r} in row "
-                    f"{row}, not a number; {OF_OTHER_KINDS}"
+                    f"could not convert string to float: {where} {cell!r} in row {row}, not a number; {OF_OTHER_KINDS}"
+                )
+            is_other = isinstance(error, TypeError) or isinstance(cell, list)
+            if is_other and not isinstance(cell, str | bytes) and not hasattr(cell, "__float__"):
+                return NoNumber(
+                    f"an argument must be a string or a real number: {where} a {type(cell).__name__} in row {row}; "
+                    f"{OF_OTHER_KINDS}"
                 )
     return DataError(str(error))
 

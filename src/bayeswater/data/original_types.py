@@ -75,7 +75,11 @@ def _labels_with_type(cells: Any, kind: "pa.DataType | None") -> "pa.Array":
 
     array = cells if isinstance(cells, pa.Array) else pa.array(cells, from_pandas=True)
     if not pa.types.is_dictionary(array.type):
-        return array if kind is None or pa.types.is_null(kind) else array.cast(kind)
+        if kind is None or pa.types.is_null(kind):
+            return array
+        if pa.types.is_boolean(array.type) and pa.types.is_decimal(kind):  # Arrow has no such cast
+            array = array.cast(pa.float64())
+        return array.cast(kind)
     if kind is None or not pa.types.is_dictionary(kind):
         return _labels_with_type(array.dictionary_decode(), kind)
     states = array.dictionary.cast(kind.value_type)
