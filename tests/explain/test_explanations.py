@@ -230,7 +230,7 @@ def test_a_missing_cell_that_is_a_state_is_a_reason_like_any_other():
     one = model.explain(pa.table({"colour": pa.array([None], pa.string())}))[0]
     assert one.missing == []
     assert one.contributions[0].contribution == pytest.approx(np.log((4 / 6) / (1 / 4)), rel=1e-12)
-    assert one.reasons[0].startswith("colour = (missing): 2.7 times as likely among 1 as among 0")
+    assert one.reasons[0].startswith("colour is empty: 2.7 times as likely among 1 as among 0")
 
 
 def test_a_category_that_was_never_seen_is_named():

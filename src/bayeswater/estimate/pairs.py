@@ -32,7 +32,7 @@ class PairEstimate:
 
     counts: PairCounts
     smoothing: PseudoCounts
-    missing_is_state: bool = False
+    missing_is_state: bool | Array = False  # of all columns, or of each (n_columns,)
 
     @property
     def n_columns(self) -> int:
@@ -45,9 +45,14 @@ class PairEstimate:
         return self.counts.n_classes
 
     @cached_property
+    def empty_is_state(self) -> Array:
+        """Which columns have missing as a state: (n_columns,)."""
+        return np.broadcast_to(self.missing_is_state, self.n_columns)
+
+    @cached_property
     def n_states(self) -> Array:
         """Number of states v_j of each column, missing among them where it is one."""
-        return self.counts.n_states + self.missing_is_state
+        return self.counts.n_states + self.empty_is_state
 
     @cached_property
     def start(self) -> Array:
@@ -90,14 +95,18 @@ class PairEstimate:
     def states(self) -> PairCounts:
         """The counts, with missing cells as a state where they are one: what structure is read from."""
         counts = self.counts
-        if not self.missing_is_state:
+        if not self.empty_is_state.any():
             return counts
-        schema = Schema(tuple(Variable.of_codes(v.name, v.n_states + 1) for v in counts.schema))
+        schema = Schema(tuple(map(_with_empty, counts.schema, self.empty_is_state.tolist())))
+        counted = np.ones(self.n_slots, dtype=bool)
+        counted[self.start[1:][self.empty_is_state] - 1] = False  # what is not there has no slot of counts there
+        table = np.zeros((self.n_slots, self.n_classes), dtype=counts.table.dtype)
+        table[counted] = counts.table
         pairs = np.zeros((n_pair_cells(schema.n_states), self.n_classes), dtype=counts.pairs.dtype)
         for i in range(1, self.n_columns):
-            new, before = rows_of_column(i, schema.n_states)[:-1], self.is_state[: self.start[i]]
-            pairs[new[:, before]] = counts.pairs[rows_of_column(i, counts.n_states)]
-        return PairCounts(counts.classes, schema, self.single, pairs)
+            new = rows_of_column(i, schema.n_states)[: counts.n_states[i] + 1, counted[: self.start[i]]]
+            pairs[new] = counts.pairs[rows_of_column(i, counts.n_states)]
+        return PairCounts(counts.classes, schema, table, pairs)
 
     @cached_property
     def single(self) -> Array:
@@ -147,7 +156,7 @@ class PairEstimate:
     @cached_property
     def can_be_drawn(self) -> Array:
         """Which slots a drawn row may have: states, but missing only where a row was: (n_slots,)."""
-        never_missing = self.missing_is_state & (self.support[self.start[1:] - 2] == 0)
+        never_missing = self.empty_is_state & (self.support[self.start[1:] - 2] == 0)
         found = self.is_state.copy()
         found[self.start[1:][never_missing] - 2] = False
         return found
@@ -200,3 +209,8 @@ class PairEstimate:
         """Logarithm of P(x_j | y, x_i): (v_i, v_j, n_classes)."""
         cells = self.pair(i, j)
         return log_share(cells, cells.sum(axis=1, keepdims=True), self.cell[j], self.n_states[j])
+
+
+def _with_empty(variable: Variable, empty_is_state: bool) -> Variable:
+    """Give a column whose empty cells may be a state, the last, as one of codes."""
+    return Variable.of_codes(variable.name, variable.n_states + 1) if empty_is_state else variable

@@ -76,17 +76,17 @@ def best_alpha(count: Array, n_states: int | None = None) -> float:
     return float(_best_alphas([_learned(count, len(count) if n_states is None else n_states)])[0])
 
 
-def best_alphas(table: Array, start: Array, *, missing_is_state: bool) -> Array:
+def best_alphas(table: Array, start: Array, *, missing_is_state: bool | Array) -> Array:
     """Choose the pseudo-counts (n_columns,) of all columns of a flat table (see `CategoryCounts`).
 
     Column j owns the rows from start[j] to start[j + 1]; the last of them, its missing cells, is a state if
-    `missing_is_state`.
+    `missing_is_state`, which may be told of each column (n_columns,).
     """
-    ends = start[1:] if missing_is_state else start[1:] - 1
+    ends = start[1:] - ~np.broadcast_to(missing_is_state, len(start) - 1)
     return _best_alphas([_learned(table[a:b], b - a) for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True)])
 
 
-def best_alphas_without(table: Array, start: Array, *, missing_is_state: bool) -> Array:
+def best_alphas_without(table: Array, start: Array, *, missing_is_state: bool | Array) -> Array:
     """Choose the pseudo-counts of all columns of a flat table of whole counts, without one row of each state and class.
 
     Returns (n_table_rows, n_classes): the pseudo-count of the column when a row of that state and class is taken out;
@@ -103,8 +103,9 @@ def best_alphas_without(table: Array, start: Array, *, missing_is_state: bool) -
     alpha = np.repeat(found[:, None], table.shape[1], axis=1)
     places: list[tuple[Array, Array]] = []
     columns: list[_Learned | None] = []
-    for a, b in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
-        count = table[a : b if missing_is_state else b - 1]
+    ends = start[1:] - ~np.broadcast_to(missing_is_state, len(start) - 1)
+    for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True):
+        count = table[a:b]
         learned, total = _learned(count, len(count)), count.sum(axis=0)
         if learned is None:
             continue

@@ -18,7 +18,7 @@ import numpy as np
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.explain.turning import Turn
 from bayeswater.explain.word_view import SHOWN_WORDS, Word
-from bayeswater.explain.wording import ALIKE, how_many, odds, probability, quoted, shown, times_as_likely
+from bayeswater.explain.wording import ALIKE, cell, how_many, odds, probability, quoted, times_as_likely
 
 SHOWN_COLUMNS = 8
 SHOWN_REASONS = 3
@@ -107,13 +107,13 @@ class Explanation:
         """Name a column by its value, a text by the words that speak as it does."""
         name = on_one_line(one.column)
         if one.column not in self.words:
-            return f"{name} = {_value(one.value)}"
+            return f"{name} {cell(one.value)}"
         words = [f"'{word}'" for word, part in self.words[one.column] if part * one.contribution > 0]
         return f"{name} ({', '.join(words[:SHOWN_WORDS])})" if words else name
 
     def _what(self, one: Contribution) -> str:
         reading = self._readings[one.column]
-        return f"{on_one_line(one.column)} = {_value(one.value)}{f' ({reading})' if reading else ''}"
+        return f"{on_one_line(one.column)} {cell(one.value)}{f' ({reading})' if reading else ''}"
 
     def _how(self, one: Contribution) -> str:
         is_score = one.column in self._scores
@@ -163,7 +163,7 @@ class Explanation:
             notes.append(f"missing, left out: {', '.join(map(on_one_line, self.missing))}")
         if self.unseen:
             value_of = {one.column: one.value for one in self.contributions}
-            cells = [f"{on_one_line(column)} = {_value(value_of[column])}" for column in self.unseen]
+            cells = [f"{on_one_line(column)} {cell(value_of[column])}" for column in self.unseen]
             notes.append(f"never seen, left out: {', '.join(cells)}")
         turns = [f"{on_one_line(turn.column)} {turn.change}{self._toward(turn)}" for turn in self.turns]
         notes.append(f"would turn it: {'; '.join(turns)}" if turns else "no single column turns it")
@@ -205,10 +205,6 @@ class Explanation:
             ],
             "summary": self.summary,
         }
-
-
-def _value(value: Any) -> str:
-    return "(missing)" if value is None else shown(value)
 
 
 def _listed(names: list[str]) -> str:

@@ -113,7 +113,7 @@ def _patterns(joint: MixedJoint, blocks: Mapping[str, Any], places: Mapping[str,
     for key, block in blocks.items():
         group = joint.groups[key]
         if isinstance(group, CategoryColumns):
-            is_read = (block < group.counts.n_states + group.missing_is_state) | is_new(group, block)
+            is_read = (block < group.counts.n_states + group.empty_is_state) | is_new(group, block)
             parts[key] = np.where(is_read, 0, ABSENT)
         elif isinstance(group, WordColumns):
             parts[key] = np.where(block.missing, ABSENT, _n_words(group, block))[:, None]

@@ -17,7 +17,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.state_view import StateView
 from bayeswater.explain.turning import MOST_TURNS, Decision, Turn
 from bayeswater.explain.verdicts import Verdicts
-from bayeswater.explain.wording import shown
+from bayeswater.explain.wording import cell
 from bayeswater.inference.log_space import log_evidence, log_ratio
 from bayeswater.typing import Array
 
@@ -157,7 +157,7 @@ class PairExplanations(Explanations):
             evidence = np.where(distance == distance.min(), evidence, -np.inf)
         best = int(turning[evidence.argmax()])
         label = view.labels[states[best]]
-        words = label if view.is_binned else f"= {shown(label)}"
+        words = label if view.is_binned and label is not None else cell(label)
         winner = self.classes[winners[best]]
         winner = winner.item() if isinstance(winner, np.generic) else winner
         return float(evidence.max()), Turn(view.column.name, words, label, winner)

@@ -68,9 +68,9 @@ class StateDraws:
         smoothed = counts.table + columns.concentration
         self._smoothed = smoothed
         in_domain = np.ones((len(smoothed), 1))
-        in_domain[counts.start[1:] - 1] = columns.missing_is_state
+        in_domain[counts.start[1:] - 1, 0] = columns.missing_is_state
         self._total = np.add.reduceat(smoothed * in_domain, counts.start[:-1])  # (n_columns, n_classes)
-        self._n_states = counts.n_states + columns.missing_is_state
+        self._n_states = counts.n_states + columns.empty_is_state
         self._state = lru_cache(stage.cached_cells)(self._drawn)
 
     def add_to(self, total: Array, block: Array) -> None:

@@ -35,7 +35,7 @@ def draw_states(columns: CategoryColumns, codes: Array, places: list[int], seed:
     probability = np.exp(columns.log_probability())
     drawn = np.empty((len(codes), len(places)), dtype=np.int64)
     for j, place in enumerate(places):
-        n_states = int(counts.n_states[j]) + columns.missing_is_state
+        n_states = int(counts.n_states[j] + columns.empty_is_state[j])
         share = probability[counts.start[j] : counts.start[j] + n_states]  # (n_states, n_classes)
         uniform = stream(seed, place).random(len(codes))
         drawn[:, j] = _states_at(np.cumsum(share, axis=0).T, codes, uniform) if n_states else counts.n_states[j]

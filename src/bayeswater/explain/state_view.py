@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.data.number_table import bin_labels
 from bayeswater.explain.view import Cell, Change, ColumnView, Rest
-from bayeswater.explain.wording import shown
+from bayeswater.explain.wording import cell
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.typing import Array
 
@@ -24,10 +24,9 @@ class StateView(ColumnView):
 
     @cached_property
     def labels(self) -> list[Any]:
-        """Names of the states."""
-        if not self.is_binned:
-            return list(self.terms.counts.schema[self.j].states)
-        return list(bin_labels(self.column))
+        """Names of the states; None is an empty cell, where that is one."""
+        states = bin_labels(self.column) if self.is_binned else self.terms.counts.schema[self.j].states
+        return [*states, *[None] * int(self.terms.empty_is_state[self.j])]
 
     @cached_property
     def log_probability(self) -> Array:
@@ -42,9 +41,9 @@ class StateView(ColumnView):
     def cell(self, row: int) -> Cell:
         """Tell what became of a cell; where missing is a state, it is read as one."""
         code = self.code(row)
-        if code > len(self.labels):
+        if code > self.terms.counts.n_states[self.j]:
             return Cell.UNSEEN
-        return Cell.MISSING if code == len(self.labels) and not self.terms.missing_is_state else Cell.READ
+        return Cell.READ if code < len(self.labels) else Cell.MISSING
 
     def value(self, row: int) -> Any:
         """Give the cell as the user gave it; of a date, its weekday or month."""
@@ -55,7 +54,7 @@ class StateView(ColumnView):
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Name the bin of a number."""
         code = self.code(row)
-        return f"binned {self.labels[code]}" if self.is_binned and code < len(self.labels) else ""
+        return f"binned {self.labels[code]}" if self.is_binned and code < self.terms.counts.n_states[self.j] else ""
 
     def change(self, row: int, rest: Rest) -> Change | None:
         """Find the nearest bin, or the most plausible category, that turns the decision."""
@@ -70,7 +69,8 @@ class StateView(ColumnView):
             distance = np.abs(states - code)
             plausible = np.where(distance == distance.min(), plausible, -np.inf)
         state = int(states[plausible.argmax()])
-        words = self.labels[state] if self.is_binned else f"= {shown(self.labels[state])}"
+        label = self.labels[state]
+        words = label if self.is_binned and label is not None else cell(label)
         return Change(words, self.labels[state], self.log_probability[state])
 
 

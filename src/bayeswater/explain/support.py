@@ -30,7 +30,7 @@ def support(
         if isinstance(statistic, CategoryCounts):
             terms = joint.groups[key]
             assert isinstance(terms, CategoryColumns)
-            found = _of_states(statistic, block, chosen, terms.missing_is_state)
+            found = _of_states(statistic, block, chosen, terms.empty_is_state)
         elif isinstance(statistic, TextSums):
             found = _of_words(statistic, block, chosen)
         else:
@@ -40,8 +40,8 @@ def support(
     return least.astype(class_count.dtype)
 
 
-def _of_states(counts: CategoryCounts, codes: Array, chosen: Array, missing_is_state: bool) -> Array:
-    left_out = codes >= counts.n_states + missing_is_state
+def _of_states(counts: CategoryCounts, codes: Array, chosen: Array, empty_is_state: Array) -> Array:
+    left_out = codes >= counts.n_states + empty_is_state
     cell = counts.start[:-1] + np.where(left_out, 0, codes)
     found = np.where(left_out, np.inf, counts.table[cell, chosen[:, None]])
     return found.min(axis=1, initial=np.inf)

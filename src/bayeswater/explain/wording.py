@@ -43,6 +43,15 @@ def shown(value: Any) -> str:
     return shortened(text, VALUE_WIDTH) if text else "''"
 
 
+def cell(value: Any) -> str:
+    """Write what a cell is, behind the name of its column.
+
+    >>> cell("red"), cell(None)
+    ('= red', 'is empty')
+    """
+    return "is empty" if value is None else f"= {shown(value)}"
+
+
 def ratio(log_ratio: float) -> str:
     """Write how many times one thing is the other: two digits.
 

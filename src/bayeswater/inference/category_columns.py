@@ -22,7 +22,12 @@ class CategoryColumns:
 
     counts: CategoryCounts
     concentration: Array
-    missing_is_state: bool = False
+    missing_is_state: bool | Array = False  # of all columns, or of each (n_columns,)
+
+    @cached_property
+    def empty_is_state(self) -> Array:
+        """Which columns have missing as a state: (n_columns,)."""
+        return np.broadcast_to(self.missing_is_state, len(self.counts.schema))
 
     def log_probability(self, removed: float = 0.0) -> Array:
         """Logarithm of P(state | class), laid out like the counts."""

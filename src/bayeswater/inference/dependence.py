@@ -112,7 +112,7 @@ class Dependence:
         """Counts of each column with its parents."""
 
         def laid_out(j: int) -> Tree:
-            is_state = self.estimate.missing_is_state
+            is_state = self.estimate.empty_is_state[[*self.families.parents[j], j]]
             return family_tree(self.families.family(j), len(self.parents[j]), missing_is_state=is_state)
 
         return list(ordered_map(laid_out, list(range(len(self.parents)))))

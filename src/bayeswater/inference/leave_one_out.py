@@ -43,7 +43,13 @@ def log_prior_without(count: Array, class_alpha: float, codes: Array, removed: A
 
 
 def states_own_without(
-    codes: Array, y: Array, removed: Array, counts: CategoryCounts, concentration: Array, *, missing_is_state: bool
+    codes: Array,
+    y: Array,
+    removed: Array,
+    counts: CategoryCounts,
+    concentration: Array,
+    *,
+    missing_is_state: bool | Array,
 ) -> Array:
     """Log-likelihood of each row in its own class, the row itself taken out with a weight of its own: (n_rows,)."""
     totals = column_totals(counts.table, counts.start, concentration, missing_is_state=missing_is_state)
@@ -59,7 +65,7 @@ def states_own_without(
         smoothed = remainder(counts.table[entry, k[:, None]], r) + concentration[entry, 0]
         with np.errstate(divide="ignore"):
             terms = np.log(np.where(empty, 1.0, smoothed)) - np.log(np.where(empty, n_domain, total))
-        counted = state <= counts.n_states if missing_is_state else state < counts.n_states
+        counted = state < counts.n_states + np.asarray(missing_is_state)
         own[rows] = np.where(counted, terms, 0.0).sum(axis=1)
     return own
 

@@ -73,7 +73,7 @@ def _pairs(estimate: PairEstimate, slots: Array, codes: Array | None) -> Iterato
     high, low = np.maximum.outer(order, order), np.minimum.outer(order, order)
     first, across = counts.pair_start[high, low], width[low]
     step = np.where(order[:, None] > order, 1, width[:, None])  # from one state of the child to the next
-    some_lack = not estimate.missing_is_state and bool(counts.table[counts.start[1:] - 1].any())
+    lacks = ~estimate.empty_is_state & counts.table[counts.start[1:] - 1].any(axis=1)
     n_at_once = max(1, READ_TERMS // (estimate.n_columns**2 * (estimate.n_classes if codes is None else 1)))
     for rows in row_blocks(len(slots) if estimate.n_columns > 1 else 0, n_at_once):
         y = slice(None) if codes is None else codes[rows, None, None]
@@ -81,8 +81,9 @@ def _pairs(estimate: PairEstimate, slots: Array, codes: Array | None) -> Iterato
         pair = first + place[:, high] * across + place[:, low]
         pair[:, order, order] = 0
         observed = estimate.single[slots[rows, :, None], y]
-        if some_lack:
+        if lacks.any():
             missing = pair + (width - 1 - place)[:, None] * step
             missing[:, order, order] = 0
-            observed = remainder(observed, counts.pairs[missing, y])
+            cells = counts.pairs[missing, y]
+            observed = remainder(observed, np.where(lacks.reshape(-1, *[1] * (cells.ndim - 3)), cells, 0))
         yield rows, counts.pairs[pair, y], observed

@@ -75,8 +75,7 @@ class SmoothingWithout(CategoryColumns):
         concentration = np.where(automatic, alpha, self.concentration)
         pseudo_count = np.where(automatic, n_states * alpha, pseudo_count)
         is_state = np.ones((len(counts), 1), dtype=bool)
-        if not self.missing_is_state:
-            is_state[start[1:] - 1] = False
+        is_state[start[1:] - 1, 0] = self.missing_is_state
         joints = []
         for k in range(n_classes):
             own = (np.arange(n_classes) == k) & (counts[:, [k]] > 0) & is_state  # where a row is to be taken out

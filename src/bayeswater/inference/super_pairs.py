@@ -221,8 +221,9 @@ class SuperPairs:
         triples = self.counts.triples if len(self.counts.triples) else np.zeros((1, estimate.n_classes))
         count = triples[np.where(there, row + state * places.step_c, 0)]
         whole = np.repeat(estimate.pair(*pair)[a, b][:, None], len(places.first), axis=1)
-        if not estimate.missing_is_state:
-            whole = whole - triples[np.where(there, row + self.counts.n_states * places.step_c, 0)]
+        lacks = there & ~estimate.empty_is_state
+        missing = triples[np.where(lacks, row + self.counts.n_states * places.step_c, 0)]
+        whole = whole - np.where(lacks[:, :, None], missing, 0)
         own = np.zeros((len(slots), 1, estimate.n_classes))
         if codes is not None:
             own[np.arange(len(slots)), 0, codes] = removed

@@ -6,7 +6,7 @@ class. What these distributions are, each model says for itself (`_facts`); what
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -50,7 +50,8 @@ class AskingClassifier(CountingClassifier):
         Parameters
         ----------
         row : table of one row, or a dict {column: value}
-            Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says.
+            Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says. In a
+            column where empty is a state, a cell that is None is known to be empty; one not in the dict is not known.
         loss : Loss, or anything that `Loss` reads; default 0-1 loss
         costs : what it costs to ask: a number for all columns, or a dict {column: cost} of those that can be asked for;
             default 0
@@ -75,6 +76,8 @@ class AskingClassifier(CountingClassifier):
         """
         self._require_fitted()
         model = self._letting_missing_in()
+        if isinstance(row, Mapping):
+            model = model._knowing_only(row.keys())
         X = held(model._one_row(row))
         evidence = model._evidence(X)
         if evidence.posterior.n_rows != 1:
@@ -94,6 +97,10 @@ class AskingClassifier(CountingClassifier):
         model = copy(self)
         model.missing, model._memo = "ignore", {}
         return model
+
+    def _knowing_only(self, names: Collection[str]) -> Self:
+        """The same model, for which cells of other columns than these are not known, also where empty is a state."""
+        return self
 
     def _one_row(self, row: Any) -> Any:
         """Give a dict of cells as a table; cells that it does not name are missing."""

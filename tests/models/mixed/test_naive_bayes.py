@@ -237,11 +237,11 @@ def test_missing_cells_can_be_refused() -> None:
 
 
 def test_missing_cells_can_be_a_state_that_tells_something() -> None:
-    frame = pd.DataFrame({"town": ["Ulm", "Ulm", None, None, None, "Ulm"]})
+    frame = pd.DataFrame({"town": ["Ulm", "Bonn", None, None, None, "Ulm"]})
     y = ["a", "a", "b", "b", "b", "b"]
     state = NaiveBayes(missing="state", alpha=1).fit(frame, y)
-    assert_allclose(np.exp(state.predict_joint_log_proba(frame[2:3]))[0], [3 / 8 * 1 / 4, 5 / 8 * 4 / 6], rtol=1e-14)
-    assert state.tables()["town"]["town"].isna().tolist() == [False, True]
+    assert_allclose(np.exp(state.predict_joint_log_proba(frame[2:3]))[0], [3 / 8 * 1 / 5, 5 / 8 * 4 / 7], rtol=1e-14)
+    assert state.tables()["town"]["town"].isna().tolist() == [False, False, True]
     ignored = NaiveBayes(alpha=1).fit(frame, y)
     assert_allclose(ignored.predict_proba(frame[2:3])[0], [3 / 8, 5 / 8], rtol=1e-14)
     # What is counted is the same: the rule may be changed without a refit.

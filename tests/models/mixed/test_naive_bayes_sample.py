@@ -135,10 +135,15 @@ def test_a_column_that_was_left_out_is_empty() -> None:
 
 def test_missing_cells_are_drawn_where_they_are_a_state_that_rows_had() -> None:
     frame = pd.DataFrame(
-        {"town": ["Ulm", None] * (N // 2), "age": [20.0, None, 50.0, 60.0] * (N // 4), "bit": [0, 1] * (N // 2)}
+        {
+            "town": ["Ulm", None, "Bonn", None] * (N // 4),
+            "age": [20.0, None, 50.0, 60.0] * (N // 4),
+            "bit": [0, 1] * (N // 2),
+        }
     )
     columns = {"age": {"cuts": (30, 55)}}
-    drawn, _ = NaiveBayes(columns=columns, missing="state").fit(frame, ["a"] * N).sample(4000, random_state=0)
+    model = NaiveBayes(columns=columns, missing="state", alpha=0)
+    drawn, _ = model.fit(frame, ["a"] * N).sample(4000, random_state=0)
     assert drawn["town"].isna().mean() == pytest.approx(0.5, abs=0.04)
     assert drawn["age"].isna().mean() == pytest.approx(0.25, abs=0.04)
     assert drawn["bit"].dtype == frame["bit"].dtype

@@ -4,7 +4,7 @@ Numbers stay "auto" and strings of words stay "text" until the rows have been su
 choose between the families (`models.mixed.settling_numbers`, `settling_text`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,9 @@ Late = Mapping[str, tuple[Column, ...]]
 
 FEW_VALUES = 12
 """Different whole numbers up to which a column holds states, where it must: months, grades, numbers of doors."""
+
+NAMED = 5
+"""Columns that a warning names, at most."""
 
 FAMILY_OF = {
     "category": "categorical",
@@ -84,6 +87,23 @@ def replan_open(
     columns = [new for column in plan for new in late.get(column.source, (column,))]
     require_own_names(column.name for column in columns)
     return ColumnPlan(tuple(columns)), late
+
+
+def warn_of_empty_states(names: Sequence[str]) -> None:
+    """Say in one line in which columns an empty cell is a state though nobody asked for it."""
+    if names:
+        warn_user(
+            f"{_named(names)} {'has' if len(names) == 1 else 'have'} one value and empty cells: empty is a state, as "
+            "nothing else can tell rows apart; where it means that the value is not known, declare all states that are "
+            "possible, or leave the column out",
+            BayesWarning,
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"column {names[0]!r}"
+    return f"{len(names)} columns ({', '.join(map(repr, names[:NAMED]))}{', ...' * (len(names) > NAMED)})"
 
 
 def agreed(mine: tuple[Column, ...] | None, theirs: tuple[Column, ...] | None) -> tuple[Column, ...]:

@@ -51,7 +51,7 @@ class Settings:
 
     `alpha` and `variance_floor` are for those who estimate column by column. `as_found` says that categories may be
     coded in the order of their dictionary: `count` sorts them. Who hands the codes to sums of another kind needs them
-    sorted.
+    sorted. `unknown` names columns of whose cells nothing is known: they are not there, also where empty is a state.
     """
 
     model: str
@@ -61,6 +61,7 @@ class Settings:
     unseen: str = "ignore"
     given: Mapping[str, ColumnSettings] = field(default_factory=dict)
     as_found: bool = False
+    unknown: frozenset[str] = field(default=frozenset(), compare=False)  # no parameter hangs on it
 
     @classmethod
     def of_model(cls, model: Any) -> "Settings":

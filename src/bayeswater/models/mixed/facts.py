@@ -3,7 +3,7 @@
 A date is asked for as a whole, and tells its days, weekday and month together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeswater.data.cells import is_missing, python_value
@@ -21,10 +21,21 @@ from bayeswater.models.asking import MISSING_IS_STATE, Facts, count_fact, normal
 TEXT = "a text has too many outcomes"
 
 
-def mixed_facts(joint: MixedJoint, groups: Mapping[str, Sequence[Column]], plan: ColumnPlan, raw: RawTable) -> Facts:
-    """Give the facts of every column of the table that is missing in the first row."""
+def mixed_facts(
+    joint: MixedJoint,
+    groups: Mapping[str, Sequence[Column]],
+    plan: ColumnPlan,
+    raw: RawTable,
+    unknown: Collection[str] = (),
+) -> Facts:
+    """Give the facts of every column of the table that is missing in the first row.
+
+    Where empty is a state, a missing cell is known to be empty, unless the column is `unknown`.
+    """
     of_column = {
-        column.name: _fact(joint.groups[key], j) for key, columns in groups.items() for j, column in enumerate(columns)
+        column.name: _fact(joint.groups[key], j, column.source in unknown)
+        for key, columns in groups.items()
+        for j, column in enumerate(columns)
     }
     facts: dict[str, Sequence[Fact] | str] = {}
     for source in plan.sources:
@@ -37,12 +48,13 @@ def mixed_facts(joint: MixedJoint, groups: Mapping[str, Sequence[Column]], plan:
     return facts
 
 
-def _fact(group: Any, j: int) -> Fact | str:
+def _fact(group: Any, j: int, is_unknown: bool) -> Fact | str:
     if isinstance(group, CategoryColumns):
-        if group.missing_is_state:
+        if group.empty_is_state[j] and not is_unknown:
             return MISSING_IS_STATE
         first = group.joint.start[j]
-        return StateFact(group.joint.log_likelihood[first : first + group.counts.n_states[j]])
+        last = first + group.counts.n_states[j] + group.empty_is_state[j]
+        return StateFact(group.joint.log_likelihood[first:last])
     if isinstance(group, NormalColumns):  # the regions of a number are those of its logarithm
         return normal_fact(group.parameters, j)
     if isinstance(group, PoissonColumns):

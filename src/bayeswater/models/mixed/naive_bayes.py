@@ -5,7 +5,7 @@ columns is encoded and summed by its part, and where a family is still open it i
 plan is fixed, and the sums of all parts add and subtract as one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -64,7 +64,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         Class probabilities; counted from the rows if not given.
     missing : {"ignore", "state", "error"}, default "ignore"
         What to do with missing cells: leave them out, take them as a state of their own (in categories and bins), or
-        refuse them.
+        refuse them. In a column of one value they are a state also where they are to be left out elsewhere.
     unseen : {"ignore", "error"}, default "ignore"
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     variance_floor : float, default 0.01
@@ -205,6 +205,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
             self.unseen,
             column_settings(self.columns),
             as_found=True,
+            unknown=self.__dict__.get("_unknown", frozenset()),
         )
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
@@ -293,7 +294,12 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
     def _facts(self, X: Any) -> Facts:
         plan = self.columns_
         raw = read_raw(X, type(self).__name__).require_columns(plan.sources, type(self).__name__)
-        return mixed_facts(self._mixed_joint(), self._columns_of_groups(), plan, raw)
+        return mixed_facts(self._mixed_joint(), self._columns_of_groups(), plan, raw, self._settings.unknown)
+
+    def _knowing_only(self, names: Collection[str]) -> Self:
+        model = copy(self)
+        model._unknown = frozenset(self._names_to_ask_for()) - {*names}
+        return model
 
     def _names_to_ask_for(self) -> tuple[str, ...]:
         return self.columns_.sources

@@ -15,6 +15,7 @@ from bayeswater.data.column_plan import AUTO, BITS, NUMERIC, Column
 from bayeswater.data.number_table import bin_schema
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import EXACT
 from bayeswater.estimate.class_bins import class_cuts
 from bayeswater.estimate.number_family import FamilyChoice, choose_family
 from bayeswater.kernels.threads import ordered_map
@@ -41,7 +42,10 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
     profile = groups.pop("undecided")
     assert isinstance(profile, NumberProfile)
     columns = sums.columns.plan.of_families(AUTO, BITS)
-    choices = list(ordered_map(lambda j: _chosen(profile, j, columns[j], settings, numeric), range(len(columns))))
+    count = sums.class_count.count
+    choices = list(
+        ordered_map(lambda j: _chosen(profile, j, columns[j], settings, numeric, count), range(len(columns)))
+    )
     plan = sums.columns.plan.with_columns(
         {
             column.name: replace(
@@ -52,7 +56,7 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
     )
     by_key: dict[str, list[Any]] = {}
     for j, choice in enumerate(choices):
-        found = sums_of_choice(profile, j, choice, sums.class_count.count)
+        found = sums_of_choice(profile, j, choice, count)
         by_key.setdefault(key_of(choice.family), []).append(found)
     for key, part in parts_of(plan).items():
         if key in by_key:
@@ -64,9 +68,16 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
     return Sums(sums.class_count, ColumnGroups(sums.classes, plan, groups))
 
 
-def _chosen(profile: NumberProfile, j: int, column: Column, settings: Settings, numeric: str) -> FamilyChoice:
+def _chosen(
+    profile: NumberProfile, j: int, column: Column, settings: Settings, numeric: str, class_count: Array
+) -> FamilyChoice:
     said: ColumnSettings = settings.of(column)
     values = profile.occupied(j).first
+    if (said.family or numeric) == AUTO and said.bins is None and _is_mark(profile, j, class_count):
+        why = f"one value, {values[0]:.6g}, and empty cells"
+        return (
+            FamilyChoice("categorical", why, None, {}) if _are_labels(column) else FamilyChoice("binned", why, (), {})
+        )
     if column.family == BITS and profile.is_whole(j) and (values <= 1).all():
         return FamilyChoice("bernoulli", "only 0 and 1" if len(values) > 1 else column.why, None, {})
     if said.bins == MDL:
@@ -78,6 +89,19 @@ def _chosen(profile: NumberProfile, j: int, column: Column, settings: Settings, 
     assert not isinstance(said.bins, str)
     choice = choose_family(profile, j, families=families, n_bins=said.bins)
     return choice if said.family in (None, AUTO) else replace(choice, why=f"as told; {choice.why}")
+
+
+def _is_mark(profile: NumberProfile, j: int, class_count: Array) -> bool:
+    """Say whether one number comes again and again, and some rows have none: being there is what it says."""
+    occupied = profile.occupied(j)
+    if len(occupied.first) != 1 or not occupied.are_values or occupied.weight[0] <= 1 or occupied.last[0] >= EXACT:
+        return False
+    return bool(remainder(class_count, profile.binned(j, ()).sum(axis=0)).any())
+
+
+def _are_labels(column: Column) -> bool:
+    """Say whether the cells are the numbers that are counted: days and seconds are made of them."""
+    return column.part is None and not (column.dtype or "").startswith(("time", "duration"))
 
 
 def _cut_by_class(profile: NumberProfile, j: int) -> FamilyChoice:
@@ -101,7 +125,11 @@ def sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_c
     if choice.family == "poisson":
         wholes = profile.wholes.take([j])
         return CountTotals(profile.classes, (name,), np.array(wholes.whole), np.array(wholes.total))
-    if choice.family == "bernoulli":
+    if choice.family == "categorical":
+        value = float(profile.occupied(j).first[0])
+        states = (int(value) if value.is_integer() else value,)
+        counts, schema = profile.binned(j, ()), Schema((Variable(name, states),))
+    elif choice.family == "bernoulli":
         counts, schema = profile.binned(j, (1.0,)), Schema((Variable(name, (False, True), frozenset({False, True})),))
     else:
         assert choice.cuts is not None

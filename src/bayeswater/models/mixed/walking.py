@@ -15,15 +15,19 @@ from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import BayesWarning, warn_user
+from bayeswater.estimate.empty_cells import columns_of_one_value
 from bayeswater.models.batches import as_triple
 from bayeswater.models.calibrating import LeaveOneOut
-from bayeswater.models.columns.planning import NOT_AGREED, plan_columns
+from bayeswater.models.columns.planning import NOT_AGREED, plan_columns, warn_of_empty_states
 from bayeswater.models.mixed.counting import MixedCounting, MixedTotal
 from bayeswater.models.mixed.held_out_cuts import HeldOut, chosen_cuts, columns_cut_by_labels, rows_held_out, with_cuts
 from bayeswater.models.mixed.open_columns import settled, with_text_settled
+from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.streaming.examples import Examples, Piece
 from bayeswater.models.streaming.reviewing import reviewed
 from bayeswater.models.streaming.walking import Pass, Walk
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
 
 if TYPE_CHECKING:
@@ -50,6 +54,8 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
             sums = with_text_settled(model, sums, [name], *shown)
     model._keep(settled(model, sums, *model._rows_that_count(*head[:3]).triple), head.X, first=True)
     _warn_of_left_out(model.columns_)
+    if model.missing != "state":
+        warn_of_empty_states(_with_empty_states(model.statistics_.columns))
     if not model.calibrate:
         return model
     profile = sums.columns.groups.get("undecided")
@@ -78,6 +84,16 @@ def _warn_of_left_out(plan: ColumnPlan) -> None:
                 f"columns={{{column.name!r}: 'categorical'}}",
                 BayesWarning,
             )
+
+
+def _with_empty_states(sums: ColumnGroups) -> list[str]:
+    """Name the columns of one value and holes, in the order of the plan."""
+    found: set[str] = set()
+    for key, part in parts_of(sums.plan).items():
+        counts = sums.groups[key]
+        if isinstance(counts, CategoryCounts):
+            found.update(name for name, is_one in zip(part.names, columns_of_one_value(counts), strict=True) if is_one)
+    return [column.name for column in sums.plan if column.name in found]
 
 
 def _review_of_rest(

@@ -28,6 +28,7 @@ from bayeswater.models.class_name import class_name
 from bayeswater.models.columns.settings import Settings
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.empty_states import read_as_empty, with_empty_states
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.models.scoring_classifier import ScoringClassifier
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
@@ -64,6 +65,8 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
         Pseudo-count of every cell of a table.
     columns, discretize, unseen : as in `AODE`
     missing : {"ignore", "error"}, default "ignore"
+        What to do with missing cells: sum over them, or refuse them. In a column of one value they are a state,
+        "(empty)".
 
     Attributes
     ----------
@@ -154,6 +157,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
         labels = encode_labels(rows.y)
         with rows.named():
             table = planned_table(rows.X, labels, rows.weight, self._settings, self.discretize)
+        table = with_empty_states(table, labels)
         networks = self._networks(table, labels, rows.weight)
         losses = {}
         if self.selection == "cross-validated":
@@ -219,7 +223,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
             self._require_names(X)
         settings = self._settings
         raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
-        return code_columns(raw, self.columns_, domains_of(self._schema), settings, learning=False)
+        return read_as_empty(code_columns(raw, self.columns_, domains_of(self._schema), settings, learning=False))
 
     def network_tables(self) -> NetworkTables:
         """Give the model as a Bayesian network: the class, and every column with its parents."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.as_network import AsNetwork
+from bayeswater.models.network.empty_states import EMPTY
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
@@ -45,7 +46,8 @@ def network_of(model: Any, class_name: str | None = None) -> Network:
                 f"column {name!r} has no value in any row, so its states are not known; leave it out: "
                 f"columns={{{name!r}: 'ignored'}}"
             )
-    variables = [declared_variable(name, states) for name, states in zip(names, found.states, strict=True)]
+    named = [[EMPTY if state is None else state for state in states] for states in found.states]
+    variables = [declared_variable(name, states) for name, states in zip(names, named, strict=True)]
     # Probabilities that come from logarithms sum to one only within rounding.
     tables = [Table(table / table.sum(axis=-1, keepdims=True)) for table in found.tables]
     return Network.of(variables, Dag(names, found.parents), tables)

@@ -65,7 +65,8 @@ class AODE(DiscreteClassifier):
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
     missing : {"ignore", "state", "error"}, default "ignore"
-        What to do with missing cells: leave them out, take them as a state of their own, or refuse them.
+        What to do with missing cells: leave them out, take them as a state of their own, or refuse them. In a column of
+        one value they are a state also where they are to be left out elsewhere.
     unseen : {"ignore", "error"}, default "ignore"
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     calibrate : bool, default False

@@ -15,7 +15,6 @@ import numpy as np
 
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables
@@ -95,8 +94,7 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         names = pairs.schema.names
         if self.parents is not None:
             return _given_parents(self.parents, names)
-        states = PairEstimate(pairs, self._smoothing, self.missing == "state").states
-        return k_dependence(states, self._most_parents, self._least_information).parents
+        return k_dependence(self._estimate_of(pairs).states, self._most_parents, self._least_information).parents
 
     def _sums_like(self, chosen_by: Sums[ColumnGroups], rows: StateRows) -> Sums[ColumnGroups]:
         return _beside(self._pair_sums(rows), _families_of(rows, self._families(chosen_by).parents))

@@ -26,6 +26,7 @@ from bayeswater.data.labels import CheckedLabels, Labels, declared_classes, enco
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.class_prior import checked_class_prior
+from bayeswater.estimate.empty_cells import empty_is_state
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.explain.pair_explanations import PairExplanations
@@ -33,6 +34,7 @@ from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.batches import Batch, as_triple
 from bayeswater.models.calibrating import CalibratingClassifier
+from bayeswater.models.columns.planning import warn_of_empty_states
 from bayeswater.models.columns.settings import Settings
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.mixed.parts.category_part import StatePart
@@ -186,8 +188,14 @@ class DiscreteClassifier(CalibratingClassifier):
         self._keep(sums, X, first=True)
         if structure is not None:
             self.structure_ = structure
+        estimate = self._estimate(sums)
         if self._finds_parents:
-            warn_of_sparse_columns(self._estimate(sums).states)
+            warn_of_sparse_columns(estimate.states)
+        if self.missing != "state":
+            names = estimate.counts.schema.names
+            warn_of_empty_states(
+                [name for name, is_state in zip(names, estimate.empty_is_state, strict=True) if is_state]
+            )
 
     @property
     def _was_chosen_by_labels(self) -> bool:
@@ -238,7 +246,10 @@ class DiscreteClassifier(CalibratingClassifier):
         return PseudoCounts(self.smoothing, self.alpha)
 
     def _estimate(self, sums: Sums[ColumnGroups]) -> PairEstimate:
-        return PairEstimate(self._pairs(sums), self._smoothing, self.missing == "state")
+        return self._estimate_of(self._pairs(sums))
+
+    def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
+        return PairEstimate(pairs, self._smoothing, empty_is_state(pairs, self.missing))
 
     def _prior(self, sums: Sums[ColumnGroups]) -> Prior:
         given = checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)

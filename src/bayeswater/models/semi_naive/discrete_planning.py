@@ -18,7 +18,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import COUNTS, RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
-from bayeswater.models.columns.planning import FEW_VALUES, plan_columns
+from bayeswater.models.columns.planning import FEW_VALUES, NAMED, plan_columns
 from bayeswater.models.columns.settings import ColumnSettings, Settings
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.sparse_columns import sparse_columns
@@ -26,9 +26,6 @@ from bayeswater.typing import Array
 
 WIDE = 4096
 """Range of whole numbers up to which they are counted rather than sorted to see how many there are."""
-
-NAMED = 5
-"""Columns that a warning names, at most."""
 
 OF_STATES = ("categorical", "bernoulli", "binned")
 """Families of columns that have states."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.number_table import bin_labels
+from bayeswater.estimate.empty_cells import empty_is_state
 from bayeswater.models.class_name import class_name
 from bayeswater.typing import Array
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 def state_labels(model: "DiscreteClassifier") -> list[list[Any]]:
     """Names of the states of each column; None is missing, where that is a state."""
-    schema = model._pairs(model.statistics_).schema
-    last = [None] if model.missing == "state" else []
+    pairs = model._pairs(model.statistics_)
+    columns = zip(model.columns_.used, pairs.schema, empty_is_state(pairs, model.missing).tolist(), strict=True)
     return [
-        [*(bin_labels(column) if column.family == "binned" else variable.labels.tolist()), *last]
-        for column, variable in zip(model.columns_.used, schema, strict=True)
+        [*(bin_labels(column) if column.family == "binned" else variable.labels.tolist()), *[None] * is_state]
+        for column, variable, is_state in columns
     ]
 
 

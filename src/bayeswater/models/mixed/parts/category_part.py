@@ -10,6 +10,7 @@ import numpy as np
 from bayeswater.data.coded_table import CodedTable, Rules, encode_frame
 from bayeswater.data.column_plan import AUTO, Column
 from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.number_table import bin_labels, binned
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
@@ -17,6 +18,7 @@ from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
+from bayeswater.estimate.empty_cells import columns_of_one_value, empty_is_state
 from bayeswater.estimate.smoothing import best_alphas
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.drawing import draw_states
@@ -51,7 +53,7 @@ class StatePart(Part):
 
     def read(self, sums: CategoryCounts, settings: Settings) -> CategoryColumns:
         """Choose or take the smoothing of each column."""
-        missing_is_state = settings.missing == "state"
+        missing_is_state = empty_is_state(sums, settings.missing)
         alpha = np.array([_number(settings.alpha_of(column)) for column in self.columns])
         if np.isnan(alpha).any():
             best = best_alphas(sums.table, sums.start, missing_is_state=missing_is_state)
@@ -85,7 +87,7 @@ class StatePart(Part):
         sums, probability = columns.counts, np.exp(columns.log_probability())
         for j, column in enumerate(self.columns):
             states, first, last = self.state_labels(sums, j), sums.start[j], sums.start[j + 1]
-            if columns.missing_is_state:
+            if columns.empty_is_state[j]:
                 yield column.name, [*states, None], probability[first:last]
             else:
                 yield column.name, states, probability[first : last - 1]
@@ -98,15 +100,15 @@ class StatePart(Part):
         }
 
     def n_parameters(self, sums: CategoryCounts) -> int:
-        """S - 1 for each class and column."""
-        return sums.n_classes * int(np.maximum(sums.n_states - 1, 0).sum())
+        """S - 1 for each class and column; an empty cell is a state where there is but one value."""
+        return sums.n_classes * int(np.maximum(sums.n_states + columns_of_one_value(sums) - 1, 0).sum())
 
     def sample(
         self, sums: CategoryCounts, settings: Settings, codes: Array, rng: np.random.Generator
     ) -> dict[str, Any]:
         """Draw a state for each row; the last of all is a missing cell, where that is a state that rows had."""
         probability = np.exp(self.read(sums, settings).log_probability())
-        can_miss = sums.table[sums.start[1:] - 1].any(axis=1) & (settings.missing == "state")
+        can_miss = sums.table[sums.start[1:] - 1].any(axis=1) & empty_is_state(sums, settings.missing)
         drawn: dict[str, Any] = {}
         for j, column in enumerate(self.columns):
             part = probability[sums.start[j] : sums.start[j + 1] - 1 + can_miss[j]]  # (n_states, n_classes)
@@ -135,7 +137,7 @@ class CategoryPart(StatePart):
         coded = encode_frame(frame, rules)
         if coded.unseen:
             report_unseen(coded.unseen, coded.shape[0], settings.unseen)
-        return coded
+        return without_unknown(coded, self.columns, settings)
 
     def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Labels of the states that were drawn, with all others that there are."""
@@ -158,7 +160,8 @@ class BinPart(StatePart, NumberPart):
     def encode(self, raw: RawTable, known: CategoryCounts | None, settings: Settings, *, learning: bool) -> CodedTable:
         """Put the numbers into the bins of the plan."""
         numbers = self.numbers(raw, settings)
-        return binned(numbers, [_cuts(column) for column in self.columns], self.names)
+        coded = binned(numbers, [_cuts(column) for column in self.columns], self.names)
+        return without_unknown(coded, self.columns, settings)
 
     def state_labels(self, sums: CategoryCounts, j: int) -> Sequence[Any]:
         """Name the bins by their limits."""
@@ -179,6 +182,16 @@ class BinPart(StatePart, NumberPart):
         inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])
         limits = np.concatenate([[cuts[0] - inner[0]], cuts, [cuts[-1] + inner[-1], np.nan]])
         return limits[state] + rng.random(len(state)) * (limits[state + 1] - limits[state])
+
+
+def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Settings) -> CodedTable:
+    """Give cells of which nothing is known the code of what was never counted, which has no factor."""
+    unknown = [j for j, column in enumerate(columns) if column.source in settings.unknown]
+    if not unknown:
+        return coded
+    codes = coded.block(slice(0, coded.shape[0])).astype(np.int64)
+    codes[:, unknown] = coded.schema.n_states[unknown] + 1
+    return replace(coded, codes=DenseMatrix(codes))
 
 
 def _cuts(column: Column) -> tuple[float, ...]:
