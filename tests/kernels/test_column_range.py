@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.kernels.tables import laid_out
 
-from bayeswater.kernels.column_range import column_range
+from bayeswater.kernels.column_range import LANES, column_range
 
 KINDS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 
@@ -25,3 +25,13 @@ def test_the_table_is_left_as_it_was(use_loop):
     X = np.array([[2, 7], [1, 9]], dtype=np.uint8)
     column_range(X, use_loop=use_loop)
     assert X.tolist() == [[2, 7], [1, 9]]
+
+
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
+@pytest.mark.parametrize("layout", ["C", "F"])
+@pytest.mark.parametrize("n_rows", [1, 2 * LANES - 1, 2 * LANES, 5 * LANES + 3])
+def test_the_range_of_many_rows_is_that_of_each_column(n_rows, layout, use_loop):
+    X = laid_out(np.random.default_rng(0).integers(-1000, 1000, size=(n_rows, 3)), layout)
+    low, high = column_range(X, use_loop=use_loop)
+    np.testing.assert_array_equal(low, X.min(axis=0))
+    np.testing.assert_array_equal(high, X.max(axis=0))

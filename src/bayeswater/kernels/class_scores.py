@@ -16,6 +16,9 @@ from bayeswater.typing import Array
 STRETCH_CELLS = 32_768
 """Scores that a reference lays out class by class at a time: they stay in the second-level cache."""
 
+FEW_CLASSES = 12
+"""Classes up to which it is faster to look at them one by one than to let NumPy search for the first in each row."""
+
 
 def shares(scores: Array, *, use_loop: bool) -> Array:
     """Turn logarithms (n_rows, n_classes), in place, into shares that sum to one in each row."""
@@ -62,9 +65,21 @@ def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
     for block, by_class in _stretches(scores):
         top = by_class.max(axis=0)
         least = top - tie * np.maximum(1.0, np.abs(top))
-        (by_class >= least).argmax(axis=0, out=best[start : start + len(block)])
+        best[start : start + len(block)] = _first_as_large(by_class, least)
         start += len(block)
     return best
+
+
+def _first_as_large(by_class: Array, least: Array) -> Array:
+    """Find the first class (n_rows,) whose score (n_classes, n_rows) is not below `least`; the last is, if no other."""
+    if len(by_class) > FEW_CLASSES:
+        return (by_class >= least).argmax(axis=0)
+    below = np.ones(len(least), dtype=bool)
+    n_below = np.zeros(len(least), dtype=np.intp)
+    for scores in by_class[:-1]:
+        below &= scores < least
+        n_below += below
+    return n_below
 
 
 def _stretches(scores: Array) -> Iterator[tuple[Array, Array]]:

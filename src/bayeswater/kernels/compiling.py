@@ -22,8 +22,8 @@ import numpy as np
 COMPILE_FROM_CELLS = 500_000
 """Below this many cells NumPy answers in the time that a kernel needs to load."""
 
-SERVING_SHARE = 5_000
-"""A loop that is there serves inputs down to this part of `COMPILE_FROM_CELLS`; for fewer cells NumPy is as fast."""
+SERVING_SHARE = 500_000
+"""A loop that is there serves inputs down to this part of `COMPILE_FROM_CELLS`: a single row, too."""
 
 LOAD_AFTER = 4
 """Times `COMPILE_FROM_CELLS` that small inputs have had together before loops are loaded for them."""

@@ -35,7 +35,7 @@ def gaussian_scores(
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, len(X), stretch):
             rows = slice(start, start + stretch)
-            x = X[rows].T.astype(np.float64, order="C")[:, None]  # (n_columns, 1, n_rows)
+            x = X[rows].T.astype(np.float64, order="C", copy=False)[:, None]  # (n_columns, 1, n_rows)
             missing = bool(np.isnan(x).any())
             any_missing |= missing
             for some in row_blocks(len(intercept), max(1, STRETCH_CELLS // x.size)):  # few rows: classes together
