@@ -25,7 +25,7 @@ def log_posterior_mean(count: Array, pseudo_count: Any, axis: int) -> Array:
     >>> np.exp(log_posterior_mean(np.array([3, 0, 1]), 1.0, axis=0)) * 7
     array([4., 1., 2.])
     """
-    smoothed = count + pseudo_count
+    smoothed = count + np.asarray(pseudo_count, dtype=np.float64)  # a whole number may be too long for int64
     total = smoothed.sum(axis=axis, keepdims=True, dtype=np.float64)
     with np.errstate(divide="ignore"):
         share = np.log(np.where(total > 0, smoothed, 1.0))

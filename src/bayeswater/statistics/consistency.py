@@ -34,6 +34,9 @@ ROW_COUNTS = ("weight", "observed", "present", "counted_absent")
 PLACES = "cell"
 """Array of the states that families were counted in: integers of any width, no sums."""
 
+OF_NUMBERS = ("mean", "scatter", "third", "fourth")
+"""Moments, which are no counts: fractions, whatever the rows."""
+
 MAY_AGREE = ("weight", "observed")
 """Sums that are one column wide where all columns agree."""
 
@@ -43,8 +46,9 @@ def require_consistent(sums: Sums[Any]) -> None:
     count, columns = sums.class_count.count, sums.columns
     for name, array in {"class_count": count, **columns.to_arrays()}.items():
         are_places = name.rpartition(".")[2] == PLACES and array.dtype.kind in "iu"
-        is_sum = array.dtype in (np.int64, np.float64)
-        _require(is_sum or are_places, f"{name} is of {array.dtype}, not of int64 or float64")
+        kinds = (np.float64,) if name.rpartition(".")[2] in OF_NUMBERS else (np.int64, np.float64)
+        is_sum = array.dtype in kinds
+        _require(is_sum or are_places, f"{name} is of {array.dtype}, not of {' or '.join(k.__name__ for k in kinds)}")
         _require(bool(np.isfinite(array).all()), f"{name} holds a number that is not finite")
         signed = SIGNED if isinstance(columns, Scatter) else ("mean",)
         least = 0 if name.rpartition(".")[2] in signed else array.min(initial=0)

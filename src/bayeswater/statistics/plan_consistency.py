@@ -19,6 +19,9 @@ from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.statistics.triple_counts import TripleCounts
 
+LOGARITHMS = (-745.0, 710.0)
+"""Where the logarithms of all numbers over 0 lie."""
+
 COUNTED_IN: dict[type[Statistic], tuple[str, ...]] = {
     CategoryCounts: ("categorical", "bernoulli", "binned"),
     PairCounts: ("categorical", "bernoulli", "binned"),
@@ -79,6 +82,16 @@ def _require_column(column: Column, group: Statistic, j: int, slack: float) -> N
         _require_states(column, group.schema[j])
     elif isinstance(group, TextSums):
         _require_vocabulary(column, group, slack)
+    elif isinstance(group, Moments) and column.family == "lognormal":
+        _require_logarithms(column, group, j)
+
+
+def _require_logarithms(column: Column, sums: Moments, j: int) -> None:
+    """Refuse moments that logarithms of numbers cannot have, since none is outside of `LOGARITHMS`."""
+    low, high = LOGARITHMS
+    mean, scatter, weight = sums.mean[:, j], sums.scatter[:, j], sums.weight[:, min(j, sums.weight.shape[1] - 1)]
+    within = (mean >= low) & (mean <= high) & (scatter <= weight * ((high - low) / 2) ** 2)
+    _require(bool(within.all()), f"the moments of column {column.name!r} are not those of logarithms")
 
 
 def _require_states(column: Column, states: Variable) -> None:

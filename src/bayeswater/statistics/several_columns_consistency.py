@@ -58,7 +58,7 @@ def require_triples(counts: TripleCounts, slack: float) -> None:
 def require_families(counts: FamilyCounts, class_count: Array, slack: float) -> None:
     """Refuse counts that no rows can have."""
     checked_parents(counts.parents, counts.schema)
-    _require_layout(counts, class_count)
+    _require_layout(counts, class_count, slack)
     for x in range(len(counts.schema)):
         _require_in_order(counts.family(x), counts.schema[x].name)
     singles = counts.singles
@@ -77,7 +77,7 @@ def require_families(counts: FamilyCounts, class_count: Array, slack: float) -> 
                 )
 
 
-def _require_layout(counts: FamilyCounts, class_count: Array) -> None:
+def _require_layout(counts: FamilyCounts, class_count: Array, slack: float) -> None:
     start, cell, count = counts.start, counts.cell, counts.count
     is_start = start.dtype == np.int64 and start.shape == (len(counts.schema) + 1,) and start[0] == 0
     if not (is_start and (np.diff(start) > 0).all() and start[-1] == len(count)):
@@ -91,6 +91,8 @@ def _require_layout(counts: FamilyCounts, class_count: Array) -> None:
         raise StatisticsError(
             f"squared has shape {counts.squared.shape} of {counts.squared.dtype} for {len(class_count)} classes"
         )
+    if (counts.squared > class_count + slack).any():
+        raise StatisticsError("squared is larger than class_count, but no row counts for more than its weight there")
 
 
 def _require_in_order(family: Family, name: str) -> None:

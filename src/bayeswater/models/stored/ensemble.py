@@ -27,6 +27,9 @@ from bayeswater.typing import Array, is_number
 from bayeswater.version import __version__
 
 KIND = "BayesEnsemble"
+LARGEST_POWER = 1e300
+"""Logarithms of probabilities times a power, or divided by a temperature, are numbers up to it."""
+
 FIELDS = frozenset(
     {
         *("library", "kind", "parameters", "classes", "columns", "states", "n_features", "feature_names", "frame"),
@@ -144,8 +147,9 @@ def _stack(names: Any, arrays: dict[str, Array], reading: Reading, n_classes: in
     temperature, share, power = (
         _numbers(arrays[name], (len(names),), name) for name in ("temperature", "share", "power")
     )
-    require(bool((temperature > 0).all()), "a temperature is not over 0")
+    require(bool((temperature >= 1 / LARGEST_POWER).all()), "a temperature is not over 0, or of no use")
     require(bool((share >= 0).all() and (power >= 0).all()), "a weight of its pool is below 0")
+    require(bool((power <= LARGEST_POWER).all()), f"a power of its pool is over {LARGEST_POWER:g}")
     require(not names or abs(float(share.sum()) - 1) < 1e-6, "the shares of its pool do not sum to 1")
     require(bool(names) or n_classes == 1, "it has no family")
     families = tuple(
