@@ -245,6 +245,10 @@ def _sums(forge: Any) -> None:
     forge("moments in bytes", "is of uint8", array("normal.mean", lambda mean: mean.astype(np.uint8)))
     forge("a group left out", "its arrays are", lambda _, arrays: arrays.pop("columns.poisson.total"))
     forge("a group too many", "its arrays are", array("undecided.total", lambda _: np.zeros((2, 1))))
+    ranges = "the ranges of its columns are"
+    for written in (None, {}, [{}], [{}, {}, {}], [[], []], [{"height": "1"}, {}], [{"height": True}, {}]):
+        forge(f"ranges {written}", ranges, field("seen", written))
+    forge("a range turned round", "ends before it begins", field("seen", [{"height": 2.0}, {"height": 1.0}]))
     forge("a group of nobody", "its arrays are", array("os.system", lambda _: np.zeros(1)))
 
 

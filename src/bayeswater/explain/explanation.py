@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
-from bayeswater.explain.turning import Turn
+from bayeswater.explain.turning import Turn, Turning
 from bayeswater.explain.word_view import SHOWN_WORDS, Word
 from bayeswater.explain.wording import ALIKE, cell, how_many, odds, probability, quoted, times_as_likely
 
@@ -50,7 +50,9 @@ class Explanation:
     absent_words : for each column of text, what the words add that it does not have: 0 unless words are marked; with
         `words` they sum to the contribution of the column
     reasons : the largest contributions in words
-    turns : single changes after which another class wins, the most plausible first, at most three
+    turns : single changes after which another class wins, at most three: the nearest of the cells that can be (states
+        that occur, numbers of the range that was seen), the least change first, in units of the spread of its column
+    turns_together : where there are none, two changes that together do, or nothing
     summary : one line
 
     Where a cell is impossible in a class, its contribution is infinite and it decides alone. A row that is impossible
@@ -72,12 +74,21 @@ class Explanation:
     is_impossible: bool
     _readings: dict[str, str] = field(compare=False)
     _scores: frozenset[str] = field(compare=False)  # columns whose contributions are scores
-    _find_turns: Callable[[], list[Turn]] = field(compare=False)
+    _find_turning: Callable[[], Turning] = field(compare=False)
+
+    @cached_property
+    def _search(self) -> Turning:
+        return self._find_turning()
 
     @cached_property
     def turns(self) -> list[Turn]:
-        """Single changes after which another class wins, the most plausible first, at most three."""
-        return self._find_turns()
+        """Single changes after which another class wins, the least first, at most three."""
+        return self._search.turns()
+
+    @cached_property
+    def turns_together(self) -> list[Turn]:
+        """Two changes that together let another class win, where no single one does; or nothing."""
+        return [] if self.turns else self._search.together()
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -165,9 +176,20 @@ class Explanation:
             value_of = {one.column: one.value for one in self.contributions}
             cells = [f"{on_one_line(column)} {cell(value_of[column])}" for column in self.unseen]
             notes.append(f"never seen, left out: {', '.join(cells)}")
-        turns = [f"{on_one_line(turn.column)} {turn.change}{self._toward(turn)}" for turn in self.turns]
-        notes.append(f"would turn it: {'; '.join(turns)}" if turns else "no single column turns it")
+        notes.append(self._turning())
         return [f"  {note}" for note in notes]
+
+    def _turning(self) -> str:
+        """Say what would turn it."""
+        changes = [f"{on_one_line(turn.column)} {turn.change}" for turn in self.turns or self.turns_together]
+        if self.turns:
+            told = [f"{change}{self._toward(turn)}" for change, turn in zip(changes, self.turns, strict=True)]
+            return f"would turn it: {'; '.join(told)}"
+        if self.turns_together:
+            return (
+                f"no single column turns it; two would: {' and '.join(changes)}{self._toward(self.turns_together[0])}"
+            )
+        return "no single column turns it, and no two were found that do"
 
     def _toward(self, turn: Turn) -> str:
         return "" if turn.prediction == self.against else f" (to {quoted(turn.prediction)})"
@@ -194,17 +216,14 @@ class Explanation:
             "missing": list(self.missing),
             "unseen": list(self.unseen),
             "reasons": list(self.reasons),
-            "turns": [
-                {
-                    "column": turn.column,
-                    "change": turn.change,
-                    "value": _plain(turn.value),
-                    "prediction": _plain(turn.prediction),
-                }
-                for turn in self.turns
-            ],
+            "turns": [_plain_turn(turn) for turn in self.turns],
+            "turns_together": [_plain_turn(turn) for turn in self.turns_together],
             "summary": self.summary,
         }
+
+
+def _plain_turn(turn: Turn) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in turn._asdict().items()}
 
 
 def _listed(names: list[str]) -> str:

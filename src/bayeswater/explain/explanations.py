@@ -12,8 +12,9 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.explain.explanation import Contribution, Explanation
+from bayeswater.explain.sum_landscape import SumLandscape
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.turning import Decision, Turn, turns_of
+from bayeswater.explain.turning import Decision, Landscape, Search
 from bayeswater.explain.verdicts import Verdicts
 from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.word_view import WordView
@@ -131,11 +132,15 @@ class Explanations(Sequence[Explanation]):
             is_impossible=bool(self._is_impossible[i]),
             _readings={view.column.name: view.reading(i, chosen, against) for view in self._views},
             _scores=frozenset(view.column.name for view in self._views if view.is_score),
-            _find_turns=partial(self._turns, i, chosen, against),
+            _find_turning=partial(self._search, i, chosen),
         )
 
-    def _turns(self, i: int, chosen: int, against: int) -> list[Turn]:
-        return turns_of(i, self._terms, self._views, self._decision, chosen, against, self.classes)
+    def _search(self, i: int, chosen: int) -> Search:
+        return Search(self._landscape(i, chosen), self._decision, chosen, self.classes)
+
+    def _landscape(self, i: int, chosen: int) -> Landscape:
+        """What would become of a row if some of its cells were others."""
+        return SumLandscape(i, self._terms, self._views, chosen)
 
     def to_frame(self) -> Any:
         """Give a frame of one line for each row, in the library that the model was fitted with."""

@@ -6,25 +6,25 @@ one cell is judged by the density of the whole row.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
 from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.raw_table import RawTable
+from bayeswater.explain.bends import Bowls
+from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.number_views import told
+from bayeswater.explain.options import NumberOptions
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.view import Cell, Change, ColumnView, Rest
-from bayeswater.explain.wording import shown
+from bayeswater.explain.turning import Landscape
+from bayeswater.explain.view import Cell, ColumnView, LastBlock
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_terms import full_terms, independent_terms
 from bayeswater.inference.independent import IndependentJoint
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.typing import Array
-
-SEARCHED_DEVIATIONS = 30.0
-STEPS = 600
-"""How far from the mean of all rows, in standard deviations, and at how many places a change is searched for."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,10 @@ class GaussianTerms(Terms):
 
 @dataclass(frozen=True)
 class GaussianView(ColumnView):
-    """A column of numbers among others; `terms` gives log-joints of whole rows."""
+    """A column of numbers among others."""
 
-    spread: tuple[float, float]  # mean and standard deviation of all rows
+    spread: float  # standard deviation of all rows
+    means: Array  # (n_classes,)
 
     def cell(self, row: int) -> Cell:
         """Tell what became of a cell."""
@@ -73,45 +74,137 @@ class GaussianView(ColumnView):
         """Say nothing: a number is a number."""
         return ""
 
-    def change(self, row: int, rest: Rest) -> Change | None:
-        """Find the nearest number at which the other class overtakes, all other cells being as they are."""
-        center, deviation = self.spread
-        x = float(self._block(row)[0, self.j])
-        if np.isnan(x) or not (deviation > 0 and isfinite(rest.turning_point)):
+    def options(self, row: int, chosen: int) -> None:
+        """Say nothing: what a number does hangs on the others (`GaussianLandscape`)."""
+
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Refuse, for the same reason."""
+        raise AssertionError("a column of Gaussian classes has no terms of its own")
+
+
+@dataclass(frozen=True)
+class GaussianLandscape:
+    """One row of numbers, and what would become of its log-joints if some of them were others.
+
+    Precisions P of the classes (inverses of their covariances, or of the part whose cells are there) give all of it:
+    moved by u in column i and by w in column j, the squared distance from a mean grows by
+
+        2 (P (x - m))_i u + P_ii u^2 + 2 (P (x - m))_j w + P_jj w^2 + 2 P_ij u w
+    """
+
+    row: int
+    joint: FullJoint | IndependentJoint
+    views: tuple[GaussianView, ...]
+    chosen: int
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [view.column.name for view in self.views]
+
+    @cached_property
+    def _x(self) -> Array:
+        return self.views[0]._block(self.row)[0]
+
+    @cached_property
+    def log_joint(self) -> Array:
+        """Log-joints of the row as it is: (n_classes,)."""
+        return self.joint.of(self._x[None], False)[0]
+
+    @cached_property
+    def _precisions(self) -> "Precisions":
+        return precisions(self.joint, self._x)
+
+    @cached_property
+    def options(self) -> list[NumberOptions | None]:
+        """What could be in each column; nothing where the row has no number."""
+        return [self._options(j, view) for j, view in enumerate(self.views)]
+
+    def _options(self, j: int, view: GaussianView) -> NumberOptions | None:
+        x, p = float(self._x[j]), self._precisions
+        low, high = view.seen.within(view.column.name, view.means[np.isfinite(view.means)])
+        if np.isnan(x) or not (low < high and view.spread > 0 and p.curvature[:, j].any()):
             return None
-        places = np.linspace(-SEARCHED_DEVIATIONS, SEARCHED_DEVIATIONS, STEPS + 1) * deviation + center
-        places = np.unique(np.append(places, x))
-        turned = self._log_odds(row, places, rest) < 0
-        crossings = np.flatnonzero(turned[1:] != turned[:-1])
-        if not len(crossings):
-            return None
-        found = [self._crossing(row, rest, places[i], places[i + 1]) for i in crossings]
-        at = min(found, key=lambda place: abs(place - x))
-        joint = self._joints(row, np.array([at]))[0]
-        return Change(f"{'over' if at > x else 'under'} {shown(at)}", at, joint - rest.log_joint)
+        bends = x + self._bowls(j).bends(self.chosen, view.spread)
+        return NumberOptions(
+            low, high, x, False, view.spread, bends[(bends > low) & (bends < high)], in_words=_in_words
+        )
 
-    def _crossing(self, row: int, rest: Rest, low: float, high: float) -> float:
-        """Halve an interval in which the decision turns until nothing is left of it."""
-        low_turned = bool(self._log_odds(row, np.array([low]), rest)[0] < 0)
-        while low < (middle := (low + high) / 2) < high:
-            if bool(self._log_odds(row, np.array([middle]), rest)[0] < 0) == low_turned:
-                low = middle
-            else:
-                high = middle
-        return float(low if low_turned else high)
+    def _bowls(self, j: int) -> Bowls:
+        p = self._precisions
+        distance = p.distance if p.whitening is not None else p.distance[:, j]
+        return Bowls(distance, p.slope[:, j], p.curvature[:, j], p.degrees, p.n_directions)
 
-    def _log_odds(self, row: int, places: Array, rest: Rest) -> Array:
-        joint = self._joints(row, places)
-        return joint[:, rest.chosen] - joint[:, rest.against] - rest.turning_point
+    def with_cells(self, j: int, cells: Array) -> Array:
+        """Log-joints with each of some numbers in column j."""
+        bowls = self._bowls(j)
+        return self._fallen(bowls, bowls.at(cells - self._x[j]))
 
-    def _joints(self, row: int, places: Array) -> Array:
-        rows: Any = np.repeat(self._block(row).astype(np.float64), len(places), axis=0)
-        rows[:, self.j] = places
-        return self.terms.of(rows, False)
+    def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
+        """Log-joints with pairs of numbers in columns i and j."""
+        first, second, u, w = self._bowls(i), self._bowls(j), cells - self._x[i], others - self._x[j]
+        whitening = self._precisions.whitening
+        if whitening is None:
+            return self._fallen(first, first.at(u)) + second.fall(second.at(w)) - second.fall(second.distance[None])
+        between = (whitening[:, i] * whitening[:, j]).sum(axis=1)
+        cross = 2 * (u * w)[:, None] * between
+        return self._fallen(first, np.maximum(first.at(u) + second.at(w) - first.distance + cross, 0.0))
+
+    def _fallen(self, bowls: Bowls, distance: Array) -> Array:
+        fallen = bowls.fall(distance) - bowls.fall(bowls.distance[None])
+        return np.where(np.isneginf(self.log_joint), -np.inf, self.log_joint + fallen)
+
+
+@dataclass(frozen=True)
+class Precisions:
+    """Squared distances of a row from the means (n_classes,), their slopes and curvatures (n_classes, n_columns).
+
+    `whitening` (n_classes, n_columns, n_directions) is a root of the precisions. Where columns are independent there is
+    none, and every column has a distance of its own.
+    """
+
+    distance: Array
+    slope: Array
+    curvature: Array
+    degrees: Array
+    n_directions: int
+    whitening: Array | None
+
+
+def precisions(joint: FullJoint | IndependentJoint, x: Array) -> Precisions:
+    """Look at the densities from a row (n_columns,)."""
+    p, shape = joint.densities, (joint.densities.n_classes, len(x))
+    if isinstance(joint, IndependentJoint):
+        own = joint.columns.parameters
+        there = own.has_factor & ~np.isnan(x) & (own.variance > 0)
+        curvature = np.where(there, 1 / np.where(there, own.variance, 1.0), 0.0)
+        away = np.where(there, x - own.mean, 0.0)
+        return Precisions(away**2 * curvature, away * curvature, curvature, p.degrees, 1, None)
+    part = joint.marginal(~np.isnan(x))
+    whitening = np.zeros((*shape, part.whitening.shape[2]))
+    whitening[:, part.seen] = part.whitening
+    away = np.where(np.isnan(x), 0.0, x - p.mean)
+    z = np.einsum("kc,kcd->kd", away, whitening)
+    slope = np.einsum("kcd,kd->kc", whitening, z)
+    return Precisions(
+        (z**2).sum(axis=1), slope, (whitening**2).sum(axis=2), p.degrees, part.whitening.shape[2], whitening
+    )
+
+
+def _in_words(number: float, side: str) -> str:
+    return f"{side} {told(number)}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GaussianExplanations(Explanations):
+    """An `Explanation` for each row, of numbers that depend on one another."""
+
+    def _landscape(self, i: int, chosen: int) -> Landscape:
+        return GaussianLandscape(i, self._terms.joint, self._views, chosen)  # type: ignore[arg-type]
 
 
 def gaussian_terms(
-    joint: FullJoint | IndependentJoint, table: DenseTable, names: list[str], raw: RawTable
+    joint: FullJoint | IndependentJoint, table: DenseTable, names: list[str], raw: RawTable, seen: SeenRanges
 ) -> tuple[GaussianTerms, tuple[GaussianView, ...]]:
     """Make the log-likelihoods of some rows ready for an explanation, column by column."""
     rows = Rows(table.block(slice(0, table.shape[0])).astype(np.float64))
@@ -123,10 +216,11 @@ def gaussian_terms(
             return full_terms(joint, block)
         return independent_terms(joint.densities, block)
 
-    measure = joint.densities.blend.yardstick
-    deviation = measure.scale * np.sqrt(np.diagonal(measure.total))
+    measure, means = joint.densities.blend.yardstick, joint.densities.mean
+    means = np.where(joint.densities.blend.has_density[:, None], means, np.nan)
+    blocks, deviation = LastBlock(), measure.scale * np.sqrt(np.diagonal(measure.total))
     views = tuple(
-        GaussianView(column, joint, rows, j, raw, (float(measure.center[j]), float(deviation[j])))
+        GaussianView(column, joint, rows, j, raw, seen, blocks, float(deviation[j]), means[:, j])
         for j, column in enumerate(columns)
     )
     return GaussianTerms(joint, rows, {"": columns}, share_out), views  # type: ignore[arg-type]

@@ -1,13 +1,14 @@
 """Numbers by their density or their rate, as an explanation looks at them."""
 
-from math import ceil, floor, isfinite
+from math import ceil, floor, isnan, sqrt
 from typing import Any
 
 import numpy as np
 
-from bayeswater.explain.crossings import Crossing, Density, normal_crossings, student_crossings
+from bayeswater.explain.bends import Bowls
+from bayeswater.explain.options import NumberOptions
 from bayeswater.explain.state_view import day
-from bayeswater.explain.view import Cell, Change, ColumnView, Rest
+from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.wording import shown
 from bayeswater.inference.normal_columns import NormalColumns
 from bayeswater.inference.poisson_columns import PoissonColumns
@@ -34,21 +35,25 @@ class NumberView(ColumnView):
         """Say nothing: a number is a number."""
         return ""
 
-    def terms_at(self, x: float) -> Array:
-        """Terms of a number in the place of the cell: (n_classes,)."""
-        block = np.full((1, self.table.shape[1]), np.nan)
-        block[0, self.j] = x
-        return self.terms.terms(block)[0, self.j]
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Terms of numbers in the place of the cell: (n, n_classes)."""
+        return self.terms.column_terms(np.asarray(cells, dtype=np.float64), self.j)
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the numbers are days."""
+        return self.column.part == "days"
 
     def written(self, x: float) -> Any:
         """Give a number as it would stand in the column, if that can be said: days as a date."""
-        return day(x) if self.column.part == "days" else x
+        return day(x) if self.is_date else x
 
-    def in_words(self, x: float) -> str:
-        """Write a number with its unit, where it is one of time."""
+    def in_words(self, x: float, side: str) -> str:
+        """Write a number and on which side of it the decision turns, with its unit where it is one of time."""
         dtype = self.column.dtype or ""
         is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
-        return f"{shown(self.written(x))}{' seconds' if is_time else ''}"
+        number = self.written(x) if self.is_date else told(x)
+        return f"{side} {number}{' seconds' if is_time else ''}"
 
 
 class NormalView(NumberView):
@@ -56,38 +61,26 @@ class NormalView(NumberView):
 
     terms: NormalColumns
 
-    def density(self, k: int) -> Density:
-        """Density in one class."""
-        p = self.terms.parameters
-        return Density(float(p.mean[k, self.j]), float(p.variance[k, self.j]), float(p.degrees[k, self.j]))
-
-    def change(self, row: int, rest: Rest) -> Change | None:
-        """Find the nearest number at which the log-odds cross zero, all else being equal."""
-        if not self.terms.parameters.has_factor[self.j] or not isfinite(rest.own_log_odds):
+    def options(self, row: int, chosen: int) -> NumberOptions | None:
+        """Give the range in which numbers were seen, and where the log-odds bend in it."""
+        p, moments, j = self.terms.parameters, self.terms.moments, self.j
+        if not p.has_factor[j]:
             return None
-        a, b = self.density(rest.chosen), self.density(rest.against)
-        if not isfinite(a.degrees):
-            crossings = normal_crossings(a, b, rest.own_log_odds)
-        else:
-            # What the densities leave out, read off the terms at one place.
-            here = self.terms_at(a.mean)
-            constant = float(here[rest.chosen] - here[rest.against]) - (a.log_at(a.mean) - b.log_at(a.mean))
-            crossings = student_crossings(a, b, rest.own_log_odds + constant)
-        is_log = bool(self.terms.is_log[self.j])
-        with np.errstate(over="ignore"):
-            found = [c for c in crossings if isfinite(np.exp(c.at) if is_log else c.at)]
-        if not found:
+        is_log = bool(self.terms.is_log[j])
+        counted = np.broadcast_to(moments.weight, moments.mean.shape)[:, j] > 0
+        low, high = self.seen.within(self.column.name, moments.mean[counted, j], is_log=is_log)
+        weight, mean, scatter = (float(own[j]) for own in moments.pooled())
+        spread, x = sqrt(max(scatter, 0.0) / weight), self.number(row)
+        if not (low < high and spread > 0):
             return None
-        nearest = self._nearest(found, self.number(row), rest)
-        value = float(np.exp(nearest.at)) if is_log else nearest.at
-        words = f"{'over' if nearest.is_above else 'under'} {self.in_words(value)}"
-        return Change(words, self.written(value), self.terms_at(nearest.at))
-
-    def _nearest(self, crossings: list[Crossing], x: float, rest: Rest) -> Crossing:
-        """Of several crossings, the one nearest to the number, or if that is missing the most plausible one."""
-        if np.isnan(x):
-            return max(crossings, key=lambda c: float(rest.log_evidence(self.terms_at(c.at)[None])[0]))
-        return min(crossings, key=lambda c: abs(c.at - x))
+        start = min(max(mean, low), high) if isnan(x) else x
+        away, variance = start - p.mean[:, j], np.where(p.variance[:, j] > 0, p.variance[:, j], 1.0)
+        bowls = Bowls(away**2 / variance, away / variance, 1 / variance, p.degrees[:, j], 1)
+        bends = start + bowls.bends(chosen, spread)
+        bends = bends[(bends > low) & (bends < high)]
+        return NumberOptions(
+            low, high, start, isnan(x), spread, bends, is_log, self.is_date, self.written, self.in_words
+        )
 
 
 class PoissonView(NumberView):
@@ -95,22 +88,29 @@ class PoissonView(NumberView):
 
     terms: PoissonColumns
 
-    def change(self, row: int, rest: Rest) -> Change | None:
-        """Find the nearest count that turns the decision."""
-        rates = self.terms.rate[:, self.j]
-        a, b = float(rates[rest.chosen]), float(rates[rest.against])
-        odds_of_none = rest.own_log_odds - (a - b)  # log-odds of a count of 0
-        if np.isnan(odds_of_none) or a == b:
+    def options(self, row: int, chosen: int) -> NumberOptions | None:
+        """Give the range in which counts were seen; the log-odds have no bends."""
+        rates, x = self.terms.rate[:, self.j], self.number(row)
+        known = rates[np.isfinite(rates)]
+        if not len(known):
             return None
-        falls = a < b  # with every count that is added
-        if a == 0 or b == 0:
-            count = 1 if falls else 0  # the first count is impossible in one of the classes
-        else:
-            limit = -odds_of_none / float(np.log(a) - np.log(b))
-            if not isfinite(limit):
-                return None
-            count = floor(limit) + 1 if falls else ceil(limit) - 1
-            count = max(count, 0) if falls else count
-        if count < 0 or not rest.turns(self.terms_at(count)[None])[0]:
+        low, high = self.seen.within(self.column.name, known)
+        low, high, spread = float(ceil(low)), float(floor(high)), sqrt(float(known.mean()))
+        if not (low < high and spread > 0):
             return None
-        return Change(f"{'at least' if falls else 'at most'} {self.in_words(count)}", count, self.terms_at(count))
+        start = min(max(float(known.mean()), low), high) if isnan(x) else x
+        none = np.empty(0)
+        return NumberOptions(low, high, start, isnan(x), spread, none, False, True, int, _count_in_words)
+
+
+def _count_in_words(count: float, side: str) -> str:
+    return f"{ {'over': 'at least', 'under': 'at most'}.get(side, side) } {int(count)}"
+
+
+def told(x: float) -> str:
+    """Write a number with all its digits, as few as they are.
+
+    >>> told(52000.0), told(0.1234567), told(1e-300)
+    ('52000', '0.1234567', '1e-300')
+    """
+    return shown(x) if float(shown(x)) == x else repr(float(x))

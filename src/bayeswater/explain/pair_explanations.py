@@ -14,11 +14,14 @@ from bayeswater.data.frames import Alongside
 from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.state_landscape import StateLandscape
 from bayeswater.explain.state_view import StateView
-from bayeswater.explain.turning import MOST_TURNS, Decision, Turn
+from bayeswater.explain.turning import Decision, Landscape
 from bayeswater.explain.verdicts import Verdicts
-from bayeswater.explain.wording import cell
-from bayeswater.inference.log_space import log_evidence, log_ratio
+from bayeswater.explain.view import LastBlock
+from bayeswater.inference.log_space import log_ratio
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.typing import Array
 
 BLOCK_TERMS = 2**22
@@ -63,6 +66,13 @@ class DependentView(StateView):
         """Whether contributions are more than one ratio of likelihoods."""
         return True
 
+    @property
+    def counts(self) -> CategoryCounts:
+        """What was counted of single columns."""
+        estimate: Any = self.terms
+        singles: CategoryCounts = estimate.counts.singles
+        return singles
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PairExplanations(Explanations):
@@ -97,7 +107,8 @@ class PairExplanations(Explanations):
             log_odds[rows] = log_ratio(log_joint[at, a], log_joint[at, b])
             impossible[rows] = np.isneginf(log_joint[at, a]) & np.isneginf(log_joint[at, b])
         log_odds = np.where(impossible, intercept, log_odds)
-        views = tuple(DependentView(column, joint.estimate, table, j, raw) for j, column in enumerate(columns))
+        shared = (raw, SeenRanges(), LastBlock())
+        views = tuple(DependentView(column, joint.estimate, table, j, *shared) for j, column in enumerate(columns))
         names = tuple(column.name for column in columns)
         none: Any = None
         return cls(
@@ -129,35 +140,6 @@ class PairExplanations(Explanations):
     def _against_of(self, row: int) -> Array:
         return self._verdicts.against[row : row + 1]
 
-    def _turns(self, i: int, chosen: int, against: int) -> list[Turn]:
-        """Find which other cell of a column turns the decision: of bins the nearest, of categories the likeliest."""
+    def _landscape(self, i: int, chosen: int) -> Landscape:
         block = self._table.block(slice(i, i + 1))
-        own = self._joint.of(block, False)[0]
-        if np.isneginf(own[chosen]) or self._decision.slope == 0:
-            return []
-        found: list[tuple[float, int, Turn]] = []
-        for j, view in enumerate(self._views):
-            turn = self._turn(view, j, block, chosen)
-            if turn is not None:
-                found.append((float(log_evidence(own[None])[0]) - turn[0], j, turn[1]))
-        return [turn for _, _, turn in sorted(found, key=lambda entry: entry[:2])[:MOST_TURNS]]
-
-    def _turn(self, view: Any, j: int, block: Array, chosen: int) -> tuple[float, Turn] | None:
-        states = np.array([s for s in range(len(view.labels)) if s != block[0, j]], dtype=np.int64)
-        others = np.repeat(block.astype(np.int64), len(states), axis=0)
-        others[:, j] = states
-        log_joint = self._joint.of(others, False) if len(states) else np.empty((0, 1))
-        winners = np.array([self._decision.winner(scores) for scores in log_joint], dtype=np.int64)
-        turning = np.flatnonzero(winners != chosen)
-        if not len(turning):
-            return None
-        evidence = log_evidence(log_joint[turning])
-        if view.is_binned and block[0, j] < len(view.labels):
-            distance = np.abs(states[turning] - int(block[0, j]))
-            evidence = np.where(distance == distance.min(), evidence, -np.inf)
-        best = int(turning[evidence.argmax()])
-        label = view.labels[states[best]]
-        words = label if view.is_binned and label is not None else cell(label)
-        winner = self.classes[winners[best]]
-        winner = winner.item() if isinstance(winner, np.generic) else winner
-        return float(evidence.max()), Turn(view.column.name, words, label, winner)
+        return StateLandscape(i, block, self._joint, self._views, chosen)  # type: ignore[arg-type]

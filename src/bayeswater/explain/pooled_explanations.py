@@ -90,6 +90,21 @@ class Cells:
     is_unseen: Array
 
 
+@dataclass(frozen=True)
+class WithoutCells:
+    """Cells without which another class would be predicted."""
+
+    found: list[Turn]
+
+    def turns(self) -> list[Turn]:
+        """One cell that is not there."""
+        return self.found
+
+    def together(self) -> list[Turn]:
+        """Nothing: two cells are not tried."""
+        return []
+
+
 @dataclass(frozen=True, repr=False)
 class PooledExplanation(Explanation):
     """The reasons for one prediction; `turns` are cells without which another class would be predicted."""
@@ -167,13 +182,13 @@ class PooledExplanations(Explanations):
             is_impossible=False,
             _readings=dict.fromkeys(self.columns, ""),
             _scores=frozenset(self.columns),
-            _find_turns=partial(self._turns, i, chosen, against),
+            _find_turning=partial(WithoutCells, self._turns(i, chosen)),
         )
 
     def _named(self, marked: Array) -> list[str]:
         return [self.columns[j] for j in np.flatnonzero(marked).tolist()]
 
-    def _turns(self, i: int, chosen: int, against: int) -> list[Turn]:
+    def _turns(self, i: int, chosen: int) -> list[Turn]:
         """Find cells without which another class would be predicted, the largest contribution first."""
         turning = np.flatnonzero(self._without[i] != chosen)
         order = turning[np.argsort(-self.contributions[i, turning], kind="stable")][:MOST_TURNS].tolist()

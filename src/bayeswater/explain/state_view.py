@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.number_table import bin_labels
-from bayeswater.explain.view import Cell, Change, ColumnView, Rest
+from bayeswater.explain.options import Options
+from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.wording import cell
 from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
 
@@ -56,22 +58,47 @@ class StateView(ColumnView):
         code = self.code(row)
         return f"binned {self.labels[code]}" if self.is_binned and code < self.terms.counts.n_states[self.j] else ""
 
-    def change(self, row: int, rest: Rest) -> Change | None:
-        """Find the nearest bin, or the most plausible category, that turns the decision."""
-        code = self.code(row)
-        turning = rest.turns(self.log_probability)
-        turning[code : code + 1] = False
-        states = np.flatnonzero(turning)
-        if not len(states):
+    @property
+    def counts(self) -> CategoryCounts:
+        """What was counted."""
+        return self.terms.counts
+
+    @cached_property
+    def state_count(self) -> Array:
+        """How often each state was counted: (n_states,)."""
+        first = self.counts.start[self.j]
+        return np.asarray(self.counts.table[first : first + len(self.labels)].sum(axis=1), dtype=np.float64)
+
+    def options(self, row: int, chosen: int) -> Options | None:
+        """List the states that occur, the most frequent first; bins are as far as their places are apart."""
+        code, count = self.code(row), self.state_count
+        cells = np.flatnonzero(count > 0)
+        cells = cells[np.argsort(-count[cells], kind="stable")]
+        cells = cells[cells != code]
+        share = count / max(count.sum(), 1.0)
+        variance = (1 - share @ share) / 2
+        if not len(cells) or not variance > 0:
             return None
-        plausible = rest.log_evidence(self.log_probability[states])
-        if self.is_binned and code < len(self.labels):
-            distance = np.abs(states - code)
-            plausible = np.where(distance == distance.min(), plausible, -np.inf)
-        state = int(states[plausible.argmax()])
-        label = self.labels[state]
-        words = label if self.is_binned and label is not None else cell(label)
-        return Change(words, self.labels[state], self.log_probability[state])
+        distance = np.full(len(cells), 1 / np.sqrt(variance))
+        if self.is_binned:  # an empty cell, behind the last bin, has no place among them
+            place, own = np.arange(self.counts.n_states[self.j]), count[: self.counts.n_states[self.j]]
+            middle = own @ place / own.sum()
+            deviation = np.sqrt(own @ (place - middle) ** 2 / own.sum())
+            is_bin = cells < len(place)
+            apart = np.abs(cells[is_bin] - (code if code < len(place) else middle))
+            distance[is_bin] = apart / (deviation if deviation > 0 else 1.0)
+        return Options(cells, distance, self._words, self._label)
+
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Terms of states: (n, n_classes)."""
+        return self.log_probability[cells]
+
+    def _label(self, code: Any) -> Any:
+        return self.labels[int(code)]
+
+    def _words(self, code: Any) -> str:
+        label = self._label(code)
+        return str(label) if self.is_binned and label is not None else cell(label)
 
 
 MOST_DAYS = 1e12

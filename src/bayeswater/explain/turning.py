@@ -1,20 +1,33 @@
-"""What would turn a decision: for each column alone the nearest change after which the other class wins.
+"""What would turn a decision: the nearest cells, of those that can be, with which another class wins.
 
-Changes are put in the order of how much less plausible they make the row, by its log-evidence: the first is the one
-that is most easily imagined. Where a calibration shifts the classes, the decision turns at other log-odds than 0.
+Each column is tried alone: its states that occur, or the numbers of the range that was seen. A number is searched for
+between places of which one turns the decision and the other does not; that no crossing is missed follows from how these
+places are chosen (`bends`). Where no column turns it alone, two are tried together, which is no proof that there are
+no others. The least change comes first, in units of the spread of its column; of equal ones the one that makes the row
+the most plausible.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bayeswater.explain.terms import Terms
-from bayeswater.explain.view import Change, ColumnView, Rest
+from bayeswater.explain.options import NumberOptions, Options
 from bayeswater.inference.log_space import best_class, log_evidence
 from bayeswater.typing import Array
 
 MOST_TURNS = 3
+
+MARGIN = 1e-9
+"""Share of its score by which the class that was chosen has to be beaten, so that no rounding turns it back."""
+
+CLOSE = 1e-12
+"""Share of a number below which there is no need to look for a nearer one."""
+
+MOST_TOGETHER = 10
+"""Columns that are tried two at a time: those that come nearest to turning it alone, and two for each class."""
 
 
 class Turn(NamedTuple):
@@ -33,44 +46,222 @@ class Decision:
     slope: float
     shift: Array  # (n_classes,)
 
-    def turning_point(self, chosen: int, against: int) -> float:
-        """Log-odds below which `against` wins; where the slope is 0 nothing in a row can turn it."""
-        ahead = float(self.shift[chosen] - self.shift[against])
-        return -ahead / self.slope if self.slope > 0 else -np.inf
+    def scores(self, log_joint: Array) -> Array:
+        """What log-joints (n, n_classes) are compared by."""
+        possible = np.isfinite(log_joint)
+        return np.where(possible, self.slope * np.where(possible, log_joint, 0.0) + self.shift, -np.inf)
 
     def winner(self, log_joint: Array) -> int:
         """Class that is predicted by log-joints (n_classes,)."""
-        possible = np.isfinite(log_joint)
-        scores = np.where(possible, self.slope * np.where(possible, log_joint, 0.0) + self.shift, -np.inf)
-        return int(best_class(scores[None])[0])
+        return int(best_class(self.scores(log_joint[None]))[0])
+
+    def lead(self, log_joint: Array, chosen: int) -> Array:
+        """By how much all others are behind a class, if by more than a margin: (n, n_classes), of itself infinite."""
+        scores = self.scores(log_joint)
+        own = scores[:, chosen : chosen + 1]
+        with np.errstate(invalid="ignore"):
+            lead = own + MARGIN * np.maximum(1.0, np.where(np.isfinite(own), np.abs(own), 1.0)) - scores
+        lead[np.isneginf(scores)] = np.inf
+        lead[:, chosen] = np.inf
+        return lead
 
 
-def turns_of(
-    row: int, terms: Terms, views: tuple[ColumnView, ...], decision: Decision, chosen: int, against: int, classes: Array
-) -> list[Turn]:
-    """Find what would turn the decision on one row, the least change first, at most three."""
-    own = terms.of(slice(row, row + 1))[0]  # (n_columns, n_classes)
-    log_joint = terms.joint.log_prior + own.sum(axis=0)
-    if np.isneginf(log_joint[chosen]) or decision.slope == 0:
-        return []
-    turning_point = decision.turning_point(chosen, against)
-    evidence = log_evidence(log_joint[None])[0]
-    found: list[tuple[float, int, Turn]] = []
-    for j, view in enumerate(views):
-        rest = Rest(terms.joint.log_prior + np.delete(own, j, axis=0).sum(axis=0), chosen, against, turning_point)
-        change = view.change(row, rest)
-        if change is not None:
-            loss = 0.0 if change.is_free else float(evidence - rest.log_evidence(change.terms[None])[0])
-            winner = _winner(change, rest, decision)
-            found.append((loss, j, Turn(view.column.name, change.words, change.value, _plain(classes[winner]))))
-    return [turn for _, _, turn in sorted(found, key=lambda entry: entry[:2])[:MOST_TURNS]]
+class Turning(Protocol):
+    """What can be asked for what would turn a decision."""
+
+    def turns(self) -> list[Turn]:
+        """Single changes, the least first."""
+
+    def together(self) -> list[Turn]:
+        """Two changes that do together."""
 
 
-def _winner(change: Change, rest: Rest, decision: Decision) -> int:
-    """Class that wins after a change; at a limit, where two are equal, the one that wins beyond it."""
-    winner = decision.winner(rest.log_joint + change.terms)
-    return rest.against if winner == rest.chosen else winner
+class Landscape(Protocol):
+    """A row, and what would become of its log-joints if some of its cells were others."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the columns."""
+
+    @property
+    def log_joint(self) -> Array:
+        """Log-joints of the row as it is: (n_classes,)."""
+
+    @property
+    def options(self) -> Sequence[Options | NumberOptions | None]:
+        """What could be in each column."""
+
+    def with_cells(self, j: int, cells: Array) -> Array:
+        """Log-joints (n, n_classes) with each of some cells (n,) in column j."""
+
+    def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
+        """Log-joints (n, n_classes) with pairs of cells, (n,) each, in columns i and j."""
 
 
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+@dataclass(frozen=True)
+class Bracket:
+    """A cell of a column that turns the decision, and a nearer one that does not; NaN where there is none."""
+
+    j: int
+    near: float
+    far: float
+    least: float  # distance of the near one
+    most: float  # and of the far one
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether there is nothing to find in between."""
+        gap = abs(self.far - self.near)
+        middle = (self.near + self.far) / 2
+        return not gap > CLOSE * abs(self.far) or middle in (self.near, self.far)
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for what would turn the decision on one row."""
+
+    land: Landscape
+    decision: Decision
+    chosen: int
+    classes: Array
+
+    def turns(self) -> list[Turn]:
+        """Find single changes, the least first, at most three."""
+        if np.isneginf(self.land.log_joint[self.chosen]):
+            return []
+        brackets = [found for j in range(len(self.land.options)) for found in self._brackets(j)]
+        while True:
+            nearest: dict[int, float] = {}
+            for one in brackets:
+                nearest[one.j] = min(nearest.get(one.j, np.inf), one.most)
+            limit = sorted(nearest.values())[:MOST_TURNS][-1] if nearest else 0.0
+            brackets = [one for one in brackets if one.least <= min(limit, nearest[one.j])]
+            if all(one.is_closed for one in brackets):
+                break
+            brackets = [one if one.is_closed else self._halved(one) for one in brackets]
+        found = [(one.most, -self._plausible(one.j, one.far), one) for one in brackets]
+        turns: dict[int, Turn] = {}
+        for _, _, one in sorted(found, key=lambda entry: (entry[0], entry[1], entry[2].j)):
+            turn = None if one.j in turns else self._told(one)
+            if turn is not None:
+                turns[one.j] = turn
+        return list(turns.values())[:MOST_TURNS]
+
+    def _turned(self, j: int, cells: Array) -> Array:
+        return self._is_turned(self.land.with_cells(j, cells))
+
+    def _is_turned(self, log_joint: Array) -> Array:
+        return np.asarray((self.decision.lead(log_joint, self.chosen) < 0).any(axis=1))
+
+    def _brackets(self, j: int) -> Iterator[Bracket]:
+        options = self.land.options[j]
+        if options is None:
+            return
+        if isinstance(options, Options):
+            for at in np.flatnonzero(self._turned(j, options.cells)):
+                yield Bracket(j, np.nan, options.cells[at], options.distance[at], options.distance[at])
+            return
+        up, down = options.outward()
+        cells = np.array([*up, *down])
+        turned, distance = self._turned(j, cells), options.distance_of(cells)
+        for first, stop in ((0, len(up)), (len(up), len(cells))):
+            k = first + int(np.argmax(turned[first:stop])) if turned[first:stop].any() else stop
+            if k < stop:
+                near = k - 1 if k > first else k  # the first of all may be the least that can be
+                yield Bracket(j, cells[near] if near < k else np.nan, cells[k], distance[near], distance[k])
+
+    def _halved(self, one: Bracket) -> Bracket:
+        options, middle = self.land.options[one.j], (one.near + one.far) / 2
+        assert isinstance(options, NumberOptions)
+        distance = float(options.distance_of(np.array([middle]))[0])
+        if self._turned(one.j, np.array([middle]))[0]:
+            return replace(one, far=middle, most=distance)
+        return replace(one, near=middle, least=distance)
+
+    def _plausible(self, j: int, cell: float) -> float:
+        return float(log_evidence(self.land.with_cells(j, np.array([cell])))[0])
+
+    def _told(self, one: Bracket) -> Turn | None:
+        """Put a change in words; None where it can be told by no number that turns the decision."""
+        told = self._in_words(one.j, one.far, lambda cell: bool(self._turned(one.j, np.array([cell]))[0]))
+        if told is None:
+            return None
+        cell, value, change = told
+        return self._turn(one.j, change, value, self.land.with_cells(one.j, np.array([cell]))[0])
+
+    def _in_words(self, j: int, cell: Any, turns: Any) -> tuple[Any, Any, str] | None:
+        options = self.land.options[j]
+        assert options is not None
+        if isinstance(options, NumberOptions):
+            return options.told(float(cell), turns)
+        return cell, options.value(cell), options.words(cell)
+
+    def _turn(self, j: int, change: str, value: Any, log_joint: Array) -> Turn:
+        winner = self.classes[self.decision.winner(log_joint)]
+        return Turn(self.land.names[j], change, value, winner.item() if isinstance(winner, np.generic) else winner)
+
+    # ------------------------------------------------------------------ two together
+
+    def together(self) -> list[Turn]:
+        """Find two columns that turn it together: the least change that was found, or nothing."""
+        if np.isneginf(self.land.log_joint[self.chosen]):
+            return []
+        few = {j: options.few() for j, options in enumerate(self.land.options) if options is not None}
+        best: tuple[float, int, Any, int, Any] | None = None
+        for i, j in combinations(sorted(self._promising(few)), 2):
+            (cells, near), (others, far) = few[i], few[j]
+            a, b = (part.ravel() for part in np.meshgrid(np.arange(len(cells)), np.arange(len(others)), indexing="ij"))
+            distance = near[a] + far[b]
+            if best is not None:
+                kept = distance < best[0]
+                a, b, distance = a[kept], b[kept], distance[kept]
+            turned = np.flatnonzero(self._is_turned(self.land.with_pairs(i, cells[a], j, others[b])))
+            if len(turned):
+                k = turned[distance[turned].argmin()]
+                best = float(distance[k]), i, cells[a[k]], j, others[b[k]]
+        return [] if best is None else self._told_together(*best[1:])
+
+    def _promising(self, few: dict[int, tuple[Array, Array]]) -> set[int]:
+        """Choose the columns that bring some class the nearest: two for each class, and the first of all."""
+        at_rest = self.decision.lead(self.land.log_joint[None], self.chosen)[0]
+        columns, gains = [], []
+        for j, (cells, _) in few.items():
+            lead = self.decision.lead(self.land.with_cells(j, cells), self.chosen)
+            with np.errstate(invalid="ignore"):
+                gain = np.where(np.isinf(lead) & np.isinf(at_rest), 0.0, at_rest - lead).max(axis=0)
+            columns.append(j)
+            gains.append(gain)
+        if not columns:
+            return set()
+        by_class = np.array(gains)  # (n_columns, n_classes)
+        first = np.argsort(-by_class, axis=0, kind="stable")[:2].ravel()
+        most = np.argsort(-(by_class - at_rest).max(axis=1, where=np.isfinite(at_rest), initial=-np.inf), kind="stable")
+        return {columns[k] for k in (*first, *most[:MOST_TOGETHER])}
+
+    def _told_together(self, i: int, cell: Any, j: int, other: Any) -> list[Turn]:
+        """Move numbers back as far as the decision stays turned, one after the other, and put both in words."""
+
+        def turned(a: Any, b: Any) -> bool:
+            return bool(self._is_turned(self.land.with_pairs(i, np.array([a]), j, np.array([b])))[0])
+
+        cell = self._moved_back(i, cell, lambda a: turned(a, other))
+        told = self._in_words(i, cell, lambda a: turned(a, other))
+        if told is None:
+            return []
+        cell, value, change = told
+        other = self._moved_back(j, other, lambda b: turned(cell, b))
+        told = self._in_words(j, other, lambda b: turned(cell, b))
+        if told is None:
+            return []
+        other, second, also = told
+        log_joint = self.land.with_pairs(i, np.array([cell]), j, np.array([other]))[0]
+        return [self._turn(i, change, value, log_joint), self._turn(j, also, second, log_joint)]
+
+    def _moved_back(self, j: int, cell: Any, turns: Any) -> Any:
+        options = self.land.options[j]
+        if not isinstance(options, NumberOptions):
+            return cell
+        near, far = min(max(options.start, options.low), options.high), float(cell)
+        while abs(far - near) > CLOSE * abs(far) and (middle := (near + far) / 2) not in (near, far):
+            near, far = (near, middle) if turns(middle) else (middle, far)
+        return far

@@ -1,6 +1,6 @@
 """`ColumnView`: one column of a table as an explanation looks at it, row by row.
 
-What a cell holds, what the model made of it, and which other cell in its place would turn the decision.
+What a cell holds, what the model made of it, and which other cells could be in its place.
 """
 
 from abc import ABC, abstractmethod
@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-import numpy as np
-
 from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
-from bayeswater.inference.log_space import TIE, log_evidence, log_ratio
+from bayeswater.explain.options import NumberOptions, Options
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.typing import Array
 
 
@@ -26,52 +25,19 @@ class Cell(IntEnum):
     UNSEEN = 2
 
 
-@dataclass(frozen=True)
-class Rest:
-    """All that a row says but for one column, and the two classes that are compared.
+class LastBlock:
+    """The cells of the row that was looked at last: one column after the other looks at the same row."""
 
-    `log_joint` (n_classes,) has the class prior in it. The decision turns where the log-odds fall below
-    `turning_point`, which is 0 unless a calibration shifts it.
-    """
+    def __init__(self) -> None:
+        self._last: tuple[int, Any] = (-1, None)
 
-    log_joint: Array
-    chosen: int
-    against: int
-    turning_point: float
-
-    def log_odds(self, terms: Array) -> Array:
-        """Log-odds over the turning point, for terms (n, n_classes) of the column."""
-        joint = self.log_joint + terms
-        return log_ratio(joint[:, self.chosen], joint[:, self.against]) - self.turning_point
-
-    @property
-    def own_log_odds(self) -> float:
-        """Log-odds over the turning point of the rest alone."""
-        return float(self.log_odds(np.zeros((1, len(self.log_joint))))[0])
-
-    def turns(self, terms: Array) -> Array:
-        """Whether the other class wins with each of the terms: (n,)."""
-        joint = self.log_joint + terms
-        with np.errstate(invalid="ignore"):
-            size = np.maximum(np.abs(joint[:, self.chosen]), 1.0)
-        return self.log_odds(terms) < -TIE * np.where(np.isfinite(size), size, 1.0)
-
-    def log_evidence(self, terms: Array) -> Array:
-        """How plausible the row is with each of the terms: (n,)."""
-        return log_evidence(self.log_joint + terms)
-
-
-@dataclass(frozen=True)
-class Change:
-    """Another cell that turns the decision: in words, its value, and its terms (n_classes,).
-
-    At the limit of an interval of numbers the two classes are equal; beyond it the other one wins.
-    """
-
-    words: str
-    value: Any
-    terms: Array
-    is_free: bool = False  # what is taken away makes a row no less plausible
+    def of(self, row: int, table: Any) -> Any:
+        """Give a row of a table, which is always the same."""
+        known, block = self._last
+        if known != row:
+            block = table.block(slice(row, row + 1))
+            self._last = row, block
+        return block
 
 
 @dataclass(frozen=True)
@@ -83,6 +49,8 @@ class ColumnView(ABC):
     table: Any
     j: int
     raw: RawTable
+    seen: SeenRanges
+    blocks: "LastBlock"
 
     @property
     def is_score(self) -> bool:
@@ -102,7 +70,7 @@ class ColumnView(ABC):
         return self.terms.terms(self._block(row))[0, self.j]
 
     def _block(self, row: int) -> Any:
-        return self.table.block(slice(row, row + 1))
+        return self.blocks.of(row, self.table)
 
     @abstractmethod
     def cell(self, row: int) -> Cell:
@@ -113,5 +81,9 @@ class ColumnView(ABC):
         """Say what the model made of the value, where that is not obvious."""
 
     @abstractmethod
-    def change(self, row: int, rest: Rest) -> Change | None:
-        """Find the nearest other cell that turns the decision; for cells without an order, the most plausible one."""
+    def options(self, row: int, chosen: int) -> Options | NumberOptions | None:
+        """List the other cells that could be there, for a row whose class is `chosen`; None if there are none."""
+
+    @abstractmethod
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Terms of cells (n,) of the options, in the place of the one that is there: (n, n_classes)."""

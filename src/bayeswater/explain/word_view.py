@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.data.text import TextTable
-from bayeswater.explain.view import Cell, Change, ColumnView, Rest
+from bayeswater.explain.options import Options
+from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.wording import ratio
 from bayeswater.inference.feature_columns import ComplementColumns
-from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.word_columns import WordColumns
+from bayeswater.typing import Array
 
 SHOWN_WORDS = 3
 
@@ -65,20 +66,23 @@ class WordView(ColumnView):
             return ", ".join([*(words or ["no known word"]), f"absent words {_factor(absent)}"])
         return ", ".join(words) or "no known word"
 
-    def change(self, row: int, rest: Rest) -> Change | None:
-        """Find the word without which the decision turns: the strongest one."""
+    def options(self, row: int, chosen: int) -> Options | None:
+        """List the words that could be left out, each as far as the next."""
         if self.table.missing[row]:
             return None
         codes, scores = self.terms.word_gains(self.table.counts, row)
         if not len(codes) or not np.isfinite(scores).all():
             return None
-        terms = self.own_terms(row) - scores  # (n_words, n_classes): without each word
-        strength = np.where(rest.turns(terms), log_ratio(scores[:, rest.chosen], scores[:, rest.against]), -np.inf)
-        strongest = int(strength.argmax())
-        if np.isneginf(strength[strongest]):
-            return None
-        word = self.name_of(int(codes[strongest]))
-        return Change(f"without '{word}'", word, terms[strongest], is_free=True)
+        names = [self.name_of(int(code)) for code in codes]
+        order = np.argsort(scores.max(axis=1) - scores[:, chosen], kind="stable")  # what speaks for it most, first
+        return Options(
+            order, np.ones(len(codes)), lambda place: f"without '{names[place]}'", lambda place: names[place]
+        )
+
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Terms of the text without each of some words: (n, n_classes)."""
+        _, scores = self.terms.word_gains(self.table.counts, row)
+        return self.own_terms(row) - scores[cells]
 
 
 def _difference(a: Any, b: Any) -> Any:

@@ -54,17 +54,24 @@ class NormalColumns:
 
     def terms(self, block: Array) -> Array:
         """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
+        return self._terms(block, slice(None))
+
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of numbers (n,) in one column: (n, n_classes)."""
+        return self._terms(x[:, None], slice(j, j + 1))[:, 0]
+
+    def _terms(self, block: Array, columns: slice) -> Array:
         p = self.parameters
         x = block[:, :, None]
-        mean, variance, degrees = p.mean.T, p.variance.T, p.degrees.T  # (n_columns, n_classes)
+        mean, variance, degrees = (own.T[columns] for own in (p.mean, p.variance, p.degrees))  # (n_columns, n_classes)
         student = np.isfinite(degrees)
         safe = np.where(variance > 0, variance, 1.0)
         with np.errstate(over="ignore"):
             terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x - mean) / np.sqrt(safe)) ** 2)
         if student.any():
             terms = np.where(student, student_log_density(x, mean, safe, np.where(student, degrees, 1.0)), terms)
-        terms -= np.where(self.is_log[:, None], x, 0.0)
-        return np.where(np.isnan(x) | ~p.has_factor[:, None], 0.0, terms)
+        terms -= np.where(self.is_log[columns, None], x, 0.0)
+        return np.where(np.isnan(x) | ~p.has_factor[columns, None], 0.0, terms)
 
     # ------------------------------------------------------------------ leave-one-out
 

@@ -48,6 +48,10 @@ class PoissonColumns:
         """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
         return np.stack([self._column(block[:, j], self.rate[:, j]) for j in range(block.shape[1])], axis=1)
 
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of counts (n,) in one column: (n, n_classes)."""
+        return self._column(x, self.rate[:, j])
+
     def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
         """Give a function of some rows: their log-likelihoods, each row taken out of the sums.
 

@@ -35,6 +35,7 @@ from bayeswater.models.streaming.examples import Examples
 from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
 from bayeswater.models.streaming.walking import Pass, Walk
 from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -227,7 +228,12 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
             if table.shape[0] != len(rows.y):
                 raise inconsistent_lengths(table.shape[0], len(rows.y))
             labels = encode_labels(rows.y, classes, counted=counted)
-            return Sums(ClassCounts.of(labels, rows.weight), self._count(table, labels, rows.weight))
+            counted_classes = ClassCounts.of(labels, rows.weight)
+            return Sums(counted_classes, self._count(table, labels, rows.weight), self._seen(table))
+
+    def _seen(self, table: Any) -> SeenRanges:
+        """Find from where to where numbers are, where explanations ask for it."""
+        return SeenRanges()
 
     def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> CountedRows:
         """Check labels and weights, and take the rows of weight zero out."""

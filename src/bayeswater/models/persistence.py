@@ -48,7 +48,7 @@ from bayeswater.models.stored.network import described_network, restored_network
 from bayeswater.models.stored.network_classifier import KIND as NETWORK_CLASSIFIER
 from bayeswater.models.stored.network_classifier import described_classifier, restored_classifier
 from bayeswater.models.stored.parameters import described_parameters, with_parameters
-from bayeswater.models.stored.sums import described_sums, restored_sums
+from bayeswater.models.stored.sums import SEEN, described_sums, restored_sums
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -211,7 +211,9 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     known = [*KINDS, *OWN_FORMS]
     require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
     kind = KINDS[name]
-    require(document.keys() == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}")
+    require(
+        document.keys() - {SEEN} == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}"
+    )
     library = document["frame"]
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
     keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them

@@ -3,12 +3,13 @@
 This is the state of a model. It adds and subtracts as a whole; nothing in it depends on smoothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.statistic import ROUNDING, Statistic
 
 Part = TypeVar("Part", bound=Statistic)
@@ -16,10 +17,14 @@ Part = TypeVar("Part", bound=Statistic)
 
 @dataclass(frozen=True)
 class Sums(Generic[Part]):
-    """Class counts N_k and, for each class, the sums of the columns."""
+    """Class counts N_k and, for each class, the sums of the columns.
+
+    Beside them, and no part of what sums are equal by, stands from where to where numbers were `seen`.
+    """
 
     class_count: ClassCounts
     columns: Part
+    seen: SeenRanges = field(default=SeenRanges(), compare=False)
 
     @property
     def classes(self) -> Variable:
@@ -34,7 +39,7 @@ class Sums(Generic[Part]):
     def __add__(self, other: "Sums[Part]") -> "Sums[Part]":
         if not isinstance(other, Sums):
             return NotImplemented
-        return Sums(self.class_count + other.class_count, self.columns + other.columns)
+        return Sums(self.class_count + other.class_count, self.columns + other.columns, self.seen + other.seen)
 
     def __radd__(self, other: int) -> "Sums[Part]":
         return self if other == 0 else NotImplemented  # so that sum() adds many
@@ -55,16 +60,16 @@ class Sums(Generic[Part]):
         columns = self.columns.minus(other.columns, None if rest is None else rest.columns)
         columns.require_cells_within(class_count.count, ROUNDING * self.class_count.count)
         classes = class_count.classes.keeping(class_count.count > 0)
-        return Sums(class_count.onto(classes), columns.onto(classes).pruned())
+        return Sums(class_count.onto(classes), columns.onto(classes).pruned(), self.seen - other.seen)
 
     def with_classes(self, declared: Variable) -> "Sums[Part]":
         """Declare further classes, of which no row has been counted."""
         classes = self.classes.union(declared)
-        return Sums(self.class_count.onto(classes), self.columns.onto(classes))
+        return replace(self, class_count=self.class_count.onto(classes), columns=self.columns.onto(classes))
 
     def scaled(self, factor: float) -> "Sums[Part]":
         """Let every row count `factor` times what it did; counts become float64."""
-        return Sums(self.class_count.scaled(factor), self.columns.scaled(factor))
+        return replace(self, class_count=self.class_count.scaled(factor), columns=self.columns.scaled(factor))
 
     def __repr__(self) -> str:
         n = self.class_count.count.sum()

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside, held, index_of, is_frame
 from bayeswater.data.labels import Labels, declared_classes
-from bayeswater.data.matrix import DenseTable
+from bayeswater.data.matrix import DenseMatrix, DenseTable, column_name
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, StatisticsError
@@ -14,7 +14,7 @@ from bayeswater.estimate.covariance import FORMS, Reading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.gaussian_view import gaussian_terms
+from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
 from bayeswater.inference.gaussian_draws import draw_rows
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_line import line_joint
@@ -37,6 +37,7 @@ from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
@@ -282,6 +283,12 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
             return expected_scatter(scatter, table, labels, weight, self._reading_of(scatter), self.variance_floor)
         return scatter
 
+    def _seen(self, table: DenseTable) -> SeenRanges:
+        names = [column_name(table.names, j) for j in range(table.shape[1])]
+        if isinstance(table, DenseMatrix):
+            return SeenRanges.of_rows(names, table.values)
+        return SeenRanges.of((name, table.column_pieces(j)) for j, name in enumerate(names))
+
     def _read(self, sums: Sums[Scatter]) -> FullJoint | IndependentJoint:
         return read_joint(sums, self._reading_of(sums.columns), self._log_prior(sums), self.variance_floor)
 
@@ -381,15 +388,16 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
           x1 = 5                          +7.500  1,800 times as likely among 'high' as among 'low'
           x0 = 4                          +2.500  12 times as likely among 'high' as among 'low'
           log-odds                       +10.000  22,000 to 1
-          would turn it: x1 under 3; x0 under 2
+          would turn it: x1 under 2.999; x0 under 1.999
         """
         X = held(X)
         joint, table = self._joint(), self._table(X)
         assert isinstance(joint, FullJoint | IndependentJoint)
         verdicts = self._decided(self._deciding_joint(), table).compared(against, self.statistics_.classes)
-        terms, views = gaussian_terms(joint, table, self._column_names(), read_raw(X, type(self).__name__))
+        raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
+        terms, views = gaussian_terms(joint, table, self._column_names(), raw, seen)
         alongside = Alongside(self._library, index_of(X))
-        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)
+        return GaussianExplanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)
 
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.

@@ -7,7 +7,7 @@ out, and a warning says so.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bayeswater.data.column_plan import IGNORED, TEXT, Column, ColumnPlan
@@ -20,7 +20,7 @@ from bayeswater.models.columns.planning import Late, agreed, replan_open
 from bayeswater.models.columns.settings import Settings
 from bayeswater.models.mixed.held_out_cuts import profile_of_choosing
 from bayeswater.models.mixed.open_columns import with_late_columns
-from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of
+from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, seen_in_parts
 from bayeswater.models.mixed.settling_text import rows_to_compare
 from bayeswater.models.streaming.examples import Piece
 from bayeswater.models.streaming.walking import plus
@@ -80,7 +80,7 @@ def sums_by_plan(
     if raw.n_rows != len(flat):
         raise inconsistent_lengths(raw.n_rows, len(flat))
     labels, table = encode_labels(flat), encode_parts(raw, plan, {}, settings, learning=True)
-    return Sums(ClassCounts.of(labels, weight), count_parts(table, labels, weight, settings))
+    return Sums(ClassCounts.of(labels, weight), count_parts(table, labels, weight, settings), seen_in_parts(table))
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _without(sums: Sums[ColumnGroups], sources: Collection[str]) -> Sums[ColumnG
             group: Any = groups[key]
             groups[key] = group.take(kept)
     rest = ColumnPlan(tuple(column for column in plan if column.source not in sources))
-    return Sums(sums.class_count, ColumnGroups(sums.classes, rest, groups))
+    return replace(sums, columns=ColumnGroups(sums.classes, rest, groups))
 
 
 def _require_same_block(first: tuple[Any, ...], X: Any) -> None:

@@ -66,7 +66,8 @@ class ExplainingClassifier(CalibratingClassifier):
         terms = Terms(joint, table, self._columns_of_groups())
         verdicts = self._decided(joint, table).compared(against, self.statistics_.classes)
         alongside = Alongside(self._library, index_of(X))
-        return Explanations.of(terms, views_of(terms, raw), verdicts, self._decision(), self.classes_, alongside)
+        views = views_of(terms, raw, self.statistics_.seen)
+        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)
 
     def credible_interval(
         self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0

@@ -126,4 +126,4 @@ def with_cuts(
     joined = in_order(pieces, part.names)
     assert isinstance(joined, CategoryCounts)
     groups = {**columns.groups, "bins": part.declaring(joined, settings)}
-    return Sums(sums.class_count, ColumnGroups(sums.classes, plan, groups))
+    return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))

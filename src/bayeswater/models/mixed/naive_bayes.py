@@ -30,13 +30,14 @@ from bayeswater.models.mixed.explaining import ExplainingClassifier
 from bayeswater.models.mixed.facts import mixed_facts
 from bayeswater.models.mixed.open_columns import settled, with_arrived
 from bayeswater.models.mixed.parts.category_part import StatePart
-from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, read_parts
+from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, read_parts, seen_in_parts
 from bayeswater.models.mixed.walking import walk_over_columns
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables, StateShares
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
@@ -216,6 +217,9 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     def _count(self, table: MixedTable, labels: Labels, weight: Array | None) -> ColumnGroups:
         return count_parts(table, labels, weight, self._settings)
+
+    def _seen(self, table: MixedTable) -> SeenRanges:
+        return seen_in_parts(table)
 
     def _read(self, sums: Sums[ColumnGroups]) -> MixedJoint:
         return MixedJoint(self._log_prior(sums), self._terms(sums))

@@ -6,6 +6,7 @@ in it. Their sums need no second look at them: those of a class of N rows are th
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,4 +74,4 @@ def with_late_columns(sums: Sums[ColumnGroups], plan: ColumnPlan, late: Late, se
     for key, part in parts_of(new_plan).items():
         new = part.count(part.encode(empty, None, settings, learning=True), labels, count, settings)
         groups[key] = in_order([groups[key], new], parts[key].names) if key in groups else new
-    return Sums(sums.class_count, ColumnGroups(sums.classes, plan, groups))
+    return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))

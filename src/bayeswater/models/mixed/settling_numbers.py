@@ -65,7 +65,8 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
             if isinstance(part, StatePart) and isinstance(joined, CategoryCounts):
                 joined = part.declaring(joined, settings)
             groups[key] = joined
-    return Sums(sums.class_count, ColumnGroups(sums.classes, plan, groups))
+    ranged = [column.name for column in plan if column.family != "binned"]  # of bins, forgetting would leave the ends
+    return replace(sums, columns=ColumnGroups(sums.classes, plan, groups), seen=sums.seen.only(ranged))
 
 
 def _chosen(

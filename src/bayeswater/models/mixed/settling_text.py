@@ -100,7 +100,7 @@ def settle_text(
         reports = compare_words(words, sums.class_count.count, column, settings, table, labels, weight, class_alpha)
         changed[column.name] = _with_best_reading(column, reports)
     groups = ColumnGroups(sums.classes, plan.with_columns(changed), sums.columns.groups)
-    return Sums(sums.class_count, groups)
+    return replace(sums, columns=groups)
 
 
 def _with_best_reading(column: Column, reports: Mapping[str, WordReport]) -> Column:

@@ -42,6 +42,7 @@ from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.statistics.triple_counts import TripleCounts
@@ -54,7 +55,7 @@ KINDS: dict[str, type[Any]] = {
         *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, CountTotals, FamilyCounts, FeatureSums),
         *(FourthMoments, KeyCounts, Moments, NumberProfile, PairCounts, Scatter, Sums, TextSums, TripleCounts),
         *(WholeSums, Total, Parts, MixedTotal, Looked, RowKinds, LossSums, Review, Scorecard, Scores, Settings),
-        *(CheckedLabels, Schema),
+        *(CheckedLabels, Schema, SeenRanges),
     )
 }
 """All that a pass may add up."""

@@ -5,6 +5,8 @@ what any rows fulfil (`statistics/consistency.py`) before it is believed.
 """
 
 from collections.abc import Mapping
+from math import isfinite
+from reprlib import repr as shortened
 from typing import Any
 
 from bayeswater.data.variable import Variable
@@ -18,12 +20,16 @@ from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.consistency import require_consistent
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 COLUMNS = "columns."
 """What the names of all arrays begin with but that of the class counts."""
+
+SEEN = "seen"
+"""What a document may say beside its fields: from where to where the numbers of columns were."""
 
 
 def described_sums(sums: Sums[Any]) -> tuple[Document, dict[str, Array]]:
@@ -36,6 +42,8 @@ def described_sums(sums: Sums[Any]) -> tuple[Document, dict[str, Array]]:
         document = {"columns": written_states(columns.schema) if is_table else columns.names and list(columns.names)}
         arrays = columns.to_arrays()
     document["classes"] = CODEC.encode(sums.classes, "a class")
+    if sums.seen != SeenRanges():
+        document[SEEN] = [dict(sums.seen.low), dict(sums.seen.high)]
     return document, {"class_count": sums.class_count.count} | {COLUMNS + name: a for name, a in arrays.items()}
 
 
@@ -61,9 +69,24 @@ def restored_sums(
     else:
         require_arrays(own, array_names(kind, own))
         columns = kind.from_arrays(own, classes=classes, **_domain(kind, document["columns"], own))
-    sums = Sums(ClassCounts(classes, arrays["class_count"]), columns)
+    sums = Sums(ClassCounts(classes, arrays["class_count"]), columns, _seen(document.get(SEEN, [{}, {}])))
     require_consistent(sums)
     return sums
+
+
+def _seen(written: Any) -> SeenRanges:
+    """Read from where to where numbers were seen; files of before it was kept do not say."""
+    ends: list[dict[str, float]] = written if isinstance(written, list) else []
+    are_ends = all(isinstance(end, dict) and all(map(_is_finite, end.values())) for end in ends)
+    require(are_ends and len(ends) == 2, f"the ranges of its columns are {shortened(written)}")
+    low, high = ends
+    crossed = [name for name in low if name in high and low[name] > high[name]]
+    require(not crossed, f"the range of column {shortened(crossed[:1])} ends before it begins")
+    return SeenRanges(low, high)
+
+
+def _is_finite(number: Any) -> bool:
+    return type(number) is float and isfinite(number)
 
 
 def _domain(kind: type[Statistic], written: Any, arrays: dict[str, Array]) -> dict[str, Any]:

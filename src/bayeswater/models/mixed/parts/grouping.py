@@ -14,6 +14,7 @@ from bayeswater.models.mixed.parts.number_part import NormalPart, PoissonPart, U
 from bayeswater.models.mixed.parts.part import Part
 from bayeswater.models.mixed.parts.word_part import WordPart
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.typing import Array
 
 PARTS: dict[str, tuple[type[Part], tuple[str, ...]]] = {
@@ -48,6 +49,13 @@ def count_parts(table: MixedTable, labels: Labels, weight: Array | None, setting
     parts = parts_of(table.plan)
     groups = {key: part.count(table.groups[key], labels, weight, settings) for key, part in parts.items()}
     return ColumnGroups(labels.variable, table.plan, groups)
+
+
+def seen_in_parts(table: MixedTable) -> SeenRanges:
+    """Find from where to where the numbers are of columns that have densities and rates, or no family yet."""
+    ranged = (NormalPart, PoissonPart, UndecidedPart)
+    parts = ((part, table.groups[key]) for key, part in parts_of(table.plan).items() if isinstance(part, ranged))
+    return SeenRanges.of((name, own.column_pieces(j)) for part, own in parts for j, name in enumerate(part.names))
 
 
 def read_parts(sums: ColumnGroups, settings: Settings) -> dict[str, ColumnTerms]:
