@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.cells import is_text, numbered_truths, type_names
+from bayeswater.data.cells import is_missing, is_text, numbered_truths, type_names
 from bayeswater.data.plain_arrays import computed
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
@@ -28,6 +28,10 @@ STORED = {b"bayeswater": b"a dictionary by storage alone"}
 
 NOT_IN_ARROW = (ValueError, TypeError, NotImplementedError, OverflowError)
 """What Arrow raises for cells that it cannot read."""
+
+
+SERIES = (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "Array"), ("pyarrow", "ChunkedArray"))
+"""Columns of libraries that have no table around them."""
 
 
 OF_OTHER_KINDS = "convert it, or use NaiveBayes, which takes columns of all kinds"
@@ -59,7 +63,8 @@ def is_frame(X: Any) -> bool:
 def held(X: Any) -> Any:
     """Hold the rows of an Arrow stream, which can be read but once, in a table, and compute what Dask puts off.
 
-    Everything else is left as it is. What is almost a table is refused, with the call that makes it one.
+    Texts in a list, an array or a series are a column. Everything else is left as it is. What is almost a table is
+    refused, with the call that makes it one.
     """
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # a sparse matrix may be kept in a dict
         is_row = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
@@ -72,7 +77,7 @@ def held(X: Any) -> Any:
         )
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise DataError("X is a list of dicts, and no table; give pandas.DataFrame(X)")
-    X = computed(X)
+    X = _column_of_texts(computed(X))
     if _is_lazy(X):
         raise DataError("X is a polars LazyFrame, which holds no rows yet; give X.collect()")
     if not is_frame(X) or _is_pandas(X) or (library_of(X) == "polars" and hasattr(X, "columns")):
@@ -86,6 +91,40 @@ def held(X: Any) -> Any:
             f"Expected 2D array, got 1D array instead: X is a {type(X).__name__}, one column without a table around "
             "it; give a frame, for example X.to_frame(), or X.to_frame().T where it is a row"
         ) from None
+
+
+def _column_of_texts(X: Any) -> Any:
+    """Make a table of one column of texts, as messages are, that stand in a list, an array or a series.
+
+    >>> _column_of_texts(["win a prize", None]).tolist(), _column_of_texts([1.5, 2.5])
+    ([['win a prize'], [None]], [1.5, 2.5])
+    """
+    if isinstance(X, np.ndarray | list | tuple):
+        return _one_column(X) if getattr(X, "ndim", 1) == 1 and _are_texts(X) else X
+    if not _is_series(X):
+        return X
+    cells = X.to_pylist() if hasattr(X, "to_pylist") else X.to_list()
+    if not _are_texts(cells):
+        return X
+    return X.to_frame() if getattr(X, "name", None) else _one_column(cells)
+
+
+def _is_series(X: Any) -> bool:
+    known = ((sys.modules.get(library), kind) for library, kind in SERIES)
+    return any(library is not None and isinstance(X, getattr(library, kind)) for library, kind in known)
+
+
+def _are_texts(cells: Any) -> bool:
+    """Say whether cells are texts, apart from those that are missing."""
+    kinds = set(map(type, cells))
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    return bool(texts) and (texts == kinds or all(isinstance(cell, str) or is_missing(cell) for cell in cells))
+
+
+def _one_column(cells: Any) -> Array:
+    column = np.empty((len(cells), 1), dtype=object)
+    column[:, 0] = cells
+    return column
 
 
 def read_frame(X: Any) -> Frame:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswater.data.frames import given_names, held, is_frame
@@ -20,6 +21,7 @@ from bayeswater.errors import SchemaError
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.models.streaming.answering import over_rows
+from bayeswater.models.streaming.scoring import score_source
 from bayeswater.typing import Array
 
 
@@ -82,8 +84,15 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
         """Expected cost of the best action, with `loss` and `prior` as in `decide`: (n_rows,)."""
         return self._evidence(X).expected_loss(loss, prior)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the rows whose class is predicted; a stream is held in memory, beside its labels."""
+    __metadata_request__score = dict.fromkeys(("target",), UNUSED)  # no data of rows
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
+        """Share of the rows whose class is predicted; a stream is held in memory, beside its labels.
+
+        With `target`, the name of the column of labels, X may be a source of rows as in `fit`.
+        """
+        if target is not None:
+            return score_source(self, X, y, sample_weight, target)
         share: float = super().score(held(X), y, sample_weight)
         return share
 

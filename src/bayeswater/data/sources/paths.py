@@ -17,6 +17,20 @@ def is_path(source: Any) -> bool:
     return isinstance(source, str | PathLike)
 
 
+def names_rows(text: str) -> bool:
+    """Say whether a text is the name of a file or a folder that is there, or one word with the ending of such a file.
+
+    >>> names_rows("part-*.parquet"), names_rows("see what is in prices.csv"), names_rows("free")
+    (True, False, False)
+    """
+    try:
+        if text and Path(text).exists():
+            return True
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return False
+    return len(text.split()) == 1 and _ending(text) in FORMAT_OF_SUFFIX.values()
+
+
 def files_named(paths: Iterable[str | PathLike[str]]) -> list[str]:
     """Give the files that names, patterns and folders mean; of a pattern or a folder in the order of their names."""
     found = [file for path in paths for file in _files(fspath(path))]

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.paths import names_rows
 from bayeswater.data.sources.row_names import rows_among
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
@@ -50,10 +51,19 @@ def over_rows(method: Method) -> Method:
 
     @wraps(method)
     def answered(self: Any, X: Any, **given: Any) -> Any:
-        rows = rows_to_answer(X)
+        rows = None if _are_texts(X, self) else rows_to_answer(X)
         return method(self, X, **given) if rows is None else answers(self, rows, method.__name__, given)
 
     return answered  # type: ignore[return-value]
+
+
+def _are_texts(X: Any, model: Any) -> bool:
+    """Tell texts to answer for from names of files: one for each row of a model that reads one column.
+
+    Names are those that all have the ending of a file of rows, and no blank, or are there.
+    """
+    is_list = isinstance(X, list | tuple) and bool(X) and all(isinstance(text, str) for text in X)
+    return is_list and vars(model).get("n_features_in_") == 1 and not all(map(names_rows, X))
 
 
 def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> Any:
