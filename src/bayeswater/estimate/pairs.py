@@ -33,6 +33,7 @@ class PairEstimate:
     counts: PairCounts
     smoothing: PseudoCounts
     missing_is_state: bool | Array = False  # of all columns, or of each (n_columns,)
+    is_sparse: bool | Array = False  # columns of which every state is imagined as often, however many there are
 
     @property
     def n_columns(self) -> int:
@@ -164,7 +165,7 @@ class PairEstimate:
     @cached_property
     def cell(self) -> Array:
         """Pseudo-count of a state of each column: (n_columns,)."""
-        return np.asarray(self.smoothing.of(self.n_states), dtype=np.float64)
+        return np.where(self.is_sparse, self.smoothing.alpha, self.smoothing.of(self.n_states)).astype(np.float64)
 
     @cached_property
     def joint_cell(self) -> Array:

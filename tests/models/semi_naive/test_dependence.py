@@ -139,6 +139,15 @@ def test_what_names_the_rows_has_no_say_in_what_is_predicted_for_others(model):
     assert forced.parents_["seat"] in ("ticket", ("ticket",))
 
 
+def test_a_name_that_came_once_does_not_outweigh_all_other_columns():
+    frame, labels = mixed_table(300)
+    named = frame.assign(ticket=pd.Categorical([f"ticket {i // 2}" for i in range(300)]))
+    with pytest.warns(BayesWarning, match="depend on the class alone: 'ticket'"):
+        model = TAN().fit(named, labels)
+    share = model.tables()["ticket"]["P(ticket | ant)"]
+    assert share.max() / share.min() == pytest.approx(3)  # (2 + 1) / (0 + 1): every ticket is imagined once
+
+
 def test_a_table_of_names_has_no_parents_and_can_grow():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: pd.Categorical([f"{name} {i}" for i in rng.integers(0, 40, 60)]) for name in "abc"})

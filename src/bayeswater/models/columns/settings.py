@@ -61,7 +61,7 @@ class Settings:
     unseen: str = "ignore"
     given: Mapping[str, ColumnSettings] = field(default_factory=dict)
     as_found: bool = False
-    unknown: frozenset[str] = field(default=frozenset(), compare=False)  # no parameter hangs on it
+    unknown: tuple[str, ...] = field(default=(), compare=False)  # no parameter hangs on it
 
     @classmethod
     def of_model(cls, model: Any) -> "Settings":

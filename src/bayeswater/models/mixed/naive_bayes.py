@@ -206,7 +206,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
             self.unseen,
             column_settings(self.columns),
             as_found=True,
-            unknown=self.__dict__.get("_unknown", frozenset()),
+            unknown=self.__dict__.get("_unknown", ()),
         )
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
@@ -302,7 +302,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
 
     def _knowing_only(self, names: Collection[str]) -> Self:
         model = copy(self)
-        model._unknown = frozenset(self._names_to_ask_for()) - {*names}
+        model._unknown = tuple(name for name in self._names_to_ask_for() if name not in names)
         return model
 
     def _names_to_ask_for(self) -> tuple[str, ...]:

@@ -1,16 +1,20 @@
 """`TAN`: naive Bayes augmented by a tree, in which every column depends on the class and on one other column."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.forest import Forest
 from bayeswater.models.semi_naive.forest_classifier import ForestClassifier
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
+from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.structure.trees import PENALTIES, tree_augmented
 
 
@@ -18,7 +22,8 @@ class TAN(ForestClassifier):
     """Tree-augmented naive Bayes: P(y, x) = P(y) prod_j P(x_j | y, x_parent(j)), the parents forming a tree.
 
     Of all trees the one of largest likelihood is taken: the maximum spanning tree by CMI(X_i; X_j | Y), unsmoothed. It
-    has the columns of 12 states at most, or of 10 rows for each state; others depend on the class alone.
+    has the columns of 12 states at most, or of 10 rows for each state; others depend on the class alone, and `alpha` is
+    the pseudo-count of each of their states.
     It is read from the counts again whenever they change. Edges of equal weight, within rounding, go by the order of
     their columns. Tables are smoothed: P(x_j | y, x_p) = (N(y, x_p, x_j) + m/v_j) / (N(y, x_p) + m), m = `alpha`.
 
@@ -87,6 +92,11 @@ class TAN(ForestClassifier):
         root = None if self.root is None else column_place(self.root, names, "root")
         parents = tree_augmented(self._estimate(sums).states, root, self.penalty)
         return tuple(parents.tolist())
+
+    def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
+        estimate = super()._estimate_of(pairs)
+        # One row, spread over hundreds of states, would let a state that came once outweigh all other columns.
+        return replace(estimate, is_sparse=sparse_columns(estimate.states)) if self._finds_parents else estimate
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: tuple[int, ...]) -> Forest:
         return Forest.of_tree(self._prior(sums), self._estimate(sums), structure)
