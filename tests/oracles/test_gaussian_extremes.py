@@ -1,5 +1,6 @@
 """Gaussian classes where floats are near their limits, against fifty digits: nearly bound columns, classes and rows far
-away, columns that say the same. Up to a condition number of 1e10 posteriors have six digits; beyond it, a warning."""
+away, columns that say the same, numbers near the least and the largest there are. Up to a condition number of 1e10
+posteriors have six digits, and beyond it there is a warning; squares that are no numbers are refused by name."""
 
 import warnings
 from typing import Any
@@ -9,7 +10,15 @@ import numpy as np
 import pytest
 from tests.oracles import covariances
 
-from bayeswater import GaussianClassifier, SingularCovarianceWarning
+from bayeswater import (
+    DataError,
+    GaussianClassifier,
+    GaussianNB,
+    NaiveBayes,
+    NormalInverseGamma,
+    NormalInverseWishart,
+    SingularCovarianceWarning,
+)
 
 MATRICES = ["full", "shared"]
 
@@ -101,3 +110,60 @@ def test_the_warning_names_the_columns_that_are_bound():
     X, y = rows(10.0, 0.0, seed=3)
     with pytest.warns(SingularCovarianceWarning, match=r"columns 'x0', 'x3' are bound .* 1 of their directions"):
         GaussianClassifier().fit(np.c_[X, X[:, 0] * 2.5], y)
+
+
+OF_NUMBERS = {
+    "GaussianNB": GaussianNB,
+    "GaussianNB without smoothing": lambda: GaussianNB(var_smoothing=0.0),
+    "normal columns": lambda: NaiveBayes(columns=dict.fromkeys(("x0", "x1", "x2"), "gaussian")),
+    **{
+        form: lambda form=form: GaussianClassifier(covariance=form)
+        for form in ("full", "shared", "diagonal", "shared_diagonal", "spherical")
+    },
+    "ledoit_wolf": lambda: GaussianClassifier(shrinkage="ledoit_wolf"),
+    "prior": lambda: GaussianClassifier(prior=NormalInverseWishart()),
+}
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_a_unit_changes_nothing_or_its_squares_are_refused_by_name(name):
+    X, y = rows(10.0, 0.0, seed=3)
+    make = OF_NUMBERS[name]
+    expected = [make().fit(X, y).predict_proba(X), make().fit(X, y).loo_predict_log_proba(X, y)]
+    refused = set()
+    for exponent in (-320, -300, -200, -165, -158, -153, -150, -70, 70, 150, 153, 200, 300):
+        unit = 10.0**exponent
+        try:
+            model = make().fit(X * unit, y)
+        except DataError as error:
+            assert str(error).startswith("the squares of column 'x0' " + ("underflow" if exponent < 0 else "overflow"))
+            refused.add(exponent)
+            continue
+        np.testing.assert_allclose(model.predict_proba(X * unit), expected[0], rtol=1e-8)
+        np.testing.assert_allclose(model.loo_predict_log_proba(X * unit, y), expected[1], rtol=1e-8, atol=1e-8)
+    assert refused.isdisjoint({-70, 70} if name == "ledoit_wolf" else {-150, -70, 70, 150})
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")  # of columns that are the same
+def test_values_whose_squares_are_gone_are_no_constant_however_they_came(name):
+    X, y = np.zeros((8, 3)), np.arange(8) % 2
+    X[4:] = 1e-200  # each batch is constant
+    first, second = (OF_NUMBERS[name]().fit(X[part], y[part]) for part in (slice(4), slice(4, 8)))
+    with pytest.raises(DataError, match=r"the squares of column 'x0' underflow.*multiply the column by a large number"):
+        first + second
+    with pytest.raises(DataError, match="the squares of column 'x0' underflow"):
+        first.partial_fit(X[4:], y[4:])
+    X[4:] = 1.0
+    OF_NUMBERS[name]().fit(X, y).partial_fit(X[:1] + 1e-200, y[:1])  # beside others they are nothing
+
+
+def test_what_smoothing_or_a_prior_hides_need_have_no_squares():
+    X, y = rows(10.0, 0.0, seed=3)
+    X[:, 1] *= 1e-200
+    expected = GaussianNB().fit(np.c_[X[:, 0], np.zeros(len(X)), X[:, 2]], y).predict_proba(X)
+    np.testing.assert_allclose(GaussianNB().fit(X, y).predict_proba(X), expected, rtol=1e-12)
+    prior = {"prior": NormalInverseGamma()}
+    for model in (GaussianNB(var_smoothing=0.0, columns={1: prior}), NaiveBayes(columns={"x1": prior})):
+        assert np.isfinite(model.fit(X, y).predict_proba(X)).all()

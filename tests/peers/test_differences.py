@@ -194,6 +194,13 @@ def test_values_whose_squares_overflow_are_refused_by_fit():
         GaussianNB().fit(X, y)
 
 
+def test_values_whose_squares_underflow_are_refused_by_fit():
+    X, y = np.array([[0.0], [1.0], [10.0], [11.0]]) * 1e-200, [0, 0, 1, 1]
+    show(lambda: peer.GaussianNB().fit(X, y).predict_proba(X))
+    with pytest.raises(ours.DataError, match="column 'x0' underflow: its values are too near to one another"):
+        GaussianNB().fit(X, y)
+
+
 def test_a_class_of_which_no_row_was_seen_has_no_density():
     X, y = [[5.0], [6.0], [7.0], [9.0]], [0, 0, 1, 1]
     show(lambda: peer.GaussianNB(priors=[0.3, 0.3, 0.4]).partial_fit(X, y, classes=[0, 1, 2]).predict_proba([[0.0]]))

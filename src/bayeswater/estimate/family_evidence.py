@@ -25,6 +25,7 @@ from bayeswater.data.weights import EXACT
 from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence, poisson_log_evidence
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.estimate.quantile_bins import quantile_cuts
+from bayeswater.kernels.faint_squares import FAINT
 from bayeswater.statistics.key_counts import ColumnHistogram
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.number_profile import NumberProfile
@@ -153,7 +154,7 @@ class NormalEvidence:
         """Log-evidence of normal values, with the scatter (n_classes,) that their spacing hides."""
         scatter, n = self.scatter + hidden, float(self.n.sum())
         total, within = float(self.pooled_scatter + hidden.sum()) / n, float(scatter.sum()) / n
-        if not (0 < total < np.inf and within / total > 0):
+        if not (FAINT <= n * total < np.inf and within / total > 0):  # beyond, squares are no numbers
             return -np.inf
         # Of the mean of a class the prior variance is within / strength: that of all values.
         prior = NormalInverseGamma(self.pooled_mean, within / total, VARIANCE_SHAPE, VARIANCE_SHAPE * within)

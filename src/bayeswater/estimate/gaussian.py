@@ -1,13 +1,14 @@
 """Normal densities within each class: maximum likelihood, or a Normal-inverse-gamma prior and its Student-t."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.kernels.faint_squares import FAINT
 from bayeswater.statistics.moments import Moments
-from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
+from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class NormalInverseGamma:
             raise ParameterError(f"NormalInverseGamma: mean is {self.mean!r}; give a finite number")
         for name in ("strength", "shape", "scale"):
             value = getattr(self, name)
-            if not (is_pseudo_count(value) and value > 0):
-                raise ParameterError(
-                    f"NormalInverseGamma: {name} is {value!r}; it must be over 0, and {LARGEST_COUNT:g} at most"
-                )
+            if not (is_number(value) and value > 0):
+                raise ParameterError(f"NormalInverseGamma: {name} is {value!r}; it must be over 0 and finite")
+            if name != "scale" and value > LARGEST_COUNT:
+                raise ParameterError(f"NormalInverseGamma: {name} is {value!r}; it must be {LARGEST_COUNT:g} at most")
 
     def posterior(
         self, n: Array | float, mean: Array | float, scatter: Array | float
@@ -119,8 +120,11 @@ def floored_parameters(
     return GaussianParameters(mean, variance, degrees, has_factor, np.ones(len(mean), dtype=bool), 0.0)
 
 
-def require_finite_moments(moments: Moments) -> None:
-    """Refuse sums of squares, and variances of any class, that are no numbers any more."""
+def require_finite_moments(moments: Moments, epsilon: float = 0.0, priors: Collection[int] = ()) -> None:
+    """Refuse sums of squares, and variances of any class, that are no numbers any more, or have lost their digits.
+
+    Columns with a prior, and what an `epsilon` is added to, need not be known by these digits.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         _, mean, scatter = moments.pooled()
         variance = (moments.scatter / np.where(moments.weight > 0, moments.weight, 1.0)).max(axis=0)
@@ -129,6 +133,13 @@ def require_finite_moments(moments: Moments) -> None:
         raise DataError(
             f"the squares of column {moments.column_name(int(overflow.argmax()))!r} overflow: its values are too far "
             "apart for float64; divide the column by a large number"
+        )
+    n, _, scatter = moments.pooled()
+    faint = np.flatnonzero((scatter > 0) & (scatter + n * epsilon < FAINT))
+    for j in [j for j in faint.tolist() if j not in priors][:1]:
+        raise DataError(
+            f"the squares of column {moments.column_name(j)!r} underflow: its values are too near to one another for "
+            "float64; multiply the column by a large number"
         )
 
 

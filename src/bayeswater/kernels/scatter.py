@@ -15,6 +15,7 @@ then the mean of column i over the rows in which column j is there too, and the 
 
 import numpy as np
 
+from bayeswater.kernels.faint_squares import LEAST
 from bayeswater.typing import Array
 
 STRETCH_CELLS = 65_536
@@ -69,7 +70,12 @@ def merged(a: ClassSums, b: ClassSums) -> ClassSums:
     share = b[0] / np.where(weight > 0, weight, 1)
     apart = np.where((a[0] > 0) & (b[0] > 0), b[1] - a[1], 0.0)
     mean = np.where(a[0] > 0, a[1] + apart * share, b[1])
-    return weight, mean, a[2] + b[2] + apart * apart.swapaxes(-1, -2) * (a[0] * share)
+    scatter = a[2] + b[2] + apart * apart.swapaxes(-1, -2) * (a[0] * share)
+    own = np.einsum("...ii->...i", scatter)  # a view
+    if not own.all():
+        differ = np.diagonal(np.broadcast_to(apart, scatter.shape), axis1=-2, axis2=-1) != 0
+        own[(own == 0) & differ] = LEAST
+    return weight, mean, scatter
 
 
 def shifted_higher(n: Array, scatter: Array, third: Array, fourth: Array, away: Array) -> tuple[Array, Array]:

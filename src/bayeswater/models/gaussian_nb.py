@@ -96,8 +96,8 @@ class GaussianNB(AskingClassifier):
         if not (is_number(self.var_smoothing) and self.var_smoothing >= 0):
             raise ParameterError(f"var_smoothing is {self.var_smoothing!r}; it must be a finite number, 0 or more")
         priors = self._column_priors(sums.columns)
-        require_finite_moments(sums.columns)
-        _require_finite_smoothing(sums.columns, self.var_smoothing)
+        epsilon = _finite_smoothing(sums.columns, self.var_smoothing)
+        require_finite_moments(sums.columns, epsilon, priors)
         require_near_priors(sums.columns, priors)
 
     def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
@@ -208,14 +208,15 @@ class GaussianNB(AskingClassifier):
         return np.exp(self._joint().log_prior)
 
 
-def _require_finite_smoothing(moments: Moments, var_smoothing: float) -> None:
-    """Refuse a share of the largest variance that is no number any more."""
+def _finite_smoothing(moments: Moments, var_smoothing: float) -> float:
+    """Give a share of the largest variance; refuse one that is no number any more."""
     largest = float(pooled_variance(moments).max())
-    if not isfinite(largest * var_smoothing):
+    if isfinite(largest) and not isfinite(largest * var_smoothing):
         raise ParameterError(
             f"var_smoothing is {var_smoothing!r}; times {largest:.3g}, the largest variance of a column, it overflows: "
             "take a smaller one"
         )
+    return largest * var_smoothing
 
 
 def _read_only(parameters: Array) -> Array:

@@ -17,9 +17,10 @@ from typing import Self
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import DenseTable
+from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.faint_squares import LEAST, gone_squares, squared
 from bayeswater.kernels.moments import class_moments
 from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
@@ -78,7 +79,7 @@ class Moments(ColumnStatistic):
         total = next(blocks)
         for part in blocks:
             total = total._plus(part)
-        return total
+        return total.with_faint(matrix) if matrix.dtype == np.float64 else total
 
     @classmethod
     def of_numbers(cls, matrix: DenseTable, labels: Labels, weight: Array | None, is_log: Sequence[bool]) -> Self:
@@ -90,12 +91,21 @@ class Moments(ColumnStatistic):
             return column.log_moments() if is_log[j] else column.moments()
 
         found = list(ordered_map(column_moments, range(matrix.shape[1])))
-        return cls(labels.variable, matrix.names, *side_by_side(found)).compact()
+        return cls(labels.variable, matrix.names, *side_by_side(found)).compact().with_faint(matrix)
 
     def compact(self) -> Self:
         """Keep one weight for all columns where no cell was missing."""
         first = self.weight[:, :1]
         return replace(self, weight=first.copy()) if (self.weight == first).all() else self
+
+    def with_faint(self, matrix: DenseTable | ColumnPieces) -> Self:
+        """Let scatter be over zero where the values of these rows differ, but their squares are gone."""
+        gone = gone_squares(self.mean, self.scatter, matrix.column_pieces)
+        if not gone:
+            return self
+        scatter = self.scatter.copy()
+        scatter[:, gone] = np.where(np.broadcast_to(self.weight, scatter.shape)[:, gone] > 0, LEAST, 0.0)
+        return replace(self, scatter=scatter)
 
     @property
     def cells(self) -> Array:
@@ -120,7 +130,7 @@ class Moments(ColumnStatistic):
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the column
             away = np.where(n > 0, self.mean - pivot, 0.0)
             shift = (n * away).sum(axis=0) / np.where(weight > 0, weight, 1.0)
-            scatter = (self.scatter + n * (away - shift) ** 2).sum(axis=0)
+            scatter = (self.scatter + squared(away - shift, n)).sum(axis=0)
         return weight, pivot + shift, scatter
 
     def _plus(self, other: Self) -> Self:
@@ -133,7 +143,7 @@ class Moments(ColumnStatistic):
                 self,
                 weight=weight,
                 mean=np.where(self.weight > 0, self.mean + apart * share, other.mean),
-                scatter=self.scatter + other.scatter + apart**2 * (self.weight * share),
+                scatter=self.scatter + other.scatter + squared(apart, self.weight * share),
             )
 
     def _minus(self, other: Self, rest: Self | None) -> Self:

@@ -54,7 +54,7 @@ class NumberProfile(Statistic):
         known = labels.variable, matrix.names
         return cls(
             labels.variable,
-            Moments(*known, *side_by_side(moments)).compact(),
+            Moments(*known, *side_by_side(moments)).compact().with_faint(matrix),
             Moments(*known, *side_by_side(logs)).compact(),
             WholeSums(*known, *side_by_side(wholes)),
             KeyCounts.of_columns(*known, keys),

@@ -22,6 +22,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.faint_squares import LEAST, gone_squares
 from bayeswater.kernels.scatter import class_scatter, merged
 from bayeswater.kernels.threads import BLOCK_ROWS, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
@@ -72,7 +73,12 @@ class Scatter(ColumnStatistic):
             total = next(blocks)
             for part in blocks:
                 total = total._plus(part)
-        return total
+        gone = gone_squares(total.means, total.squares, matrix.column_pieces) if matrix.dtype == np.float64 else []
+        if not gone:
+            return total
+        scatter = total.scatter.copy()
+        scatter[:, gone, gone] = np.where(np.broadcast_to(total.cells, total.means.shape)[:, gone] > 0, LEAST, 0.0)
+        return total._with({"scatter": scatter})
 
     keeps_higher = False
 

@@ -250,8 +250,7 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         require_missing_rule(self.missing, ("ignore", "em", "error"))
-        self._reading_of(sums.columns)
-        require_finite(sums.columns)
+        require_finite(sums.columns, self._reading_of(sums.columns))
 
     def _reading_of(self, scatter: Scatter | None) -> Reading:
         return checked_reading(self, scatter)

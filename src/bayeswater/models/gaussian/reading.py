@@ -8,23 +8,38 @@ from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
 from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.independent import IndependentJoint
+from bayeswater.kernels.faint_squares import FAINT
 from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-def require_finite(scatter: Scatter) -> None:
-    """Refuse sums of squares that are no numbers any more."""
+def require_finite(scatter: Scatter, reading: Reading) -> None:
+    """Refuse sums of squares, and of fourth powers, that are no numbers any more, or have lost their digits."""
     with np.errstate(over="ignore", invalid="ignore"):
         _, center, total = scatter.pooled
-        sums = np.abs(total).sum(axis=0) + np.abs(center) + np.abs(scatter.scatter).sum(axis=(0, 1))
-    if not np.isfinite(sums).all():
-        j = int((~np.isfinite(np.diagonal(total) + center + scatter.squares.sum(axis=0))).argmax())
-        raise DataError(
-            f"the squares of column {scatter.column_name(j)!r} overflow: its values are too far apart for float64; "
-            "divide the column by a large number"
+        spread = np.diagonal(total)
+        powers = spread + center + scatter.squares.sum(axis=0)
+        is_finite = np.isfinite(powers.sum() + np.abs(total).sum() + np.abs(scatter.scatter).sum())
+        fourth = np.diagonal(scatter.fourth.sum(axis=0)) if isinstance(scatter, FourthMoments) else spread
+    if not (is_finite and np.isfinite(fourth).all()):
+        _refuse(
+            scatter, ~(np.isfinite(powers) & np.isfinite(fourth)), "overflow: its values are too far apart", "divide"
         )
+    faint = (spread > 0) & (np.minimum(spread, fourth) < FAINT)
+    if reading.form == "spherical":
+        faint &= spread.max() < FAINT  # one variance for all columns is as large as any
+    if faint.any() and (reading.prior is None or reading.prior.covariance is None):
+        _refuse(scatter, faint, "underflow: its values are too near to one another", "multiply")
+
+
+def _refuse(scatter: Scatter, columns: Array, what: str, remedy: str) -> None:
+    raise DataError(
+        f"the squares of column {scatter.column_name(int(columns.argmax()))!r} {what} for float64; {remedy} the column "
+        "by a large number"
+    )
 
 
 def read_joint(

@@ -17,6 +17,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.data.sources.rows import Rows
 from bayeswater.errors import BayesError
+from bayeswater.kernels.faint_squares import FAINT, NEAR_ZERO
 from bayeswater.models.streaming.categories import require_few_categories
 from bayeswater.models.streaming.counting import Counting
 from bayeswater.models.streaming.examples import Piece
@@ -128,7 +129,9 @@ def _of_spreads(spreads: Sequence[Spread], names: tuple[str, ...]) -> Counted | 
     if not found:
         return None
     sums = reduce(add, found)
-    if (sums.columns.scatter < SHARE_KEPT * reduce(add, squares).columns.scatter).any():
+    mean, square = sums.columns.mean, reduce(add, squares).columns.scatter
+    are_faint = (square < FAINT) & (mean != 0) & (np.abs(mean) < NEAR_ZERO)
+    if are_faint.any() or (sums.columns.scatter < SHARE_KEPT * square).any():
         return None
     return sums, int(sums.class_count.count.sum()), n_unlabelled
 

@@ -94,7 +94,7 @@ class NormalPart(NumberPart):
         priors = {
             j: prior for j, column in enumerate(self.columns) if (prior := _normal_prior(column, settings)) is not None
         }
-        require_finite_moments(sums)
+        require_finite_moments(sums, priors=priors)
         require_near_priors(sums, priors)
         return NormalColumns(sums, settings.variance_floor, priors, np.array(self.is_log))
 
