@@ -8,7 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswater import A2DE, AODE, KDB, SKDB, SPODE, TAN, BayesWarning, NaiveBayes, NetworkClassifier, load, save
+from bayeswater import (
+    A2DE,
+    AODE,
+    KDB,
+    SKDB,
+    SPODE,
+    TAN,
+    BayesEnsemble,
+    BayesWarning,
+    NaiveBayes,
+    NetworkClassifier,
+    load,
+    save,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* one value and empty cells")
 
@@ -141,6 +154,19 @@ def test_all_such_columns_are_told_of_in_one_line() -> None:
             model.fit(many, Y)
         (line,) = {str(one.message) for one in told}
         assert line.startswith("97 columns ('good 0', 'good 1', 'good 2', 'good 3', 'good 4', ...) have one value and")
+
+
+def test_all_columns_without_a_value_are_told_of_in_one_line() -> None:
+    many = MARKED[["town"]].assign(**{f"good {j}": None for j in range(97)})
+    for model in (NaiveBayes(), AODE(), BayesEnsemble("generative")):
+        with pytest.warns(
+            BayesWarning, match=r"97 columns \('good 0', .*, \.\.\.\) are left out: no cell has a value"
+        ) as told:
+            model.fit(many, Y)
+        assert len(told) == 1
+    with pytest.warns(BayesWarning, match=r"97 columns \('good 0'") as told:
+        AODE().fit_batches([(many[:60], Y[:60]), (many[60:], Y[60:])])
+    assert len(told) == 1
 
 
 def test_a_cell_that_a_dict_does_not_have_is_not_known_and_one_that_is_none_is_empty() -> None:

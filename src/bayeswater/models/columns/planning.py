@@ -4,7 +4,7 @@ Numbers stay "auto" and strings of words stay "text" until the rows have been su
 choose between the families (`models.mixed.settling_numbers`, `settling_text`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -98,6 +98,16 @@ def warn_of_empty_states(names: Sequence[str]) -> None:
             "possible, or leave the column out",
             BayesWarning,
         )
+
+
+def warn_of_left_out(columns: Iterable[Column], what_to_do: str = "") -> None:
+    """Name columns that are left out though nobody said so, in one line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        by_reason.setdefault(column.why, []).append(column.name)
+    for why, names in by_reason.items():
+        are = "is" if len(names) == 1 else "are"
+        warn_user(f"{_named(names)} {are} left out: {why}{what_to_do and f'; {what_to_do}'}", BayesWarning)
 
 
 def _named(names: Sequence[str]) -> str:

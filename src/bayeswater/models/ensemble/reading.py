@@ -18,8 +18,8 @@ from bayeswater.data.missing import require_no_missing
 from bayeswater.data.mixing import number_words, row_words, state_words
 from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
 from bayeswater.data.schema import Schema
-from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
-from bayeswater.models.columns.planning import plan_columns
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.models.columns.planning import plan_columns, warn_of_left_out
 from bayeswater.models.columns.settings import Settings
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.semi_naive.discrete_planning import left_out_text, warn_of_names_of_rows
@@ -110,10 +110,9 @@ def planned(raw: RawTable, settings: Settings) -> ColumnPlan:
     for column in plan:
         if column.family in (TEXT, *OF_TEXT):
             changed[column.name] = left_out_text(column, settings.model, "numbers and categories")
-        elif column.family == IGNORED and column in plan.open and settings.of(column).family is None:
-            warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
         elif column.family in (AUTO, BITS):
             changed[column.name] = replace(column, family=NUMBER)
+    warn_of_left_out(column for column in plan.open if settings.of(column).family is None)
     plan = plan.with_columns(changed)
     if not plan.used:
         raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")

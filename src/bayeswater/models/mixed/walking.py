@@ -14,11 +14,10 @@ from bayeswater.data.frames import sparse_columns
 from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.errors import BayesWarning, warn_user
 from bayeswater.estimate.empty_cells import columns_of_one_value
 from bayeswater.models.batches import as_triple
 from bayeswater.models.calibrating import LeaveOneOut
-from bayeswater.models.columns.planning import NOT_AGREED, plan_columns, warn_of_empty_states
+from bayeswater.models.columns.planning import NOT_AGREED, plan_columns, warn_of_empty_states, warn_of_left_out
 from bayeswater.models.mixed.counting import MixedCounting, MixedTotal
 from bayeswater.models.mixed.held_out_cuts import HeldOut, chosen_cuts, columns_cut_by_labels, rows_held_out, with_cuts
 from bayeswater.models.mixed.open_columns import settled, with_text_settled
@@ -75,15 +74,11 @@ def _planned(model: "NaiveBayes", head: Piece) -> tuple[ColumnPlan, RawTable]:
 
 def _warn_of_left_out(plan: ColumnPlan) -> None:
     """Name the columns of which no value was found, or none that could be read."""
-    for column in plan:
-        if column in plan.open or column.why == NOT_AGREED:
-            later = "it is read once later rows have one, or at once if you say how"
-            warn_user(
-                f"column {column.name!r} is left out: {column.why}; "
-                f"{'say how it is read' if column.why == NOT_AGREED else later}, for example "
-                f"columns={{{column.name!r}: 'categorical'}}",
-                BayesWarning,
-            )
+    later = "read once later rows have one, or at once if you say how"
+    unclear = [column for column in plan if column.why == NOT_AGREED]
+    for columns, what_to_do in ((plan.open, later), (unclear, "say how to read them")):
+        example = f"for example columns={{{columns[0].name!r}: 'categorical'}}" if columns else ""
+        warn_of_left_out(columns, f"{what_to_do}, {example}")
 
 
 def _with_empty_states(sums: ColumnGroups) -> list[str]:

@@ -18,7 +18,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.raw_table import COUNTS, RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
-from bayeswater.models.columns.planning import FEW_VALUES, NAMED, plan_columns
+from bayeswater.models.columns.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
 from bayeswater.models.columns.settings import ColumnSettings, Settings
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.sparse_columns import sparse_columns
@@ -48,12 +48,11 @@ def plan_discrete(
         said = settings.of(column)
         if column.family in (TEXT, *OF_TEXT):
             changed[column.name] = left_out_text(column, settings.model, "columns of states")
-        elif column.family == IGNORED and column in plan.open and said.family is None:
-            warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
         elif column.family == BITS:
             changed[column.name] = replace(column, family="categorical")  # a later batch may have a 2
         elif column.family == AUTO:
             changed[column.name] = _settled(column, dated.numbers(column.name), labels, weight, said, discretize)
+    warn_of_left_out(column for column in plan.open if settings.of(column).family is None)
     plan = plan.with_columns(changed)
     if not plan.used:
         raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")

@@ -20,7 +20,6 @@ from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.raw_table import RawTable
-from bayeswater.errors import BayesWarning, warn_user
 from bayeswater.estimate.class_bins import value_cells
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
@@ -155,13 +154,11 @@ def settled_plan(
     return ColumnPlan(tuple(columns))
 
 
-def warn_of_left_out(plan: ColumnPlan, first: ColumnPlan, settings: Settings) -> None:
-    """Name the columns that are left out though nobody said so: without a value, or none that has states."""
+def left_out(plan: ColumnPlan, first: ColumnPlan, settings: Settings) -> list[Column]:
+    """Give the columns that are left out though nobody said so: without a value, or none that has states."""
     open_first = {column.source for column in first.open}
-    for column in plan:
-        is_open = column in plan.open or column.source in open_first
-        if column.family == IGNORED and is_open and settings.of(column).family is None:
-            warn_user(f"column {column.name!r} is left out: {column.why}", BayesWarning)
+    found = [column for column in plan if column in plan.open or column.source in open_first]
+    return [column for column in found if column.family == IGNORED and settings.of(column).family is None]
 
 
 @dataclass(frozen=True)

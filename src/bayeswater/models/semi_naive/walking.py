@@ -21,16 +21,17 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths, take_rows
 from bayeswater.errors import DataError
 from bayeswater.models.calibrating import REVIEWED_ROWS, LeaveOneOut
+from bayeswater.models.columns.planning import warn_of_left_out
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
 from bayeswater.models.semi_naive.discrete_planning import method_of, warn_of_names_of_rows
 from bayeswater.models.semi_naive.held_out import PARTS, review
 from bayeswater.models.semi_naive.number_schema import (
     Looked,
     first_plan,
+    left_out,
     looked_at,
     open_numbers,
     settled_plan,
-    warn_of_left_out,
 )
 from bayeswater.models.semi_naive.refining import Near, values_near_cuts
 from bayeswater.models.semi_naive.row_kinds import RowKinds
@@ -90,7 +91,7 @@ def walk_over_states(model: Any, examples: Examples) -> Walk[Any]:
     model._keep_chosen(learned.sums, learned.structure, head.X)
     n_rows = int(learned.sums.class_count.count.sum())
     warn_of_names_of_rows(model._pairs(learned.sums).schema, model.columns_, n_rows)
-    warn_of_left_out(model.columns_, plan, settings)
+    warn_of_left_out(left_out(model.columns_, plan, settings))
     if not model.calibrate:
         return model
     judge, part = (honest[0], SCORED) if honest and honest[0] is not None else (learned, None)
