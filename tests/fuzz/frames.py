@@ -79,10 +79,11 @@ def case(seed: int) -> None:
     with noted(f"{model}, {library}, y {type(y).__name__}, weight {weight}\n{table.schema}"):
         fitted = rows.learned_by(model)
         if fitted is not None:
-            require_sound(rng, fitted, rows.frame)
+            counted = rows if rows.weight is None else rows.take(np.flatnonzero(rows.weight > 0))
+            require_sound(rng, fitted, counted.frame)
             require_answers_to_others(rng, fitted, table)
             if not rows.weights_differ_much:
-                LAWS[rng.integers(len(LAWS))](rng, model, fitted, rows)
+                LAWS[rng.integers(len(LAWS))](rng, model, fitted, counted)
 
 
 def draw_model(rng: np.random.Generator) -> Any:
@@ -202,7 +203,7 @@ LAWS = (order_of_rows, merging, forgetting, batches, libraries)
 
 def planned(model: Any, fitted: Any) -> Any:
     """A model with all that another has chosen by its rows, so that the sums of both can be added."""
-    params = {name: getattr(fitted, f"{name}_", None) for name in ("columns", "parents", "super_parent")}
+    params = {name: getattr(fitted, f"{name}_", None) for name in ("columns", "parents", "super_parent", "shrinkage")}
     known = {name: value for name, value in params.items() if name in model.get_params() and value is not None}
     return clone(model).set_params(**known)
 

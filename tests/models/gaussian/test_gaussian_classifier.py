@@ -607,3 +607,18 @@ def test_models_that_keep_other_sums_do_not_merge():
         GaussianClassifier().fit(X, Y) + GaussianClassifier(shrinkage="ledoit_wolf").fit(X, Y)
     with pytest.raises(ParameterError, match="needs fourth moments"):
         GaussianClassifier().fit(X, Y).set_params(shrinkage="ledoit_wolf").predict(X)
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.ImpossibleEvidenceWarning")
+@pytest.mark.parametrize("far", [1e20, 1e160, 1e300])
+@pytest.mark.parametrize("covariance", ["full", "shared", "diagonal", "spherical", "shared_diagonal"])
+def test_a_row_however_far_away_is_explained_as_it_is_predicted(covariance: str, far: float) -> None:
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 20)
+    model = GaussianClassifier(covariance=covariance).fit(rng.normal(size=(40, 2)) + y[:, None], y)
+    for row in ([far, 0.0], [far, -far], [0.0, far]):
+        explanation = model.explain([row])[0]
+        parts = [explanation.intercept, *(one.contribution for one in explanation.contributions)]
+        assert explanation.probability == pytest.approx(model.predict_proba([row])[0, explanation.prediction])
+        if not explanation.is_impossible:
+            assert sum(parts) == pytest.approx(explanation.log_odds, rel=1e-9)
+            assert 1 / (1 + np.exp(-explanation.log_odds)) == pytest.approx(explanation.probability)
