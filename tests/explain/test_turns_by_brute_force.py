@@ -1,7 +1,10 @@
 """What is offered to turn a decision can be, turns it, and is the nearest: every number and state is tried."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +18,7 @@ from bayeswater import (
     load,
     save,
 )
+from bayeswater.explain.options import NumberOptions
 
 FAMILIES = {"x": "gaussian", "price": "lognormal", "seeds": "poisson"}
 PRIOR = {"family": "gaussian", "prior": NormalInverseGamma(mean=0.0, strength=0.5, shape=2.0, scale=2.0)}
@@ -175,3 +179,49 @@ def test_ranges_are_the_same_in_pieces_merged_and_from_a_file(tmp_path):
         first, second = (type(whole)(**whole.get_params()).fit(X[a:b], y[a:b]) for a, b in ((0, 90), (90, 200)))
         if isinstance(whole, GaussianClassifier):
             assert (first + second).statistics_.seen == seen
+
+
+def tried_finely(options):
+    """Cells of a column and their distances."""
+    if isinstance(options, NumberOptions):
+        cells = np.linspace(options.low, options.high, 61)
+        cells = np.unique(np.rint(cells)) if options.is_whole else cells
+        return cells, options.distance_of(cells)
+    return options.cells, options.distance
+
+
+def least_of_two(search):
+    """The least change of two columns that turns the decision, of all on a fine grid."""
+    least, tried = np.inf, {j: tried_finely(one) for j, one in enumerate(search.land.options) if one is not None}
+    for i, j in combinations(tried, 2):
+        a, b = (part.ravel() for part in np.meshgrid(*(np.arange(len(tried[k][0])) for k in (i, j)), indexing="ij"))
+        turned = search._is_turned(search.land.with_pairs(i, tried[i][0][a], j, tried[j][0][b]))
+        least = min(least, (tried[i][1][a] + tried[j][1][b])[turned].min(initial=np.inf))
+    return least
+
+
+def distance_of(search, turn):
+    options = search.land.options[list(search.land.names).index(turn.column)]
+    if isinstance(options, NumberOptions):
+        return options.distance_of(np.array([np.log(turn.value) if options.is_log else turn.value]))[0]
+    return options.distance[[options.value(cell) for cell in options.cells].index(turn.value)]
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, GaussianClassifier])
+def test_two_columns_together_are_the_least_that_do_and_where_none_are_offered_none_do(kind):
+    n_pairs = 0
+    for seed in range(16):
+        X, y = drawn(seed, 2 + seed % 3)
+        whole = X.notna().all(axis=1).to_numpy()
+        X, y = X[whole].drop(columns=["kind"] * (kind is GaussianClassifier)), y[whole]
+        model = NaiveBayes(columns=FAMILIES) if kind is NaiveBayes else GaussianClassifier()
+        for one in model.fit(X, y).explain(X[:12]):
+            if one.turns:
+                continue
+            least = least_of_two(one._search)
+            assert bool(one.turns_together) == bool(np.isfinite(least))
+            if one.turns_together:
+                total = sum(distance_of(one._search, turn) for turn in one.turns_together)
+                assert total < 1.03 * least  # both are found on grids, and told with few digits
+                n_pairs += 1
+    assert n_pairs > 2

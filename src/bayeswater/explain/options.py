@@ -20,9 +20,6 @@ from bayeswater.typing import Array
 FEW_DIGITS = (4, 6, 9, 12, 15)
 """Digits with which a number is told, the fewest with which it still turns the decision."""
 
-GRID = 9
-"""Numbers of a range that are tried together with those of another column."""
-
 MOST_STATES = 16
 """States of a column that are tried together with those of another: the most frequent."""
 
@@ -36,7 +33,7 @@ class Options:
     words: Callable[[Any], str]
     value: Callable[[Any], Any]
 
-    def few(self) -> tuple[Array, Array]:
+    def few(self, n_numbers: int) -> tuple[Array, Array]:
         """Give the cells to try together with those of another column, and their distances."""
         return self.cells[:MOST_STATES], self.distance[:MOST_STATES]
 
@@ -64,9 +61,9 @@ class NumberOptions:
         """How far numbers are."""
         return np.abs(cells - self.start) / self.spread
 
-    def few(self) -> tuple[Array, Array]:
-        """Give the numbers to try together with those of another column, and their distances."""
-        cells = np.unique(np.concatenate([np.linspace(self.low, self.high, GRID), self.bends]))
+    def few(self, n_numbers: int) -> tuple[Array, Array]:
+        """Give some numbers to try together with those of another column, and their distances."""
+        cells = np.unique(np.concatenate([np.linspace(self.low, self.high, n_numbers), self.bends]))
         if self.is_whole:
             cells = np.unique(np.clip(np.rint(cells), ceil(self.low), floor(self.high)))
         return cells, self.distance_of(cells)

@@ -7,7 +7,7 @@ no others. The least change comes first, in units of the spread of its column; o
 the most plausible.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple, Protocol
@@ -28,6 +28,13 @@ CLOSE = 1e-12
 
 MOST_TOGETHER = 10
 """Columns that are tried two at a time: those that come nearest to turning it alone, and two for each class."""
+
+
+COARSE, FINE = 9, 65
+"""Numbers of a range that are tried together with those of another column: of all pairs, and of the best few."""
+
+FINER_PAIRS = 3
+"""Pairs of columns that are tried a second time."""
 
 
 class Turn(NamedTuple):
@@ -206,20 +213,29 @@ class Search:
         """Find two columns that turn it together: the least change that was found, or nothing."""
         if np.isneginf(self.land.log_joint[self.chosen]):
             return []
-        few = {j: options.few() for j, options in enumerate(self.land.options) if options is not None}
-        best: tuple[float, int, Any, int, Any] | None = None
-        for i, j in combinations(sorted(self._promising(few)), 2):
+        columns = [j for j, options in enumerate(self.land.options) if options is not None]
+        pairs = list(combinations(sorted(self._promising(self._few(columns, COARSE))), 2))
+        for n_numbers in (COARSE, FINE):
+            found = self._pairs(pairs, n_numbers)
+            pairs = [(i, j) for _, i, _, j, _ in found[:FINER_PAIRS]]
+        return self._told_together(*found[0][1:]) if found else []
+
+    def _few(self, columns: Iterable[int], n_numbers: int) -> dict[int, tuple[Array, Array]]:
+        options = ((j, self.land.options[j]) for j in columns)
+        return {j: own.few(n_numbers) for j, own in options if own is not None}
+
+    def _pairs(self, pairs: list[tuple[int, int]], n_numbers: int) -> list[tuple[float, int, Any, int, Any]]:
+        """Find the least change of each pair of columns that turns it, the least first."""
+        few, found = self._few({j for pair in pairs for j in pair}, n_numbers), []
+        for i, j in pairs:
             (cells, near), (others, far) = few[i], few[j]
             a, b = (part.ravel() for part in np.meshgrid(np.arange(len(cells)), np.arange(len(others)), indexing="ij"))
             distance = near[a] + far[b]
-            if best is not None:
-                kept = distance < best[0]
-                a, b, distance = a[kept], b[kept], distance[kept]
             turned = np.flatnonzero(self._is_turned(self.land.with_pairs(i, cells[a], j, others[b])))
             if len(turned):
                 k = turned[distance[turned].argmin()]
-                best = float(distance[k]), i, cells[a[k]], j, others[b[k]]
-        return [] if best is None else self._told_together(*best[1:])
+                found.append((float(distance[k]), i, cells[a[k]], j, others[b[k]]))
+        return sorted(found, key=lambda entry: (entry[0], entry[1], entry[3]))
 
     def _promising(self, few: dict[int, tuple[Array, Array]]) -> set[int]:
         """Choose the columns that bring some class the nearest: two for each class, and the first of all."""
