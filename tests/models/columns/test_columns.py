@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from tests.laws.mixed import require_same_groups
 
-from bayeswater import BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseGamma, load, save
+from bayeswater import AODE, BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseGamma, load, save
 from bayeswater.data.column_plan import FAMILIES, Column, ColumnPlan
 from bayeswater.data.text import TextAnalyser
 from bayeswater.errors import DataError, ParameterError, SchemaError
@@ -542,3 +543,15 @@ def test_what_comes_after_a_batch_of_0_and_1_may_be_another_number(last: float, 
     assert (streamed.columns_["x"].family == "bernoulli") == (last == 1)
     assert streamed.columns_ == whole.columns_
     require_same_groups(streamed, whole, exactly=True)
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), AODE(), AODE(discretize="equal_frequency")], ids=str)
+@pytest.mark.parametrize("n_high", [1, 10, 100])
+def test_two_values_are_a_pair_of_states_at_once_and_in_pieces(model: Any, n_high: int) -> None:
+    x = np.random.default_rng(0).permutation(np.repeat([0.48, 1.0], [300 - n_high, n_high]))
+    when = pd.to_datetime(np.where(x > 0.5, "2024-01-01", "2025-03-05"))
+    frame, y = pd.DataFrame({"x": x, "when": when}), np.arange(300) % 3
+    pieces = [(frame[:100], y[:100]), (frame[100:], y[100:])]
+    for fitted in (clone(model).fit(frame, y), clone(model).fit_batches(pieces)):
+        assert fitted.columns_["x"].cuts == (0.74,)
+        assert len(fitted.columns_["when"].cuts) == 1
