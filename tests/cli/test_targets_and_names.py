@@ -2,10 +2,13 @@
 
 import json
 import shlex
+import warnings
 
 import pyarrow as pa
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
+
+from bayeswater import load
 
 
 @pytest.fixture
@@ -120,3 +123,71 @@ def test_names_that_are_too_few_are_refused(run, folder, nameless):
     answer = run("predict", folder / "people.bayes", nameless[1], "--names", "age,hours")
     assert answer.code == 1
     assert "unlabelled.csv: 2 names are given for 5 columns (age, hours)" in answer.err
+
+
+def test_a_first_row_that_looks_like_data_is_not_silently_a_header(run, nameless, tmp_path):
+    labelled, unlabelled, _ = nameless
+    refused = run("fit", unlabelled, "-t", "income", "-o", tmp_path / "x.bayes")
+    assert refused.code == 1
+    assert "if the first row is no header, say --no-header" in refused.err
+    learned = run("learn", labelled, "-o", tmp_path / "x.bif", "--method", "tree")
+    assert learned.code == 0
+    assert "labelled.csv: the first row is read as a header, " in learned.err and "say --no-header" in learned.err
+    assert "header" not in run("learn", labelled, "-o", tmp_path / "x.bif", "--method", "tree", "--no-header").err
+
+
+def test_a_file_of_more_columns_is_told_how_many_names_it_needs(run, folder, nameless):
+    answer = run("evaluate", folder / "people.bayes", nameless[0], "-t", TARGET)
+    assert "(a file without a header needs --names, with 6 names in the order of its columns)" in answer.err
+    named = run("evaluate", folder / "people.bayes", nameless[0], "-t", TARGET, "--names", ",".join([TARGET, *COLUMNS]))
+    assert (named.code, named.err) == (0, "")
+
+
+# ---------------------------------------------------------------------- models that cannot be
+
+
+def test_gaussian_classes_say_which_column_to_leave_out_and_it_can_be_left_out(run, folder):
+    data = folder / "people.csv"
+    refused = run("fit", data, "-t", TARGET, "-o", folder / "g.bayes", "--model", "gaussian-full")
+    assert "leave it out with --ignore, or take --model naive-bayes" in refused.err
+    left_out = [word for name in ("job", "member", "born") for word in ("--column", f"{name}=ignored")]
+    fitted = run("fit", data, "-t", TARGET, "-o", folder / "g.bayes", "--model", "gaussian-full", *left_out)
+    assert fitted.code == 0 and "2 columns" in fitted.err
+
+
+def test_a_comparison_without_a_model_is_an_error_and_no_empty_table(run, folder):
+    answer = run("compare", folder / "people.csv", "-t", TARGET, "--model", "gaussian-full")
+    assert (answer.code, answer.out) == (1, "")
+    assert "no model could be fitted; Gaussian, full: failed: " in answer.err
+
+
+def test_what_is_no_model_is_named_with_what_is_one(run, folder):
+    swapped = run("predict", folder / "people.csv", folder / "people.bayes")
+    assert swapped.code == 1 and "give one that `save` or `bayeswater fit` wrote" in swapped.err
+    (folder / "empty.bayes").write_bytes(b"")
+    assert "it is no model file: it is empty" in run("inspect", folder / "empty.bayes").err
+
+
+def test_a_warning_that_no_verb_foresaw_is_told_without_a_place_in_the_code(run, folder, monkeypatch):
+    def load_with_warning(path):
+        warnings.warn("digits were lost", RuntimeWarning, stacklevel=1)
+        return load(path)
+
+    monkeypatch.setattr("bayeswater.models.persistence.load", load_with_warning)
+    other = people(100, seed=3)
+    assert (
+        run(
+            "fit",
+            write_csv(other, folder / "o.csv"),
+            "-t",
+            TARGET,
+            "-o",
+            folder / "o.bayes",
+            "--like",
+            folder / "people.bayes",
+        ).code
+        == 0
+    )
+    answer = run("merge", folder / "people.bayes", folder / "o.bayes", "-o", folder / "sum.bayes")
+    assert answer.code == 0
+    assert answer.err.splitlines()[0] == "warning: digits were lost"

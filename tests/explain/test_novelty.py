@@ -286,3 +286,9 @@ def test_parameters_out_of_range_are_refused(settings, message):
 def test_draws_that_do_not_fit_into_memory_are_refused_beforehand():
     with pytest.raises(ResourceLimitError, match="fewer draws"):
         fruit_model().novelty(fruit(1)[0], n_draws=10**9)
+
+
+def test_rows_of_counts_beyond_all_floats_that_are_whole_are_judged():
+    counts = np.array([[1e19], [2e19], [3e19], [4e19]] * 5)
+    model = NaiveBayes(columns={0: "poisson"}).fit(counts, ["a", "b"] * 10)
+    assert np.isfinite(model.novelty(counts)).all()

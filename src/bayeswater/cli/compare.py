@@ -54,11 +54,11 @@ def compare(
         File for a picture, such as compared.png or compared.svg.
     """
     from bayeswater.cli.documents import print_document
-    from bayeswater.cli.fit import column_choice, told_families
+    from bayeswater.cli.fit import column_choice, told_families, without_ignored
     from bayeswater.cli.progress import fits_shown, passes_shown
     from bayeswater.cli.rows import require_other_files, whole
     from bayeswater.cli.words import findings, warnings_told_once
-    from bayeswater.data.column_plan import IGNORED
+    from bayeswater.errors import DataError
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.labelled import LabelledRows
@@ -68,11 +68,10 @@ def compare(
             require_folder(output)
     if plot is not None:
         _require_picture(plot)
-    told = told_families(column) or {}
-    ignored = [*(ignore or ()), *(name for name, family in told.items() if family == IGNORED)]
+    told, ignored = without_ignored(told_families(column), ignore or [])
     with reading.rows(list(data)) as rows, warnings_told_once():
         require_other_files(rows, save, plot)
-        examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignored, told))
+        examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignored, told or ()))
         with passes_shown(rows, lambda: examples.under_way):
             X, y = whole(examples, "compare")
         with fits_shown() as progress:
@@ -80,13 +79,15 @@ def compare(
                 X,
                 y,
                 models=model,
-                columns={name: family for name, family in told.items() if name not in ignored},
+                columns=told,
                 folds=folds,
                 calibrate=calibrate,
                 peers=peers,
                 random_state=seed,
                 progress=progress,
             )
+        if not found.cells():
+            raise DataError(f"no model could be fitted; {'; '.join(map(': '.join, found.failures()))}")
         if as_json:
             print_document(document(found))
         else:
@@ -101,10 +102,12 @@ def print_comparison(console: "Console", found: "Comparison") -> None:
     """Print the figures, then what they do not say."""
     from rich.text import Text
 
+    from bayeswater.cli.words import in_words_of_the_command
+
     for table in comparison_tables(found, console.width):
         console.print(table)
     for line in (*(": ".join(failure) for failure in found.failures()), *found.remarks()):
-        console.print(Text(f"  {line}"), soft_wrap=True)
+        console.print(Text(f"  {in_words_of_the_command(line)}"), soft_wrap=True)
 
 
 def comparison_tables(found: "Comparison", width: int) -> Iterator["Table"]:

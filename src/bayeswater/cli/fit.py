@@ -71,7 +71,10 @@ def fit(
     require_folder(output)
     if checkpoint is not None:
         _require_checkpoint(checkpoint, list(data), model)
-    kind, settings = _kind_and_settings(model, told_families(column), _number_or_auto(alpha))
+    told, ignored = told_families(column), ignore or []
+    if model.startswith("gaussian"):  # without families of columns: what is told to be ignored is left out before
+        told, ignored = without_ignored(told, ignored)
+    kind, settings = _kind_and_settings(model, told, _number_or_auto(alpha))
     settings |= _of_ensemble(model, preset, time_limit)
     if like is not None and (column or ignore or alpha != "auto" or model != "naive-bayes"):
         raise ParameterError(
@@ -80,7 +83,7 @@ def fit(
     with reading.rows(list(data)) as rows, warnings_told_once():
         require_other_files(rows, output, checkpoint)
         if like is None:
-            names = column_choice(rows, target, ignore or [], settings.get("columns") or ())
+            names = column_choice(rows, target, ignored, settings.get("columns") or ())
         else:
             kind, settings, names = _like(like, rows, target)
         learned = _learned(rows, target, kind, settings, names, calibrate=calibrate, checkpoint=checkpoint)
@@ -146,7 +149,10 @@ def _of_ensemble(name: str, preset: str | None, time_limit: float | None) -> dic
 
 def column_choice(rows: "LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
     """Name the columns to learn from, all that a command names checked."""
+    from bayeswater.cli.rows import say_if_headless
+
     require_target(rows, target)
+    say_if_headless(rows)
     rows.require_columns([*ignored, *told])
     return [name for name in rows.schema.names if name != target and name not in ignored]
 
@@ -239,6 +245,15 @@ def told_families(pairs: list[str] | None) -> dict[str, str] | None:
             raise ParameterError(f"--column {pair!r} names no family; write column=family, for example age=binned")
         found[name] = family
     return found or None
+
+
+def without_ignored(told: dict[str, str] | None, ignored: list[str]) -> tuple[dict[str, str] | None, list[str]]:
+    """Part what is said of columns from those that are to be ignored, which join others."""
+    from bayeswater.data.column_plan import IGNORED
+
+    left_out = [name for name, family in (told or {}).items() if family == IGNORED]
+    rest = {name: family for name, family in (told or {}).items() if family != IGNORED}
+    return rest or None, [*ignored, *left_out]
 
 
 def _number_or_auto(alpha: str) -> Any:

@@ -7,8 +7,10 @@ output, words to standard error. Nothing heavy is imported here, so that ``--hel
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import Any
 
 from cyclopts import App, Parameter
 
@@ -119,7 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(sys.stdout, TextIOWrapper):  # a letter that its encoding lacks is escaped, as in messages
             sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app([argument for argument in given if argument != "--debug"])
+        with warnings.catch_warnings():
+            if not debug:
+                warnings.showwarning = _tell_warning
+            app([argument for argument in given if argument != "--debug"])
         with named_in_errors():
             sys.stdout.flush()
     except SystemExit as stop:  # cyclopts has said what was wrong, or found nobody to say it to
@@ -159,6 +164,13 @@ def _end_by_signals() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup has one ignored
             signal.signal(number, lambda sent, _: sys.exit(128 + sent))
+
+
+def _tell_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    """Tell a warning that no verb has foreseen like all others, and not where in the code it came up."""
+    from bayeswater.cli.words import in_words_of_the_command, say
+
+    say(f"warning: {in_words_of_the_command(str(message))}", "yellow")
 
 
 def _complain(message: str, debug: bool) -> None:

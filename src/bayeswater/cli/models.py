@@ -145,14 +145,17 @@ def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None
         f"{source.name}: column{'s' * (len(absent) > 1)} {listed} of the model {path} "
         f"{'is' if len(absent) == 1 else 'are'} missing"
         + (f"; {nearest_names(absent[0], unknown)}" if unknown else "")
-        + (f" (a file without a header needs {_of_no_header(names)})" if len(absent) == len(names) else "")
+        + f" (a file without a header needs {_of_no_header(names, source)})" * (len(absent) == len(names))
     )
 
 
-def _of_no_header(names: list[str]) -> str:
+def _of_no_header(names: list[str], source: "Source | LocalRows") -> str:
     """Say how the columns of a file without a header get the names that a model knows."""
     if all(map(COUNTED.fullmatch, names)):
         return "--no-header"
+    n_columns = len(source.schema.names)
+    if n_columns != len(names):
+        return f"--names, with {n_columns} names in the order of its columns"
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(names)
     return f"--names {quote(line.getvalue())}, in the order of its columns"

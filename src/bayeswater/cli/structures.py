@@ -29,10 +29,11 @@ def read_table(
     Columns of which something is told have to be there.
     """
     from bayeswater.cli.progress import passes_shown
-    from bayeswater.cli.rows import say_what_is_held
+    from bayeswater.cli.rows import say_if_headless, say_what_is_held
     from bayeswater.data.sources.whole import whole_table
 
     with reading.rows(paths, None if wanted is None else list(wanted)) as rows:
+        say_if_headless(rows)
         rows.require_columns([*ignored, *told])
         kept = [name for name in rows.schema.names if name not in ignored]
         with passes_shown(rows, lambda: "reading"):

@@ -26,6 +26,9 @@ OPTIONS = {
     "a larger tolerance=": "a larger --tolerance",
     "decimal=','": "--decimal ,",
     "take unseen='ignore' for": "take --unseen ignore for",
+    "convert it, or use NaiveBayes, which": "leave it out with --ignore, or take --model naive-bayes, which",
+    "learn_structure(missing='em') fills": "bayeswater learn --incomplete em fills",
+    "; load() reads it": "; bayeswater inspect shows it",
 }
 """What messages of the library say in Python, and how the command spells it."""
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayeswater.explain.random_streams import stream
 from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.inference.drawing import draw_poisson
 from bayeswater.inference.feature_columns import BernoulliColumns, MultinomialColumns
 from bayeswater.inference.normal_columns import NormalColumns
 from bayeswater.inference.poisson_columns import PoissonColumns
@@ -60,8 +61,7 @@ def draw_counts(columns: PoissonColumns, codes: Array, places: list[int], seed: 
     """Terms (n_draws, n_columns, n_classes) of drawn counts."""
     drawn = np.empty((len(codes), len(places)))
     for j, place in enumerate(places):
-        rate = columns.rate[codes, j]
-        drawn[:, j] = np.where(np.isnan(rate), np.nan, stream(seed, place).poisson(np.nan_to_num(rate)))
+        drawn[:, j] = draw_poisson(columns.rate[codes, j], stream(seed, place))
     return columns.terms(drawn)
 
 

@@ -119,6 +119,10 @@ def test_wide_tables_of_few_rows_have_fewer_members_of_aode_unless_they_are_aske
     assert [members(of(n, 200)) for n in (200, 2000, 5000)] == [1, 2, 3]  # of which memory has room for three
     assert members(of(200, 200), told={"aode": 6}) == 6
     assert members(of(200, 200), "generative") == 8
+    for preset, n_most in (("balanced", 362), ("generative", 1448)):  # as the docs say
+        assert "aode" in families_of(preset, None, of(2, n_most))
+        with pytest.warns(BayesWarning, match=f"{n_most + 1} columns have so many states"):
+            assert "aode" not in families_of(preset, None, of(2, n_most + 1))
 
 
 def test_pairs_that_memory_has_no_room_for_are_left_out_with_a_warning(monkeypatch):

@@ -404,7 +404,19 @@ class DelimitedSource(Source):
                 f"{self.name}: there is no {what} {name!r}, but one column {names[0]!r}; name the character between "
                 "cells with bayeswater.local_rows(source, delimiter=...)"
             )
-        super()._require_among(name, names, what)
+        try:
+            super()._require_among(name, names, what)
+        except SchemaError as error:
+            if not self.begins_with_data:
+                raise
+            raise SchemaError(
+                f"{error}; if the first row is no header, say bayeswater.local_rows(source, header=False)"
+            ) from None
+
+    @property
+    def begins_with_data(self) -> bool:
+        """Whether the first row has a fraction or a negative number for a name, and is perhaps no header."""
+        return self._header and any(re.fullmatch(r"-?\d*\.\d+|-\d+", name) for name in map(str.strip, self._raw_names))
 
     def _row(self, number: int) -> str:
         return f"row {number} (the header is row 1)" if self._header else f"row {number}"

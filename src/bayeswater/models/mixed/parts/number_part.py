@@ -14,6 +14,7 @@ from bayeswater.data.raw_table import RawTable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
 from bayeswater.estimate.gaussian import NormalInverseGamma, require_finite_moments, require_near_priors
 from bayeswater.estimate.poisson import JEFFREYS
+from bayeswater.inference.drawing import draw_poisson
 from bayeswater.inference.mixed import ColumnTerms
 from bayeswater.inference.normal_columns import NormalColumns
 from bayeswater.inference.poisson_columns import PoissonColumns
@@ -27,9 +28,6 @@ from bayeswater.typing import Array
 
 LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 """Logarithm of the largest number there is."""
-
-LARGEST_COUNT = 2.0**53
-"""Rate beyond which every float is whole, and Poisson's law a normal density to all of its digits."""
 
 
 class NumberPart(Part):
@@ -171,10 +169,7 @@ class PoissonPart(NumberPart):
     def sample(self, sums: CountTotals, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Draw counts."""
         rate = self.read(sums, settings).rate[codes]
-        drawn = rng.poisson(np.where(rate <= LARGEST_COUNT, rate, 0.0)).astype(np.float64)
-        large = rate > LARGEST_COUNT
-        drawn[large] = rng.normal(rate[large], np.sqrt(rate[large]))
-        return dict(zip(self.names, np.where(np.isnan(rate), np.nan, drawn).T, strict=True))
+        return dict(zip(self.names, draw_poisson(rate, rng).T, strict=True))
 
 
 POSSIBLE = {"lognormal": "numbers over 0", "poisson": "counts, whole and from 0 on"}
