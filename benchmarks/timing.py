@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from bayeswater import threads
 
 CALLS_OF_ONE_ROW = 300
 """A call on one row takes microseconds: many are timed in each turn, and the median is over all of them."""
@@ -28,3 +32,25 @@ def _seconds(action: Callable[[], Any]) -> float:
     start = perf_counter()
     action()
     return perf_counter() - start
+
+
+TURN = 1e-3
+"""Seconds that a turn of ours lasts at least: shorter calls are repeated."""
+
+
+def ratio_in_turns(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> float:
+    """Median over turns of the time of `theirs` by that of `ours`, after one call of each that is not counted.
+
+    It is the time of the processor, on one thread each: what others do on the machine is not part of it.
+    """
+    with threads(1), threadpool_limits(1):
+        ours(), theirs()
+        calls = 1 + int(TURN / _processor_seconds(ours, 1))
+        return median(_processor_seconds(theirs, calls) / _processor_seconds(ours, calls) for _ in range(turns))
+
+
+def _processor_seconds(action: Callable[[], Any], calls: int) -> float:
+    start = process_time()
+    for _ in range(calls):
+        action()
+    return process_time() - start

@@ -33,16 +33,12 @@ NATIVE = "biuf"
 
 def read_dense(X: Any, model: str) -> DenseTable:
     """Read a table of numbers that may not be sparse."""
-    if not isinstance(X, np.ndarray):
-        from scipy.sparse import issparse
-
-        if issparse(X) or is_sparse_frame(X):
-            raise TypeError(
-                f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
-                f"use '{'.sparse.to_dense()' if is_frame(X) else '.toarray()'}' to convert to dense."
-            )
     matrix = read_matrix(X, model)
-    assert not isinstance(matrix, SparseMatrix)
+    if isinstance(matrix, SparseMatrix):
+        raise TypeError(
+            f"Sparse data was passed for X, but dense data is required: {model} does not take sparse input; "
+            f"use '{'.sparse.to_dense()' if is_frame(X) else '.toarray()'}' to convert to dense."
+        )
     return matrix
 
 
@@ -88,14 +84,14 @@ def _from_sparse(X: Any, names: tuple[str, ...] | None = None) -> SparseMatrix:
 
 
 def _from_frame(X: Any, model: str) -> Matrix:
-    if is_sparse_frame(X):
-        require_cells(X.shape, model)
-        require_own_names(X.columns)
-        return _from_sparse(X.sparse.to_coo().tocsr(), names_of(X, tuple(X.columns)))
     if is_plain_frame(X):
         require_cells(X.shape, model)
         require_own_names(X.columns)
         return DenseMatrix(_native(X.to_numpy()), names_of(X, tuple(X.columns)))  # one block of memory: no copy
+    if is_sparse_frame(X):
+        require_cells(X.shape, model)
+        require_own_names(X.columns)
+        return _from_sparse(X.sparse.to_coo().tocsr(), names_of(X, tuple(X.columns)))
     frame = read_frame(X)
     require_cells(frame.table.shape, model)
     columns = tuple(_native(numeric_column(frame, name)) for name in frame.names)
@@ -105,7 +101,7 @@ def _from_frame(X: Any, model: str) -> Matrix:
 
 def is_plain_frame(X: Any) -> bool:
     """Whether a table is a frame of pandas with numbers of one plain kind, which is as good as an array."""
-    kinds = set(X.dtypes) if library_of(X) == "pandas" else set()
+    kinds = set(X.dtypes.array) if library_of(X) == "pandas" else set()
     return len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds)
 
 

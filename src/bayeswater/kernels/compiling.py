@@ -28,6 +28,9 @@ SERVING_SHARE = 500_000
 LOAD_AFTER = 4
 """Times `COMPILE_FROM_CELLS` that small inputs have had together before loops are loaded for them."""
 
+LOADING = "bayeswater loads a loop"
+"""Name of a thread that loads one."""
+
 OWNED = 0x4
 """Flag of an array that holds its own memory (``NPY_ARRAY_OWNDATA``)."""
 
@@ -75,7 +78,7 @@ class Kernel:
             self._kinds_asked_for.add(kinds)
             # A view stays as it is; the array itself may be frozen before the thread looks at it.
             seen = tuple(one.view() if isinstance(one, np.ndarray) else one for one in arguments)
-            Thread(target=self._load, args=(kinds, seen), name="bayeswater loads a loop").start()
+            Thread(target=self._load, args=(kinds, seen), name=LOADING).start()
         return False
 
     def _load(self, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> None:

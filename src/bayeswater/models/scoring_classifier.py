@@ -115,12 +115,15 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
         return score(self._joint(), self._table(X), finish)
 
     def _note_columns(self, X: Any) -> None:
-        """Remember number and names of the columns; an array has no names, which need not be looked for."""
-        if is_frame(X) or getattr(X, "ndim", 1) != 2:
+        """Remember number and names of the columns, as scikit-learn does, which takes its time to look for them."""
+        names = list(given_names(X)) if is_frame(X) else []
+        if names and all(isinstance(name, str) for name in names):
+            self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        elif not names and getattr(X, "ndim", 1) == 2:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
             validate_data(self, X, skip_check_array=True)
-            return
-        self.n_features_in_ = X.shape[1]
-        self.__dict__.pop("feature_names_in_", None)
 
     def _require_names(self, X: Any) -> None:
         known = self.__dict__.get("feature_names_in_")
