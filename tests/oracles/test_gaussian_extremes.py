@@ -167,3 +167,41 @@ def test_what_smoothing_or_a_prior_hides_need_have_no_squares():
     prior = {"prior": NormalInverseGamma()}
     for model in (GaussianNB(var_smoothing=0.0, columns={1: prior}), NaiveBayes(columns={"x1": prior})):
         assert np.isfinite(model.fit(X, y).predict_proba(X)).all()
+
+
+def hostile_rows(rng: Any) -> tuple[Any, Any, Any]:
+    """Rows of any size, some nearly bound, far away or with holes, with weights that differ by twenty powers of ten."""
+    n, d = int(rng.integers(2, 40)), int(rng.integers(1, 7))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.choice([0, 0, 0, -8, 8, -100, 100, -150, 140], size=d)
+    y = rng.integers(0, 3, n)
+    if rng.random() < 0.4:
+        X[:, -1] = X[:, 0] * (1 + rng.normal(size=n) * 10.0 ** rng.uniform(-17, -3))
+    if rng.random() < 0.3:
+        X[rng.integers(n)] *= 10.0 ** rng.uniform(0, 14)
+    if rng.random() < 0.3:
+        X[y == 0, rng.integers(d)] += 10.0 ** rng.uniform(0, 15) * np.abs(X).max() ** 0.5
+    if rng.random() < 0.3:
+        X[rng.random(X.shape) < 0.15] = np.nan
+    return X, y, None if rng.random() < 0.6 else 10.0 ** rng.uniform(-10, 10, size=n)
+
+
+HOSTILE = {
+    **{name: OF_NUMBERS[name] for name in ("full", "shared", "diagonal", "shared_diagonal", "spherical", "prior")},
+    "little prior": lambda: GaussianClassifier(prior=NormalInverseWishart(mean=0.0, covariance=1e-5)),
+    "shrunk": lambda: GaussianClassifier(shrinkage=0.001),
+    "GaussianNB": lambda: GaussianNB(missing="ignore"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
+def test_any_finite_table_gives_numbers_or_is_refused_by_name(name):
+    for seed in range(60):
+        X, y, weight = hostile_rows(np.random.default_rng(seed))
+        try:
+            model = HOSTILE[name]().fit(X, y, weight)
+        except DataError as error:
+            assert "the squares of column" in str(error)
+            continue
+        assert np.isfinite(model.predict_proba(np.vstack([X, 3 * X, np.full(X.shape, 1e300)]))).all(), seed
+        assert not np.isnan(model.loo_predict_log_proba(X, y, weight)).any(), seed

@@ -123,7 +123,7 @@ def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -
     cells = np.broadcast_to(scatter.cells, scatter.means.shape).sum(axis=0)
     within = scatter.squares.sum(axis=0) / np.where(cells > 0, cells, 1)
     spread = np.diagonal(total)
-    scale = np.sqrt(np.where(within > 0, within, np.where(spread > 0, spread, 1.0)))
+    scale = np.sqrt(np.where(within > 0, np.maximum(within, NARROWEST * spread), np.where(spread > 0, spread, 1.0)))
     scale = scale if has_units else np.ones(len(spread))
     total = total / scale / scale[:, None]
     ground, typical = _ground(scatter, scale, center)
@@ -131,6 +131,9 @@ def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -
     reduced = found.inward(ground) * typical
     return Yardstick(scale, center, total, ground, found, np.diag(np.diagonal(reduced)) if only_columns else reduced)
 
+
+NARROWEST = 1e-200
+"""Least share of the variance of all rows that the unit of a column may have: no distance overflows in it."""
 
 NOTHING = 1e-18
 """Share of the scatter within classes below which that of one, or of their means, is rounding."""
@@ -149,4 +152,5 @@ def _ground(scatter: Scatter, scale: Array, center: Array) -> tuple[Array, float
     sizes = np.array([np.trace(part) for part in parts])
     used = np.flatnonzero(sizes > NOTHING * sizes[:-1].sum())
     ground = sum((parts[i] / sizes[i] for i in used), np.zeros_like(parts[0]))
-    return ground, 1.0 / float((1.0 / sizes[used]).sum()) if len(used) else 1.0
+    least = sizes[used].min(initial=np.inf)  # so that no inverse overflows
+    return ground, float(least / (least / sizes[used]).sum()) if len(used) else 1.0

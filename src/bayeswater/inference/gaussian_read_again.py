@@ -26,6 +26,9 @@ from bayeswater.typing import Array
 STRETCH_CELLS = 2**17
 """Cells of the covariances that are made at a time."""
 
+ABOVE_ROUNDING = 1e-13
+"""Share of their squares by which columns are widened where rounding leaves a matrix no root, and nothing lifts it."""
+
 
 @dataclass(frozen=True)
 class ReadAgain(PartsWithout):
@@ -88,11 +91,12 @@ class ReadAgain(PartsWithout):
         result = np.empty((n, len(parts)))
         by_root = np.flatnonzero(~apart)
         result[by_root] = self._by_root(matrix, away, ~missing, divisor, degrees, by_root)
-        if (
-            blend.reading.prior is None
-        ):  # an extent that is but rounding may seem enough at first, and have no root then
-            rootless = by_root[np.isnan(result[by_root]).any(axis=1)]
+        rootless = by_root[np.isnan(result[by_root]).any(axis=1)]  # an extent that is but rounding may be negative
+        if blend.reading.prior is None:
             lifted[rootless] = apart[rootless] = True
+        elif len(rootless):
+            above = matrix * (1 + ABOVE_ROUNDING * np.eye(d))
+            result[rootless] = self._by_root(above, away, ~missing, divisor, degrees, rootless)
         by_shares, by_rows = np.flatnonzero(apart & ~lacks), np.flatnonzero(apart & lacks)
         if len(by_shares):
             result[by_shares] = self._by_shares(matrix[by_shares] / divisor[by_shares, :1, None], away[by_shares])

@@ -28,10 +28,11 @@ def shares(scores: Array, *, use_loop: bool) -> Array:
         np.exp(scores, out=scores)
         _divide_by_sum_loop(scores)
         return scores
-    for block, by_class in _stretches(scores):
-        by_class -= by_class.max(axis=0)
-        np.exp(by_class, out=by_class)
-        np.divide(by_class.T, ordered_sum(by_class)[:, None], out=block)
+    with np.errstate(over="ignore"):  # of scores near the largest there are
+        for block, by_class in _stretches(scores):
+            by_class -= by_class.max(axis=0)
+            np.exp(by_class, out=by_class)
+            np.divide(by_class.T, ordered_sum(by_class)[:, None], out=block)
     return scores
 
 

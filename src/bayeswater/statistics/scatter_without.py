@@ -35,7 +35,8 @@ def scatter_without(scatter: Scatter, class_count: Array, x: Array, y: Array, re
     mean_all, variance_all = _all_without(scatter, x, removed)
     if not scatter.lacks_cells(class_count):
         safe = np.where(count > 0, count, 1.0)
-        away = np.where(count[:, None] > 0, x - scatter.means[y], 0.0)
+        # A cell that is missing with next to no weight does not show in the sums.
+        away = np.where((count[:, None] > 0) & ~np.isnan(x), x - scatter.means[y], 0.0)
         moved = away * (removed * class_count[y] / safe)[:, None]
         left = np.where(count[:, None, None] > 0, scatter.scatter[y] - moved[:, :, None] * away[:, None, :], 0.0)
         return WithoutRow(count, scatter.means[y] - away * (removed / safe)[:, None], left, mean_all, variance_all)

@@ -75,5 +75,7 @@ def _class_without(sums: Scatter, table: DenseTable, codes: Array, weight: Array
                 skip_missing=sums.is_pairwise or sums.n_columns == 1,
             )
             total = part if total is None else merged(total, part)  # type: ignore[arg-type]
-    assert total is not None  # rows alone in their class are never lost
+    if total is None:  # the row is alone in its class
+        none, skip_missing = np.zeros(0, dtype=np.intp), sums.is_pairwise or sums.n_columns == 1
+        total = class_scatter(table.block(slice(0, 1))[:0], none, None, 1, skip_missing=skip_missing)
     return Scatter(sums.classes, sums.names, *total)

@@ -5,6 +5,8 @@ import numpy as np
 from bayeswater.errors import DataError, SingularCovarianceWarning, warn_user
 from bayeswater.estimate.covariance import Reading
 from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
+from bayeswater.estimate.wishart import NormalInverseWishart
+from bayeswater.estimate.yardstick import NARROWEST
 from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.independent import IndependentJoint
@@ -33,6 +35,18 @@ def require_finite(scatter: Scatter, reading: Reading) -> None:
         faint &= spread.max() < FAINT  # one variance for all columns is as large as any
     if faint.any() and (reading.prior is None or reading.prior.covariance is None):
         _refuse(scatter, faint, "underflow: its values are too near to one another", "multiply")
+    if reading.prior is not None:
+        n = scatter.cells.sum(axis=0).max()
+        narrow = (spread > 0) & (spread < n * NARROWEST * _expected_squares(reading.prior, center))
+        if narrow.any():
+            _refuse(scatter, narrow, "underflow beside what the prior expects: it is too narrow", "multiply")
+
+
+def _expected_squares(prior: NormalInverseWishart, center: Array) -> Array:
+    """Squares of what a prior says of the columns: their variance, and how far off their mean is; 0 if nothing."""
+    with np.errstate(over="ignore"):
+        variance = np.diagonal(prior.covariance_for(np.ones_like(center))) if prior.covariance is not None else 0.0
+        return variance + (center - prior.mean_for(center)) ** 2
 
 
 def _refuse(scatter: Scatter, columns: Array, what: str, remedy: str) -> None:
