@@ -37,13 +37,15 @@ class Bowls:
         u = u[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             moved = self.distance + u * (2 * self.slope + u * self.curvature)
-        return np.where(np.isnan(moved), np.inf, np.maximum(moved, 0.0))
+        moved = np.where(np.isinf(self.degrees), moved, np.maximum(moved, 0.0))  # of a Student-t, no rounding below 0
+        return np.where(np.isnan(moved), np.inf, moved)
 
     def fall(self, distance: Array) -> Array:
         """How far log-densities have fallen from those at the means, at squared distances (n, n_classes)."""
         student = np.isfinite(self.degrees)
         v = np.where(student, self.degrees, 1.0)
-        return np.where(student, -0.5 * (v + self.n_directions) * np.log1p(distance / v), -0.5 * distance)
+        far = np.log1p(np.where(student, distance, 0.0) / v)
+        return np.where(student, -0.5 * (v + self.n_directions) * far, -0.5 * distance)
 
     def bends(self, chosen: int, unit: float) -> Array:
         """Moves at which the log-odds of a class against any other bend; `unit` is a usual move."""

@@ -26,6 +26,9 @@ from bayeswater.inference.independent import IndependentJoint
 from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.typing import Array
 
+FAR = 1e6
+"""Squared distance in standard deviations from which on changed rows are scored anew."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -93,7 +96,7 @@ class GaussianLandscape:
     """
 
     row: int
-    joint: FullJoint | IndependentJoint
+    terms: GaussianTerms
     views: tuple[GaussianView, ...]
     chosen: int
 
@@ -108,12 +111,12 @@ class GaussianLandscape:
 
     @cached_property
     def log_joint(self) -> Array:
-        """Log-joints of the row as it is: (n_classes,)."""
-        return self.joint.of(self._x[None], False)[0]
+        """Log-joints of the row as it is, up to what all classes share: (n_classes,)."""
+        return self.terms.joint.log_prior + self.terms.of(slice(self.row, self.row + 1))[0].sum(axis=0)
 
     @cached_property
     def _precisions(self) -> "Precisions":
-        return precisions(self.joint, self._x)
+        return precisions(self.terms.joint, self._x)  # type: ignore[arg-type]
 
     @cached_property
     def options(self) -> list[NumberOptions | None]:
@@ -123,7 +126,7 @@ class GaussianLandscape:
     def _options(self, j: int, view: GaussianView) -> NumberOptions | None:
         x, p = float(self._x[j]), self._precisions
         low, high = view.seen.within(view.column.name, view.means[np.isfinite(view.means)])
-        if np.isnan(x) or not (low < high and view.spread > 0 and p.curvature[:, j].any()):
+        if np.isnan(x) or not (low < high and view.spread > 0 and (p.curvature[:, j].any() or p.slope[:, j].any())):
             return None
         bends = x + self._bowls(j).bends(self.chosen, view.spread)
         return NumberOptions(
@@ -137,18 +140,34 @@ class GaussianLandscape:
 
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints with each of some numbers in column j."""
+        if self._is_far:
+            return self._scored({j: cells})
         bowls = self._bowls(j)
         return self._fallen(bowls, bowls.at(cells - self._x[j]))
 
     def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
         """Log-joints with pairs of numbers in columns i and j."""
+        if self._is_far:
+            return self._scored({i: cells, j: others})
         first, second, u, w = self._bowls(i), self._bowls(j), cells - self._x[i], others - self._x[j]
         whitening = self._precisions.whitening
         if whitening is None:
             return self._fallen(first, first.at(u)) + second.fall(second.at(w)) - second.fall(second.distance[None])
         between = (whitening[:, i] * whitening[:, j]).sum(axis=1)
         cross = 2 * (u * w)[:, None] * between
-        return self._fallen(first, np.maximum(first.at(u) + second.at(w) - first.distance + cross, 0.0))
+        return self._fallen(first, first.at(u) + second.at(w) - first.distance + cross)
+
+    @cached_property
+    def _is_far(self) -> bool:
+        """Whether the squared distances of the row are so large that differences from them lose digits that count."""
+        return bool((self._precisions.distance > FAR).any())
+
+    def _scored(self, cells: dict[int, Array]) -> Array:
+        """Score the changed rows themselves."""
+        rows = np.repeat(self._x[None], len(next(iter(cells.values()))), axis=0)
+        for j, own in cells.items():
+            rows[:, j] = own
+        return self.terms.joint.of(rows, False)  # type: ignore[arg-type]
 
     def _fallen(self, bowls: Bowls, distance: Array) -> Array:
         fallen = bowls.fall(distance) - bowls.fall(bowls.distance[None])
@@ -160,7 +179,8 @@ class Precisions:
     """Squared distances of a row from the means (n_classes,), their slopes and curvatures (n_classes, n_columns).
 
     `whitening` (n_classes, n_columns, n_directions) is a root of the precisions. Where columns are independent there is
-    none, and every column has a distance of its own.
+    none, and every column has a distance of its own. So it is where classes share a covariance: what is left of the
+    distances without what all have in common, in which they would drown far away, is a line in each number.
     """
 
     distance: Array
@@ -178,17 +198,28 @@ def precisions(joint: FullJoint | IndependentJoint, x: Array) -> Precisions:
         own = joint.columns.parameters
         there = own.has_factor & ~np.isnan(x) & (own.variance > 0)
         curvature = np.where(there, 1 / np.where(there, own.variance, 1.0), 0.0)
+        own_of = p.blend.has_density
+        if np.isinf(p.degrees).all() and (curvature[own_of] == curvature[own_of][:1]).all():
+            return _lines(np.where(there, p.blend.yardstick.center - own.mean, 0.0) * curvature, p.degrees)
         away = np.where(there, x - own.mean, 0.0)
         return Precisions(away**2 * curvature, away * curvature, curvature, p.degrees, 1, None)
     part = joint.marginal(~np.isnan(x))
     whitening = np.zeros((*shape, part.whitening.shape[2]))
     whitening[:, part.seen] = part.whitening
+    if np.isinf(p.degrees).all() and joint.is_shared:
+        away = np.where(np.isnan(x), 0.0, p.blend.yardstick.center - p.mean)
+        return _lines(away @ whitening[0] @ whitening[0].T, p.degrees)
     away = np.where(np.isnan(x), 0.0, x - p.mean)
     z = np.einsum("kc,kcd->kd", away, whitening)
     slope = np.einsum("kcd,kd->kc", whitening, z)
     return Precisions(
         (z**2).sum(axis=1), slope, (whitening**2).sum(axis=2), p.degrees, part.whitening.shape[2], whitening
     )
+
+
+def _lines(slope: Array, degrees: Array) -> Precisions:
+    nothing = np.zeros_like(slope)
+    return Precisions(nothing, slope, nothing, degrees, 1, None)
 
 
 def _in_words(number: float, side: str) -> str:
@@ -200,7 +231,7 @@ class GaussianExplanations(Explanations):
     """An `Explanation` for each row, of numbers that depend on one another."""
 
     def _landscape(self, i: int, chosen: int) -> Landscape:
-        return GaussianLandscape(i, self._terms.joint, self._views, chosen)  # type: ignore[arg-type]
+        return GaussianLandscape(i, self._terms, self._views, chosen)  # type: ignore[arg-type]
 
 
 def gaussian_terms(

@@ -146,7 +146,8 @@ class Search:
             if all(one.is_closed for one in brackets):
                 break
             brackets = [one if one.is_closed else self._halved(one) for one in brackets]
-        found = [(one.most, -self._plausible(one.j, one.far), one) for one in brackets]
+        # What differs by rounding is equal: then the more plausible change comes first, and then the earlier column.
+        found = [(round(one.most, 6), -round(self._plausible(one.j, one.far), 6), one) for one in brackets]
         turns: dict[int, Turn] = {}
         for _, _, one in sorted(found, key=lambda entry: (entry[0], entry[1], entry[2].j)):
             turn = None if one.j in turns else self._told(one)

@@ -387,7 +387,7 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
           x1 = 5                          +7.500  1,800 times as likely among 'high' as among 'low'
           x0 = 4                          +2.500  12 times as likely among 'high' as among 'low'
           log-odds                       +10.000  22,000 to 1
-          would turn it: x1 under 2.999; x0 under 1.999
+          would turn it: x0 under 1.999; x1 under 2.999
         """
         X = held(X)
         joint, table = self._joint(), self._table(X)
