@@ -33,10 +33,9 @@ def gone_squares(mean: Array, scatter: Array, pieces_of: Callable[[int], Sequenc
     Mean and scatter are (n_classes, n_columns). Only columns near zero are looked at again: `pieces_of` gives the
     arrays that one is made of.
     """
-    none = (scatter == 0).all(axis=0)
-    if not none.any():
+    if scatter.all():
         return []
-    near = np.flatnonzero(none & (np.abs(mean) < NEAR_ZERO).all(axis=0)).tolist()
+    near = np.flatnonzero(((scatter == 0) & (np.abs(mean) < NEAR_ZERO)).all(axis=0)).tolist()
     return [j for j in near if 0 < _width(pieces_of(j)) < np.sqrt(FAINT)]
 
 
