@@ -10,10 +10,9 @@ from bayeswater import ParameterError
 from bayeswater.data.column_kinds import kind_of
 from bayeswater.demo.loans import (
     AGE_DEVIATION,
+    DAYS,
     EARNINGS,
-    FIRST_DAY,
     INCOME_DEVIATION,
-    LAST_DAY,
     LATE,
     LATE_SHARE,
     MISSING_SHARE,
@@ -75,7 +74,7 @@ def test_only_the_columns_that_say_so_have_missing_cells(table, many):
 
 def test_the_cells_are_within_their_bounds(many):
     assert pc.min_max(many["age"]).as_py() == {"min": 18, "max": 80}
-    assert pc.min_max(many["applied"]).as_py() == {"min": FIRST_DAY.item(), "max": LAST_DAY.item()}
+    assert pc.min_max(many["applied"]).as_py() == {"min": DAYS[0].item(), "max": DAYS[-1].item()}
     assert pc.min(many["income"]).as_py() > 0
     assert 0.3 < pc.mean(pc.equal(many["savings"], 0).cast(pa.int8())).as_py() < 0.5
     assert pc.count_distinct(many["application_id"]).as_py() == many.num_rows
@@ -110,8 +109,7 @@ def log_joint(table, share, of):
         np.where(column["savings"] == 0, of.no_savings, 1.0),
     )
     owns_home = {True: of.owns_home, False: 1 - of.owns_home, None: 1.0}
-    days = np.arange(FIRST_DAY, LAST_DAY + 1)
-    day = shares(day_weights(of, days))[(column["applied"] - FIRST_DAY).astype(int)]
+    day = shares(day_weights(of, DAYS))[(column["applied"] - DAYS[0]).astype(int)]
     return (
         np.log(share)
         + log_occupation[occupation]

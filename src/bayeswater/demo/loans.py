@@ -30,7 +30,8 @@ PURPOSES = (
     *("big screen and a new phone", "rent that is overdue since spring", "shares that will surely rise"),
 )
 
-FIRST_DAY, LAST_DAY = np.datetime64("2023-01-01"), np.datetime64("2024-12-31")
+DAYS = np.arange("2023-01-01", "2025-01-01", dtype="datetime64[D]")
+"""Two years of applications."""
 
 DETAILS = ("", "please answer soon", "as discussed on the phone", "second application this year")
 """What some applicants write behind the purpose, whatever becomes of the loan."""
@@ -116,9 +117,8 @@ def _draw(of: Applicants, n_rows: int, rng: np.random.Generator) -> dict[str, Ar
     savings = rng.lognormal(of.log_savings, SAVINGS_DEVIATION, size=n_rows)
     purpose = rng.choice(np.array(PURPOSES, dtype=object), size=n_rows, p=shares(of.purposes))
     detail = rng.choice(np.array(DETAILS, dtype=object), size=n_rows)
-    days = np.arange(FIRST_DAY, LAST_DAY + 1)
     return {
-        "applied": rng.choice(days, size=n_rows, p=shares(day_weights(of, days))),
+        "applied": rng.choice(DAYS, size=n_rows, p=shares(day_weights(of, DAYS))),
         "age": np.clip(np.rint(rng.normal(of.age_mean, AGE_DEVIATION, size=n_rows)), 18, 80).astype(np.int64),
         "income": np.round(income, 2),
         "savings": np.where(rng.random(n_rows) < of.no_savings, 0.0, np.round(savings, 2)),
