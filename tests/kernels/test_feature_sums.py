@@ -61,13 +61,15 @@ def test_sparse_rows_are_summed_like_dense_ones(kind, index_kind, weighted, thre
     X = sparse.csr_array(dense.astype(kind))
     y, weight = labels(rng, 50, N_CLASSES), weights(rng, 50, weighted)
     sums = np.zeros((N_CLASSES, 11), dtype=kind_of_sum(kind, weighted, threshold))
-    by_numpy = sums.copy()
-    add_sparse_rows(X.indptr, X.indices, X.data, y, weight, threshold, by_numpy)
+    in_order = sums.copy(), sums.copy()
+    for use_loop in (False, True):
+        add_sparse_rows(X.indptr, X.indices, X.data, y, weight, threshold, in_order[use_loop], use_loop=use_loop)
     for k, rows in enumerate(rows_by_class(y, N_CLASSES)):
         indptr, indices = X.indptr.astype(index_kind), X.indices.astype(index_kind)
         sparse_rows_sum(indptr, indices, X.data, rows, weight, threshold, sums[k])
     np.testing.assert_array_equal(sums, sums_by_hand(dense, y, weight, threshold))
-    np.testing.assert_array_equal(by_numpy, sums, strict=True)
+    np.testing.assert_array_equal(in_order[False], sums, strict=True)
+    np.testing.assert_array_equal(in_order[True], sums, strict=True)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int32])

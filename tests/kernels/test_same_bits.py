@@ -10,7 +10,7 @@ from bayeswater.kernels.category_counts import count_categories, offsets
 from bayeswater.kernels.category_joint import sum_of_states
 from bayeswater.kernels.class_scores import first_of_largest, log_shares, shares
 from bayeswater.kernels.compiling import Kernel
-from bayeswater.kernels.feature_sums import class_feature_sums
+from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums
 from bayeswater.kernels.gaussian_joint import gaussian_scores
 from bayeswater.kernels.linear_joint import sparse_times_weights
 from bayeswater.kernels.moments import class_moments
@@ -87,6 +87,22 @@ def test_sparse_rows_times_weights(n_rows, n_columns, n_classes, kind, threshold
     weight = rng.normal(size=(n_columns, n_classes))
     arguments = X.indptr, X.indices, X.data, weight, threshold
     assert_same_bits(lambda use_loop: [sparse_times_weights(*arguments, use_loop=use_loop)])
+
+
+@shapes
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
+def test_sums_of_sparse_features(n_rows, n_columns, n_classes, is_weighted):
+    rng = np.random.default_rng(1)
+    X = csr_array(normal(n_rows, n_columns) * (rng.random((n_rows, n_columns)) < 0.7))
+    y = rng.integers(0, n_classes, n_rows).astype(np.uint8)
+    weight = rng.random(n_rows) + 0.1 if is_weighted else None
+
+    def results(use_loop):
+        sums = np.zeros((n_classes, n_columns))
+        add_sparse_rows(X.indptr, X.indices, X.data, y, weight, None, sums, use_loop=use_loop)
+        return [sums]
+
+    assert_same_bits(results)
 
 
 @shapes

@@ -45,7 +45,8 @@ class LinearJoint:
 
     def _scores(self, block: Array | SparseMatrix, intercept: Array, use_loop: bool) -> Array:
         joint = self._times(block, self.weight, use_loop)
-        joint += intercept
+        if intercept.any():  # none of complement weights
+            joint += intercept
         missing = self._missing_cells(block)
         if missing is not None and self.absent_weight is not None:
             joint -= missing @ self.absent_weight

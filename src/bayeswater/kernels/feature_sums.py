@@ -1,8 +1,8 @@
 """Sum of every feature within every class: ``sums[k, j] = sum over rows of class k of w x_j``.
 
 With a threshold, of ``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in
-order; sparse rows class by class, so that the one row of sums being written stays in cache and is written by
-one thread alone.
+order; sparse rows too where the sums of all classes stay in cache, and else class by class, so that the one row of sums
+being written does, and is written by one thread alone.
 """
 
 from itertools import pairwise
@@ -44,8 +44,14 @@ def add_sparse_rows(
     weight: Array | None,
     threshold: float | None,
     sums: Array,
+    *,
+    use_loop: bool,
 ) -> None:
-    """Add the rows of a small CSR matrix into the sums (n_classes, n_features) of their classes, by NumPy."""
+    """Add the rows of a CSR matrix, in their order, into the sums (n_classes, n_features) of their classes."""
+    arguments = indptr, indices, data, y, weight, threshold, sums
+    if _add_sparse_rows_loop.serves(int(indptr[-1] - indptr[0]), *arguments, use_loop=use_loop):
+        _add_sparse_rows_loop(*arguments)
+        return
     stored, n_cells = slice(indptr[0], indptr[-1]), np.diff(indptr)
     x = data[stored] if threshold is None else data[stored] > threshold
     if weight is not None:
@@ -87,6 +93,16 @@ def _class_feature_sums_loop(X, y, weight, threshold, sums):  # type: ignore[no-
         for j in range(n_features):
             x = X[i, j] if threshold is None else X[i, j] > threshold
             sums[k, j] += x if weight is None else weight[i] * x
+
+
+@compiled
+def _add_sparse_rows_loop(indptr, indices, data, y, weight, threshold, sums):  # type: ignore[no-untyped-def]
+    # Indices are unsigned: they never count from the end, and the compiled loop need not ask.
+    for i in range(len(y)):
+        k = np.uint64(y[i])
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            x = data[p] if threshold is None else data[p] > threshold
+            sums[k, np.uint64(indices[p])] += x if weight is None else weight[i] * x
 
 
 @compiled

@@ -9,13 +9,16 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums, rows_by_class, sparse_rows_sum
-from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
+from bayeswater.kernels.threads import BLOCK_ROWS, block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
 TASKS = 32
 """Tasks that the rows of a sparse matrix are divided into, about."""
+
+BYTES_IN_CACHE = 2**19
+"""Bytes of the sums of all classes up to which a second-level cache holds them beside the rows."""
 
 Part = tuple[int, Array]
 """A class, and some of its rows."""
@@ -65,10 +68,20 @@ def sum_features(matrix: Matrix, labels: Labels, weight: Array | None, threshold
 def _sum_sparse(
     matrix: SparseMatrix, labels: Labels, weight: Array | None, threshold: float | None, kind: type
 ) -> Array:
-    """Sum the rows class by class: each thread writes sums that no other writes, in the order of the rows."""
+    """Sum the rows block by block or, where sums are many, class by class: each thread writes sums of its own."""
     sums: Array = np.zeros((labels.n_classes, matrix.n_columns), dtype=kind)
-    if not worth_compiling(matrix.n_cells):
-        add_sparse_rows(matrix.indptr, matrix.indices, matrix.data, labels.codes, weight, threshold, sums)
+    use_loop = worth_compiling(matrix.n_cells)
+    if not use_loop or sums.nbytes <= BYTES_IN_CACHE:
+
+        def block_sums(rows: slice) -> Array:
+            block, w, added = matrix.block(rows), None if weight is None else weight[rows], np.zeros_like(sums)
+            csr = block.indptr, block.indices, block.data
+            add_sparse_rows(*csr, labels.codes[rows], w, threshold, added, use_loop=use_loop)
+            return added
+
+        blocks = row_blocks(matrix.shape[0], BLOCK_ROWS if use_loop else matrix.shape[0])
+        for added in block_map(block_sums, blocks, together=use_loop):
+            sums += added
         return sums
     groups = rows_by_class(labels.codes, labels.n_classes)
     # A class of many rows is cut into parts, so that two threads can share it; parts are added in order.
