@@ -13,8 +13,8 @@ from tests.files.hostile import MANY, Header, forged, unpacked
 
 from bayeswater import NaiveBayes
 from bayeswater.data.text import TextAnalyser
-from bayeswater.decision.calibration_maps import ShiftedTemperature
 from bayeswater.decision.doubt import Doubt
+from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 
 Change = Callable[[Header, dict[str, Any]], Any]
 
@@ -53,8 +53,7 @@ def mixed_model() -> Any:
     model = NaiveBayes(columns=COLUMNS, calibrate=True).fit(TABLE, LABELS)
     model.calibration_ = replace(
         model.calibration_,
-        method="shifted",
-        map=ShiftedTemperature(np.array([0.5, 0.5]), np.array([0.25, -0.25])),
+        map=LikelihoodTemperature(2.0, np.array([0.25, -0.25]), 0.01, 5.5),
         doubt=Doubt(0.125, np.array([True, True])),
     )
     return model
@@ -336,7 +335,22 @@ def _calibrations(forge: Any) -> None:
     vector = {"array": ["float64", [0.5, 0.5, 0.5]]}
     forge("a calibration that is a text", "its calibration is 'sure'", field("calibration", "sure"))
     forge("a calibration that is a column", "its calibration is", lambda d, _: d.update(calibration=d["columns"][0]))
-    forge("a calibration of other classes", "[2, 3] classes", report(1, {"ShiftedTemperature": [vector, vector]}))
+    shifts = {"array": ["float64", [0.5, -0.5]]}
+
+    def tempered(*parts: Any) -> Change:
+        return report(1, {"LikelihoodTemperature": [*parts]})
+
+    forge("a calibration of other classes", "[2, 3] classes", tempered(2.0, vector, 0.1, 3.0))
+    forge("a temperature of zero", "a temperature is over 0", tempered(0.0, shifts, 0.1, 3.0))
+    forge("a temperature in words", "a temperature is over 0", tempered("warm", shifts, 0.1, 3.0))
+    forge("shifts in a number", "one number for each class", tempered(2.0, 0.5, 0.1, 3.0))
+    forge("a lapse of one", "a lapse is a probability under 1", tempered(2.0, shifts, 1.0, 3.0))
+    forge("a usual row without a cell", "a usual row has a known cell", tempered(2.0, shifts, 0.1, 0.5))
+    forge(
+        "older shifts of other classes than the model",
+        "[2, 3] classes",
+        report(1, {"ShiftedTemperature": [vector] * 2}),
+    )
     forge(
         "shifts of other classes",
         "of the same classes",
@@ -347,13 +361,13 @@ def _calibrations(forge: Any) -> None:
         "the same slope",
         report(1, {"ShiftedTemperature": [{"array": ["float64", [0.5, 1.5]]}, {"array": ["float64", [0.5, -0.5]]}]}),
     )
-    forge("shifts in a number", "one number for each class", report(1, {"ShiftedTemperature": [0.5, 0.5]}))
-    forge("a method of another map", "that it is called by", report(0, "temperature"))
-    forge("a map of another method", "that it is called by", report(1, {"Temperature": [2.0]}))
-    forge("a method of nobody", "that it is called by", report(0, "vector"))
+    forge("older shifts in a number", "one number for each class", report(1, {"ShiftedTemperature": [0.5, 0.5]}))
+    forge("a method of nobody", "has a method, a map", report(0, "vector"))
+    forge("a method that is a list", "has a method, a map", report(0, [1]))
+    forge("no map", "has a method, a map", report(1, None))
     forge("a map of nobody", "means nothing here", report(1, {"VectorScaling": [vector, vector]}))
-    forge("a temperature below zero", "a temperature is over 0", report(1, {"Temperature": [-1.0]}))
-    forge("a temperature in words", "numbers are expected", report(1, {"Temperature": ["warm"]}))
+    forge("an older temperature below zero", "a temperature is over 0", report(1, {"Temperature": [-1.0]}))
+    forge("an older temperature in words", "numbers are expected", report(1, {"Temperature": ["warm"]}))
     forge("a doubt over one", "a probability under 1", report(2, {"Doubt": [1.5, {"array": ["bool", [True, True]]}]}))
     forge("a doubt of other classes", "[1, 2] classes", report(2, {"Doubt": [0.5, {"array": ["bool", [True]]}]}))
     forge("a doubt in numbers", "one number for each class", report(2, {"Doubt": [0.5, vector]}))

@@ -40,7 +40,6 @@ LINEAR = [
     (GaussianClassifier(covariance="shared", estimate="unbiased", class_prior=[0.2, 0.3, 0.5]), NUMBERS),
     (GaussianClassifier(covariance="shared", shrinkage=0.3), NUMBERS),
     (GaussianClassifier(covariance="shared_diagonal"), NUMBERS),
-    (GaussianClassifier(covariance="shared", calibrate=True), NUMBERS),
     (MultinomialNB(), COUNTS),
     (MultinomialNB(), sparse.csr_matrix(COUNTS)),
     (ComplementNB(), COUNTS),
@@ -52,7 +51,6 @@ LINEAR = [
     (CategoricalNB(missing="state"), np.where(COUNTS == 4, np.nan, COUNTS)),
     (CategoricalNB(missing="ignore"), np.where(COUNTS == 4, np.nan, COUNTS)),
     (NaiveBayes(columns=PLAN), MIXED),
-    (NaiveBayes(columns=PLAN, calibrate=True), MIXED),
 ]
 
 
@@ -130,6 +128,8 @@ def test_what_is_no_line_says_so_and_where_to_go():
         GaussianClassifier(prior=NormalInverseWishart()).fit(NUMBERS, Y).to_quadratic()
     with pytest.raises(ParameterError, match="calibrated"):
         GaussianClassifier(calibrate=True).fit(NUMBERS, Y).to_quadratic()
+    with pytest.raises(ParameterError, match="calibrated, and a line has neither lapses"):
+        NaiveBayes(columns=PLAN, calibrate=True).fit(MIXED, Y).to_linear()
     with pytest.raises(ParameterError, match="shared_diagonal"):
         GaussianNB().fit(NUMBERS, Y).to_linear()
     with pytest.raises(ParameterError, match="column 'size' is gaussian"):

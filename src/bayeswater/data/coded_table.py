@@ -64,6 +64,17 @@ class CodedTable:
         """Codes of some rows."""
         return self.codes.block(rows)
 
+    def known_cells(self, missing_is_state: bool | Array = False) -> Array:
+        """Count the cells of each row that have a state: (n_rows,).
+
+        A missing cell, of the code past the last, has one in the columns where `missing_is_state`.
+        """
+        known = np.zeros(self.shape[0], dtype=np.int64)
+        n_states = np.array([variable.n_states for variable in self.schema]) + missing_is_state
+        for j, n in enumerate(n_states.tolist()):
+            known += self.codes.column(j) < n
+        return known
+
 
 @dataclass(frozen=True)
 class Rules:

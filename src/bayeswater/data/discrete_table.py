@@ -41,3 +41,7 @@ class DiscreteTable:
     def block(self, rows: slice) -> Array:
         """Codes of some rows."""
         return self.coded.block(rows)
+
+    def known_cells(self, missing_is_state: bool | Array = False) -> Array:
+        """Count the cells of each row that have a state, as `CodedTable` does: (n_rows,)."""
+        return self.coded.known_cells(missing_is_state)

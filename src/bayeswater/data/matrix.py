@@ -53,6 +53,10 @@ class DenseMatrix:
         """The arrays that one column is made of."""
         return (self.column(j),)
 
+    def known_cells(self) -> Array:
+        """Count the cells of each row that are not missing: (n_rows,)."""
+        return _known_cells(self)
+
 
 STRIP_ROWS = 1024
 """Rows of columns that are put side by side at once: what is written stays in the cache until its lines are full."""
@@ -101,6 +105,10 @@ class ColumnMatrix:
     def column_pieces(self, j: int) -> tuple[Array, ...]:
         """The arrays that one column is made of."""
         return (self.columns[j],)
+
+    def known_cells(self) -> Array:
+        """Count the cells of each row that are not missing: (n_rows,)."""
+        return _known_cells(self)
 
 
 @dataclass(frozen=True)
@@ -176,6 +184,15 @@ class SparseMatrix:
     def cells(self) -> Array:
         """Stored values of the rows in this block."""
         return self.data[self.indptr[0] : self.indptr[-1]]
+
+
+def _known_cells(matrix: DenseMatrix | ColumnMatrix) -> Array:
+    n_rows, n_columns = matrix.shape
+    known = np.zeros(n_rows, dtype=np.int64)
+    for j in range(n_columns):
+        column = matrix.column(j)
+        known += ~np.isnan(column) if column.dtype.kind == "f" else 1
+    return known
 
 
 DenseTable = DenseMatrix | ColumnMatrix

@@ -43,6 +43,13 @@ class NumberTable(ColumnMatrix):
                     values[:, j] = np.where(values[:, j] > 0, np.log(values[:, j]), np.nan)
         return values
 
+    def known_cells(self) -> Array:
+        """Count the cells of each row that are not missing, and have a logarithm where one is taken: (n_rows,)."""
+        known = np.zeros(self.shape[0], dtype=np.int64)
+        for column, is_log in zip(self.columns, self.is_log, strict=True):
+            known += column > 0 if is_log else ~np.isnan(column)
+        return known
+
 
 def binned(columns: Sequence[Array], cuts: Sequence[tuple[float, ...]], names: Sequence[str]) -> CodedTable:
     """Put numbers into bins: bin i holds cuts[i - 1] <= x < cuts[i], and all that is beyond the outer cuts.

@@ -107,6 +107,10 @@ class TextTable:
         """Some rows; the counts are shared."""
         return TextTable(self.vocabulary, self.counts.block(rows), self.missing[rows])
 
+    def known_cells(self) -> Array:
+        """Count the different words of each row: (n_rows,)."""
+        return np.diff(self.counts.indptr).astype(np.int64)
+
 
 def read_text(
     column: "pa.ChunkedArray", name: str, analyser: TextAnalyser | None = None, known: Variable | None = None

@@ -19,7 +19,7 @@ from bayeswater.data.frames import held
 from bayeswater.data.labels import one_dimensional
 from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.weights import n_rows_of, without_zero_rows
-from bayeswater.decision.calibration_choice import Choice, Folds, choose, thinned, trial, with_doubt
+from bayeswater.decision.calibration_choice import Choice, Folds, by_map, choose, thinned, trial, with_doubt
 from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.decision.cross_fitting import cross_fitted, folds_of, log_scores, require_cv, rows_of, scores_method
@@ -148,7 +148,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if self.method == "auto":
                 chosen = choose(scores, folds)
             else:
-                chosen = Choice(self.method, {}, trial(MAPS[self.method].fit, scores, folds))
+                chosen = Choice(self.method, {}, trial(by_map(self.method), scores, folds))
             before, after = CalibrationReport.of_trial(with_doubt(chosen.trial, scores, folds))
             fitted = MAPS[chosen.method].fit(scores.log_proba, scores.codes, scores.weight)
         return CalibrationReport(

@@ -7,12 +7,12 @@ against it, losses count up to log(W + 2), since W rows cannot tell a probabilit
 Rows whose class was called impossible have no part in it: no map changes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.decision.calibration_maps import MAPS, CalibrationMap, Fit
+from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores
 from bayeswater.kernels.threads import ordered_map
@@ -44,18 +44,23 @@ def thinned(folds: Folds, n_rows: int) -> Folds:
     return [(learn, held_out) for learn, held_out in pairs if len(learn) and len(held_out)]
 
 
-def trial(fit: Fit, scores: Scores, folds: Folds) -> Trial | None:
-    """Fit a map on each fold's rows and apply it to those held out; None without folds."""
+def trial(calibrated: Callable[[Scores, Scores], Array], scores: Scores, folds: Folds) -> Trial | None:
+    """Let a map learn from each fold's rows what it makes of those held out; None without folds."""
     if not folds:
         return None
-
-    def calibrated(fold: tuple[Array, Array]) -> Array:
-        known, new = scores.take(fold[0]), scores.take(fold[1])
-        return fit(known.log_proba, known.codes, known.weight).apply(new.log_proba)
-
-    outcome = list(ordered_map(calibrated, folds))
+    outcome = list(ordered_map(lambda fold: calibrated(scores.take(fold[0]), scores.take(fold[1])), folds))
     before = scores.take(np.concatenate([held_out for _, held_out in folds]))
     return Trial(before, Scores(np.concatenate(outcome), before.codes, before.weight))
+
+
+def by_map(name: str) -> Callable[[Scores, Scores], Array]:
+    """Give what one of the maps, learned from some rows, makes of others."""
+
+    def calibrated(learned_from: Scores, held_out: Scores) -> Array:
+        fitted = MAPS[name].fit(learned_from.log_proba, learned_from.codes, learned_from.weight)
+        return fitted.apply(held_out.log_proba)
+
+    return calibrated
 
 
 def with_doubt(found: Trial | None, scores: Scores, folds: Folds) -> Trial | None:
@@ -82,8 +87,8 @@ class Choice:
 def choose(scores: Scores, folds: Folds) -> Choice:
     """Try every map on rows held out."""
     best, best_loss, best_trial, tried = next(iter(MAPS)), None, None, {}
-    for name, kind in MAPS.items():
-        found = trial(kind.fit, scores, folds)
+    for name in MAPS:
+        found = trial(by_map(name), scores, folds)
         if found is None:
             break
         rows = found.before.undecided()
@@ -96,31 +101,6 @@ def choose(scores: Scores, folds: Folds) -> Choice:
         if best_loss is None or _is_better(loss, best_loss, weight):
             best, best_loss, best_trial = name, loss, found
     return Choice(best, tried, best_trial)
-
-
-def choose_few_parameters(
-    scores: Scores, ways: Mapping[str, tuple[Fit, int]]
-) -> tuple[str, CalibrationMap, dict[str, float]]:
-    """Name and fit the map of few parameters to use, and give the log-loss of each; of none without rows.
-
-    They are too few to fit noise once there are some dozens of rows, so the rows they are fitted on can judge them, at
-    half the logarithm of the rows for each parameter (BIC). Unlike folds, that treats a row of weight w as w rows.
-    One of them is learned from whatever rows there are. To ask first whether they prove that one is needed would leave
-    a classifier as it is that claims fewer errors than they can bear out, and most do. Only without rows to learn from
-    nothing changes.
-    """
-    used = scores.take(scores.undecided())
-    total = used.weight.sum()
-    fitted, tried, price = {}, {}, {}
-    for name, (fit, n_parameters) in ways.items():
-        fitted[name] = fit(used.log_proba, used.codes, used.weight)
-        loss = -float(Scores(fitted[name].apply(used.log_proba), used.codes, used.weight).own @ used.weight)
-        if total:
-            tried[name] = loss / total
-        if n_parameters:
-            price[name] = loss + 0.5 * n_parameters * np.log(max(total, 1.0))
-    best = min(price, key=lambda name: price[name]) if len(used) else "unchanged"
-    return best, fitted[best], tried
 
 
 def _is_better(loss: Array, other: Array, weight: Array) -> bool:

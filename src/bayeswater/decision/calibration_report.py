@@ -1,11 +1,11 @@
 """What a calibration was learned from and what it achieved, to be read and printed."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from bayeswater.decision.calibration_choice import Trial
-from bayeswater.decision.calibration_maps import CalibrationMap
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores
@@ -43,7 +43,7 @@ class CalibrationReport:
     """
 
     method: str
-    map: CalibrationMap
+    map: Any  # a `CalibrationMap`, or a `LikelihoodTemperature`
     doubt: Doubt
     scored_by: str
     n_used: int
@@ -61,7 +61,8 @@ class CalibrationReport:
 
     def corrected(self, log_proba: Array) -> Array:
         """Apply the map and the doubt to log-probabilities (n_rows, n_classes)."""
-        return self.doubt.apply(self.map.apply(log_proba))
+        corrected: Array = self.doubt.apply(self.map.apply(log_proba))
+        return corrected
 
     def __str__(self) -> str:
         stale = " (stale: rows were learned or forgotten since)" if self.is_stale else ""

@@ -20,14 +20,18 @@ LEAST = -1e100
 
 @dataclass(frozen=True)
 class Scores:
-    """Log-probabilities (n_rows, n_classes), the code of each row's own class (n_rows,) and its weight (n_rows,)."""
+    """Log-probabilities (n_rows, n_classes), the code of each row's own class (n_rows,) and its weight (n_rows,).
+
+    `known` (n_rows,) tells how many cells of each row are known, where a map asks for it.
+    """
 
     log_proba: Array
     codes: Array
     weight: Array
+    known: Array | None = None
 
     @classmethod
-    def of(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
+    def of(cls, log_proba: Any, codes: Any, weight: Any = None, known: Array | None = None) -> Self:
         """Check and normalise; no weight means that every row counts once."""
         log_proba = normalised(log_proba)
         codes = np.asarray(codes)
@@ -36,7 +40,7 @@ class Scores:
             raise DataError(f"codes has shape {codes.shape}, expected {(n_rows,)}: one class code for each row")
         if n_rows and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_classes):
             raise DataError(f"class codes must be whole numbers from 0 to {n_classes - 1}, the columns of log_proba")
-        return cls(log_proba, codes, row_weight(weight, n_rows))
+        return cls(log_proba, codes, row_weight(weight, n_rows), known)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -53,7 +57,8 @@ class Scores:
 
     def take(self, rows: Array | slice) -> Self:
         """Take some rows, by index, by mark or as a slice."""
-        return type(self)(self.log_proba[rows], self.codes[rows], self.weight[rows])
+        known = None if self.known is None else self.known[rows]
+        return type(self)(self.log_proba[rows], self.codes[rows], self.weight[rows], known)
 
     def undecided(self) -> Array:
         """Mark the rows that a map can learn from: their class is possible, and not the only possible one."""

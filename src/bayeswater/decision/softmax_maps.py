@@ -1,20 +1,13 @@
-"""Maps of all classes at once: temperature, with a shift of each class, and vector scaling (for two classes, Platt's).
+"""Maps of all classes at once: temperature, and vector scaling (for two classes, Platt's).
 
 Both have the least log-loss on the rows they are fitted on, with a guard against a record too good to be true: W rows
 without an error do not prove that there are none. A temperature claims at least 1 / (W + 2) errors (Laplace's rule of
 succession), and vector scaling is drawn to the best temperature by a standard normal prior, worth one row or so.
-Nor is it proof of anything if few rows seem to speak against the scores: a temperature never erases what they say, nor
-does one with shifts, so that the class of the largest score stays that of the largest probability under a temperature.
-
-A temperature of all there is takes back what the class prior says as well. Where columns that say the same thing are
-counted as if each were news, it is the likelihood alone that says too much: p_k is the prior q_k times a likelihood,
-
-    softmax(log q_k + (log p_k - log q_k) / T)
-
-leaves a row without a cell at q. That is a temperature with the shifts (1 - 1/T) log q_k, and has one number to learn.
+Nor is it proof of anything if few rows seem to speak against the scores: a temperature never erases what they say, so
+that the class of the largest score stays that of the largest probability. A classifier that knows its class prior takes
+`likelihood_temperature` instead.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -28,23 +21,6 @@ from bayeswater.typing import Array
 
 LEAST_LOG_ODDS = 1 / 20
 """What a temperature leaves, at least, of the widest log-odds of two classes among the rows it is fitted on."""
-
-
-@dataclass(frozen=True)
-class Unchanged:
-    """No correction: what is left where there are no rows to learn one from."""
-
-    @classmethod
-    def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
-        """Learn nothing."""
-        return cls()
-
-    def apply(self, log_proba: Any) -> Array:
-        """Log-probabilities as they are."""
-        return normalised(log_proba)
-
-    def __str__(self) -> str:
-        return "unchanged"
 
 
 @dataclass(frozen=True)
@@ -82,10 +58,6 @@ class VectorScaling:
     slope: Array  # (n_classes,)
     shift: Array  # (n_classes,), of mean zero
 
-    @staticmethod
-    def _n_slopes(n_classes: int) -> int:
-        return 1 if n_classes == 2 else n_classes
-
     @classmethod
     def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
         """Find slopes and shifts of least log-loss, drawn to the best temperature."""
@@ -101,7 +73,7 @@ class VectorScaling:
         own_z = np.bincount(scores.codes, weights=share * z[rows, scores.codes], minlength=n_classes)
         own = np.bincount(scores.codes, weights=share, minlength=n_classes)
         # The 2 n_classes slopes and shifts are centre + free @ parameters, these of prior variance 1.
-        n_slopes = cls._n_slopes(n_classes)
+        n_slopes = 1 if n_classes == 2 else n_classes
         free = np.zeros((2 * n_classes, n_slopes + n_classes))
         free[:n_classes, :n_slopes] = unit * (np.ones((n_classes, 1)) if n_slopes == 1 else np.eye(n_classes))
         free[n_classes:, n_slopes:] = np.eye(n_classes)
@@ -150,81 +122,33 @@ class VectorScaling:
         return f"vector, slopes {span(self.slope)}, shifts {span(self.shift)}"
 
 
-class ShiftedTemperature(VectorScaling):
-    """softmax(log p_k / T + b_k): one slope for all classes, and a shift of each."""
-
-    @staticmethod
-    def _n_slopes(n_classes: int) -> int:
-        return 1
-
-    @classmethod
-    def fit(cls, log_proba: Any, codes: Any, weight: Any = None) -> Self:
-        """Find slope and shifts of least log-loss.
-
-        Few rows, each left out in turn, may seem to speak against the truth; then the best temperature is kept alone.
-        """
-        found = super().fit(log_proba, codes, weight)
-        scores = learnable(log_proba, codes, weight)
-        if found.slope[0] >= 1 / highest_temperature(scores):
-            return found
-        slope, _ = best_slope(scores)
-        return cls(np.full(len(found.slope), slope), np.zeros(len(found.slope)))
-
-    def __str__(self) -> str:
-        temperature = 1 / self.slope[0] if self.slope[0] else np.inf
-        return f"temperature {temperature:.4g}, shifts {span(self.shift)}"
-
-
-def tempered_likelihood(log_prior: Array) -> Callable[[Any, Any, Any], ShiftedTemperature]:
-    """Give what learns a temperature of the likelihood alone, the class prior (n_classes,) being left as it is.
-
-    Few rows, each left out in turn, may seem to speak against the likelihood; to believe them would leave every row to
-    the most frequent class. Then the best temperature of the whole is kept.
-    """
-    prior = np.where(np.isneginf(log_prior), 0.0, log_prior)  # a class without any is impossible, and no shift moves it
-
-    def fit(log_proba: Any, codes: Any, weight: Any = None) -> ShiftedTemperature:
-        scores = learnable(log_proba, codes, weight)
-        best = best_temperature(scores, prior)
-        if best < highest_temperature(scores, prior):
-            return ShiftedTemperature(np.full(len(prior), 1 / best), (1 - 1 / best) * (prior - prior.mean()))
-        return ShiftedTemperature(np.full(len(prior), 1 / best_temperature(scores)), np.zeros(len(prior)))
-
-    return fit
-
-
-def best_temperature(scores: Scores, log_prior: Array | float = 0.0) -> float:
-    """Temperature of least log-loss, of the whole or, given the class prior (n_classes,), of what comes to it."""
+def best_temperature(scores: Scores) -> float:
+    """Temperature of least log-loss."""
     if not len(scores):
         return 1.0
-    prior = np.broadcast_to(log_prior, (scores.n_classes,))
     impossible = np.isneginf(scores.log_proba)
-    z = _below_best(scores.log_proba - prior)
+    z = _below_best(scores.log_proba)
     spread = -float(z.min())
     if spread == 0:
         return 1.0
     z /= spread
     own, share = z[np.arange(len(z)), scores.codes], scores.weight / scores.weight.sum()
-    own_prior = prior[scores.codes]
     some_impossible = bool(impossible.any())
 
-    def powers(inverse: float) -> tuple[Array, Array, Array]:
-        """Unnormalised probabilities (n_rows, n_classes), 1 for the largest of a row; their sums; its score."""
+    def powers(inverse: float) -> tuple[Array, Array]:
+        """Unnormalised probabilities (n_rows, n_classes), 1 for the largest of a row, and their sums."""
         score = inverse * z
-        score += prior
         if some_impossible:
             score[impossible] = -np.inf
-        top = score.max(axis=1)
-        score -= top[:, None]
         power = np.exp(score, out=score)
-        return power, power.sum(axis=1), top
+        return power, power.sum(axis=1)
 
     def evaluate(parameters: Array) -> Evaluation:
         inverse = float(parameters[0])
-        power, total, top = powers(inverse)
+        power, total = powers(inverse)
         mean = np.einsum("ik,ik->i", power, z) / total
         curvature = np.einsum("ik,ik,ik->i", power, z, z) / total - mean**2
-        value = share @ (np.log(total) + top - own_prior - inverse * own)
+        value = share @ (np.log(total) - inverse * own)
         return float(value), np.array([share @ (mean - own)]), share @ curvature * _ONE
 
     def errors_claimed(inverse: float) -> float:
@@ -234,10 +158,7 @@ def best_temperature(scores: Scores, log_prior: Array | float = 0.0) -> float:
         return spread / LEAST_LOG_ODDS
     inverse = float(minimise(evaluate, np.zeros(1))[0])
     least_errors = 1 / (scores.weight.sum() + 2)
-    is_too_sure = errors_claimed(inverse) < least_errors
-    if is_too_sure and errors_claimed(0.0) <= least_errors:  # so is the prior by itself
-        inverse = 0.0
-    elif is_too_sure:
+    if errors_claimed(inverse) < least_errors:
         inverse = brentq(lambda x: errors_claimed(x) - least_errors, 0.0, inverse, xtol=1e-14 * inverse)
     return spread / max(inverse, LEAST_LOG_ODDS)
 
@@ -251,9 +172,9 @@ def best_slope(scores: Scores) -> tuple[float, float]:
     return 1 / best, -1 / float(finite.min())
 
 
-def highest_temperature(scores: Scores, log_prior: Array | float = 0.0) -> float:
+def highest_temperature(scores: Scores) -> float:
     """Temperature that leaves the least of the log-odds; infinite where all classes score alike."""
-    spread = -float(_below_best(scores.log_proba - log_prior).min(initial=0.0))
+    spread = -float(_below_best(scores.log_proba).min(initial=0.0))
     return spread / LEAST_LOG_ODDS if spread else np.inf
 
 

@@ -33,8 +33,8 @@ BLOCK_DRAWS = 2**21
 
 SHOWN_ROWS = 10
 
-Correction = Callable[[Array], Array]
-"""What calibration makes of log-probabilities (n_rows, n_classes)."""
+Correction = Callable[[Array, slice], Array]
+"""What calibration makes of the log-probabilities of all draws of some rows: (n_rows * n_draws, n_classes)."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -141,6 +141,6 @@ def intervals(
         flat = total.reshape(-1, stage.n_classes)
         fall_back(flat, np.tile(prior, (rows.stop - rows.start, 1)))
         log_proba = log_posterior(flat)
-        proba = np.exp(log_proba if corrected is None else corrected(log_proba)).reshape(total.shape)
+        proba = np.exp(log_proba if corrected is None else corrected(log_proba, rows)).reshape(total.shape)
         low[rows], high[rows] = np.quantile(proba, [tail, 1 - tail], axis=1)
     return low, high

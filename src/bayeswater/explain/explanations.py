@@ -14,7 +14,7 @@ from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.explain.explanation import Contribution, Explanation
 from bayeswater.explain.sum_landscape import SumLandscape
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.turning import Decision, Landscape, Search
+from bayeswater.explain.turning import Decisions, Landscape, Search
 from bayeswater.explain.verdicts import Verdicts
 from bayeswater.explain.view import Cell, ColumnView
 from bayeswater.explain.word_view import WordView
@@ -47,7 +47,7 @@ class Explanations(Sequence[Explanation]):
     _is_impossible: Array = field(repr=False)
     _terms: Terms = field(repr=False)
     _views: tuple[ColumnView, ...] = field(repr=False)
-    _decision: Decision = field(repr=False)
+    _decisions: Decisions = field(repr=False)
     _library: str | Alongside | None = None
 
     @classmethod
@@ -56,7 +56,7 @@ class Explanations(Sequence[Explanation]):
         terms: Terms,
         views: tuple[ColumnView, ...],
         verdicts: Verdicts,
-        decision: Decision,
+        decisions: Decisions,
         classes: Array,
         library: str | Alongside | None,
     ) -> "Explanations":
@@ -68,7 +68,7 @@ class Explanations(Sequence[Explanation]):
             log_odds = np.where(impossible, intercept, intercept + contributions.sum(axis=1))
         names = tuple(column.name for column in terms.columns)
         return cls(
-            names, contributions, intercept, log_odds, classes, verdicts, impossible, terms, views, decision, library
+            names, contributions, intercept, log_odds, classes, verdicts, impossible, terms, views, decisions, library
         )
 
     @property
@@ -136,7 +136,7 @@ class Explanations(Sequence[Explanation]):
         )
 
     def _search(self, i: int, chosen: int) -> Search:
-        return Search(self._landscape(i, chosen), self._decision, chosen, self.classes)
+        return Search(self._landscape(i, chosen), self._decisions.of(i), chosen, self.classes)
 
     def _landscape(self, i: int, chosen: int) -> Landscape:
         """What would become of a row if some of its cells were others."""

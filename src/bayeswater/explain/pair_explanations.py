@@ -16,7 +16,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.state_landscape import StateLandscape
 from bayeswater.explain.state_view import StateView
-from bayeswater.explain.turning import Decision, Landscape
+from bayeswater.explain.turning import Decisions, Landscape
 from bayeswater.explain.verdicts import Verdicts
 from bayeswater.explain.view import LastBlock
 from bayeswater.inference.log_space import log_ratio
@@ -88,7 +88,7 @@ class PairExplanations(Explanations):
         table: DiscreteTable,
         raw: RawTable,
         verdicts: Verdicts,
-        decision: Decision,
+        decisions: Decisions,
         classes: Array,
         library: str | Alongside | None,
     ) -> "PairExplanations":
@@ -121,7 +121,7 @@ class PairExplanations(Explanations):
             impossible,
             none,
             views,
-            decision,
+            decisions,
             library,
             joint,
             table,

@@ -73,6 +73,18 @@ class Decision:
         return lead
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """How each of some rows is decided: it depends on how many of its cells are known."""
+
+    slope: Array  # (n_rows,)
+    shift: Array  # (n_rows, n_classes)
+
+    def of(self, row: int) -> Decision:
+        """How one row is decided."""
+        return Decision(float(self.slope[row]), self.shift[row])
+
+
 class Turning(Protocol):
     """What can be asked for what would turn a decision."""
 

@@ -85,7 +85,8 @@ class AskingClassifier(CountingClassifier):
         posterior = evidence.proba(prior)[0]
         facts = model._facts(X)
         known = costs_of_asking(costs, model._names_to_ask_for())
-        asked = {name: model._weakened(fact) for name, fact in facts.items() if name in known}
+        strength = model._strength(X)
+        asked = {name: _weakened(fact, strength) for name, fact in facts.items() if name in known}
         return rank_facts(posterior, asked, known, loss_of_row(as_loss(loss, self.classes_.tolist()), X))
 
     # ------------------------------------------------------------------ the row
@@ -123,20 +124,17 @@ class AskingClassifier(CountingClassifier):
 
     # ------------------------------------------------------------------ the facts
 
-    @property
-    def _strength(self) -> float:
-        """Share of its log-likelihoods that a column counts for: less than 1 where a calibration takes some back."""
+    def _strength(self, X: Any) -> float:
+        """Share of its log-likelihoods that one more cell of a row counts for, where a calibration takes some back."""
         return 1.0
 
-    def _weakened(self, facts: Sequence[Fact] | str) -> Sequence[Fact] | str:
-        strength = self._strength
-        if isinstance(facts, str) or strength == 1:
-            return facts
-        if strength == 0:
-            return [NOTHING]
-        weaker = [fact.weakened(strength) for fact in facts]
-        found = [fact for fact in weaker if fact is not None]
-        return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
+
+def _weakened(facts: Sequence[Fact] | str, strength: float) -> Sequence[Fact] | str:
+    if isinstance(facts, str) or strength == 1:
+        return facts
+    weaker = [fact.weakened(strength) for fact in facts]
+    found = [fact for fact in weaker if fact is not None]
+    return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
 
 
 def normal_fact(parameters: Any, j: int) -> Fact:

@@ -273,11 +273,10 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         self._require_fitted()
         labels = encode_labels(required_labels(y, type(self).__name__), self.statistics_.classes, counted=True)
         removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
-        return self._log_proba_without(X, labels, removed)
+        return self._log_proba_without(self._table(X), labels, removed)
 
-    def _log_proba_without(self, X: Any, labels: Labels, removed: Array) -> Array:
+    def _log_proba_without(self, table: Any, labels: Labels, removed: Array) -> Array:
         """Log posterior of rows, each taken out of the sums with a weight of its own: (n_rows, n_classes)."""
-        table = self._table(X)
         if table.shape[0] != len(labels.codes):
             raise inconsistent_lengths(table.shape[0], len(labels.codes))
         counts = self.statistics_.class_count.count

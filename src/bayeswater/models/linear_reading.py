@@ -21,7 +21,6 @@ from bayeswater.inference.linear import LinearJoint
 from bayeswater.inference.mixed import MixedJoint
 from bayeswater.inference.poisson_columns import PoissonColumns
 from bayeswater.inference.word_columns import WordColumns
-from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.linear_form import LinearForm, QuadraticForm
 from bayeswater.typing import Array
 
@@ -42,6 +41,7 @@ class Piece:
 
 def linear_form(model: Any) -> LinearForm:
     """Write a fitted model as softmax(W x + b), or say why it is none."""
+    _require_uncalibrated(model, "a line")
     joint = model._joint()
     piece = _piece(model, joint)
     infinite = ~np.isfinite(piece.weights)
@@ -52,9 +52,6 @@ def linear_form(model: Any) -> LinearForm:
             "infinite; smooth it: alpha over 0"
         )
     weights, at_center = piece.weights.T, piece.intercepts + joint.log_prior
-    if isinstance(model, CalibratingClassifier):
-        decision = model._decision()
-        weights, at_center = decision.slope * weights, decision.slope * at_center + decision.shift
     return LinearForm(
         model.classes_.copy(),
         tuple(piece.names),
@@ -76,8 +73,7 @@ def quadratic_form(model: Any) -> QuadraticForm:
         raise ParameterError(
             "with a prior, rows are predicted by a Student-t, which is no square in x; take prior=None"
         )
-    if getattr(model, "_is_calibrated", False):
-        raise ParameterError("the probabilities are calibrated, and a square in x is not; take calibrate=False")
+    _require_uncalibrated(model, "a square in x")
     center = read.blend.yardstick.center
     whitening = FullJoint(joint.log_prior, read)
     precision = np.stack([w @ w.T for w in whitening.whitening])
@@ -88,6 +84,14 @@ def quadratic_form(model: Any) -> QuadraticForm:
         *(model.classes_.copy(), center.copy(), -0.5 * precision, weights, intercepts),
         design=lambda X: _whole_numbers(model._table(X), type(model).__name__),
     )
+
+
+def _require_uncalibrated(model: Any, form: str) -> None:
+    if getattr(model, "_is_calibrated", False):
+        raise ParameterError(
+            f"the probabilities are calibrated, and {form} has neither lapses nor cells that are not known; take "
+            "calibrate=False"
+        )
 
 
 def _piece(model: Any, joint: Any) -> Piece:

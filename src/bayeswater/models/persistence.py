@@ -6,7 +6,7 @@ is data alone: its kind is looked up in the closed list `KINDS`, and all that it
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from reprlib import repr as shortened
 from textwrap import shorten
@@ -38,7 +38,7 @@ from bayeswater.models.semi_naive.kdb import KDB
 from bayeswater.models.semi_naive.skdb import SKDB
 from bayeswater.models.semi_naive.spode import SPODE
 from bayeswater.models.semi_naive.tan import TAN
-from bayeswater.models.stored.calibration import require_fitting
+from bayeswater.models.stored.calibration import OldMap, require_fitting
 from bayeswater.models.stored.domains import read_names
 from bayeswater.models.stored.ensemble import KIND as ENSEMBLE
 from bayeswater.models.stored.ensemble import described_ensemble, restored_ensemble
@@ -266,6 +266,8 @@ def _calibrate(model: CalibratingClassifier, written: Any) -> None:
     if report is not None:
         require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
         require_fitting(report, len(model.classes_))
+        if isinstance(report.map, OldMap):
+            report = replace(report, map=report.map.of_likelihood(model._joint().log_prior))
         model.calibration_ = report
 
 

@@ -112,7 +112,11 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator):
     def _score(self, X: Any, finish: Any) -> Array:
         """Walk the second half of the road: data, then inference."""
         self._require_fitted()
-        return score(self._joint(), self._table(X), finish)
+        return self._score_table(self._table(X), finish)
+
+    def _score_table(self, table: Any, finish: Any) -> Array:
+        """Inference: score the rows of a table."""
+        return score(self._joint(), table, finish)
 
     def _note_columns(self, X: Any) -> None:
         """Remember number and names of the columns, as scikit-learn does, which takes its time to look for them."""

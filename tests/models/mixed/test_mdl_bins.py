@@ -1,5 +1,6 @@
 """Numbers of `NaiveBayes` in bins that tell the classes apart: from the sums alone, and calibrated honestly."""
 
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +13,11 @@ from tests.models.same_model import reloaded, require_same_model
 from bayeswater import AODE, CategoricalNB, Discretizer, NaiveBayes
 from bayeswater.data.discretising.cuts import Cuts
 from bayeswater.errors import ParameterError, SchemaError, StatisticsError
+from bayeswater.models import held_out
 from bayeswater.models.columns.settings import ColumnSettings
-from bayeswater.models.mixed.held_out_cuts import rows_that_choose
+from bayeswater.models.held_out import CellsOf, Gathering
+from bayeswater.models.review import Review
+from bayeswater.models.streaming.examples import Piece
 
 N = 400
 RNG = np.random.default_rng(8)
@@ -190,20 +194,28 @@ def test_a_text_cannot_be_cut():
 # ---------------------------------------------------------------------- calibration
 
 
+@pytest.mark.parametrize("most", [0, 10_000], ids=["one part is scored", "every part in turn"])
 @pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
-def test_the_temperature_is_learned_from_rows_that_had_no_say_in_the_cuts(weight):
+def test_the_temperature_is_learned_from_rows_that_did_not_choose_the_cuts(weight, most, monkeypatch):
+    monkeypatch.setattr(held_out, "CROSS_FITTED_ROWS", most)
     model = NaiveBayes(columns=BY_MDL | {"town": "ignored"}, calibrate=True).fit(X, Y, weight)
     counted = np.ones(N, dtype=bool) if weight is None else weight > 0
-    rows, y, w = X[counted], Y[counted], None if weight is None else weight[counted]
-    part = rows_that_choose(0, len(rows))
-    chosen = Discretizer().fit(rows[NUMBERS][part], y[part], None if w is None else w[part])
-    told: Any = {cuts.name: {"cuts": cuts.points} for cuts in chosen.cuts_} | {"town": "ignored"}
-    oracle = NaiveBayes(columns=told).fit(rows, y, w)
-    assert cuts_of(oracle) != cuts_of(model)
-    review = oracle.leave_one_out([(rows[~part], y[~part], None if w is None else w[~part])])
-    oracle.calibrate_with(review)
-    assert repr(model.calibration_) == repr(oracle.calibration_)
-    assert model.calibration_.n_used == int((~part).sum())
+    rows, y, w = X[counted], Y[counted], np.ones(N) if weight is None else weight[counted]
+    cells = CellsOf("NaiveBayes", tuple(X.columns))
+    dealing = Gathering(model, cells)(Piece(rows, y, w)).dealt()
+    shares, reviews = dealing.shares(cells(rows), y), []
+    for number in range(dealing.n_scored):
+        choosing, scored = 1 - shares[:, number], shares[:, number] > 0
+        some = choosing > 0
+        chosen = Discretizer().fit(rows[NUMBERS][some], y[some], (w * choosing)[some])
+        told: Any = {cuts.name: {"cuts": cuts.points} for cuts in chosen.cuts_} | {"town": "ignored"}
+        oracle = NaiveBayes(columns=told).fit(rows, y, w)
+        reviews.append(oracle._review_of(rows[scored], y[scored], w[scored], (w * shares[:, number])[scored]))
+    oracle.calibrate_with(reduce(Review.__add__, reviews).result())
+    found, expected = model.calibration_, oracle.calibration_
+    assert (found.n_used, found.n_left_out) == (expected.n_used, expected.n_left_out)
+    np.testing.assert_allclose(found.map.temperature, expected.map.temperature, rtol=1e-6)
+    np.testing.assert_allclose(found.map.shift, expected.map.shift, atol=1e-6)
 
 
 def test_without_such_bins_all_rows_are_scored():
@@ -229,7 +241,7 @@ def test_a_column_of_very_many_values_is_calibrated_in_buckets():
     assert len(column.cuts) >= 3
     for (least, largest), low, high in zip(column.spans, (-np.inf, *column.cuts), (*column.cuts, np.inf), strict=True):
         assert low <= least <= largest < high
-    assert model.calibration_.n_used == int((~rows_that_choose(0, 40_000)).sum())
+    assert model.calibration_.n_used == pytest.approx(40_000 / held_out.PARTS, rel=0.05)
 
 
 def test_a_semi_naive_model_takes_the_same_word():

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from tests.files.hostile import unpacked
@@ -30,9 +32,10 @@ from tests.models.same_model import reloaded, require_same_model
 
 from bayeswater import TAN, Beta, Dirichlet, ModelFileError, NaiveBayes, NormalInverseGamma, ParameterError, load, save
 from bayeswater.data.text import TextAnalyser
-from bayeswater.decision.calibration_maps import ShiftedTemperature, Temperature, Unchanged
 from bayeswater.decision.calibration_report import Quality
 from bayeswater.decision.doubt import Doubt
+from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.files.model_file import read_model_file, write_model_file
 from bayeswater.models.columns.settings import ColumnSettings
 from bayeswater.models.mixed.parts.grouping import PARTS
 from bayeswater.models.mixed.parts.number_part import UndecidedPart
@@ -329,35 +332,47 @@ def test_labels_of_every_type_come_back(labels, tmp_path):
 # ---------------------------------------------------------------------- calibration
 
 
-MAPS = {
-    "unchanged": Unchanged(),
-    "temperature": Temperature(2 / 3),
-    "likelihood": ShiftedTemperature(np.full(3, 2 / 3), np.array([0.1, 0.1, -0.2])),
-    "shifted": ShiftedTemperature(np.full(3, 1 / 3), np.array([0.1, -0.3, 0.2])),
+OLDER = {
+    "unchanged": ({"Unchanged": []}, 1.0, 0.0),
+    "temperature": ({"Temperature": [1.5]}, 2 / 3, 0.0),
+    "infinite": ({"Temperature": ["infinite"]}, 0.0, 0.0),
+    "shifted": (
+        {"ShiftedTemperature": [{"array": ["float64", [0.25] * 3]}, {"array": ["float64", [0.1, -0.3, 0.2]]}]},
+        0.25,
+        [0.1, -0.3, 0.2],
+    ),
 }
+"""Maps as older files hold them, the slope and the shifts that they stand for."""
 
 
-@pytest.mark.parametrize("method", MAPS)
-def test_every_map_comes_back_to_the_bit(method, tmp_path):
+@pytest.mark.parametrize("method", OLDER)
+def test_maps_of_older_files_answer_as_they_did(method, tmp_path):
     model = LESSONS["calibrated"].fitted()
-    model.calibration_ = replace(model.calibration_, method=method, map=MAPS[method])
-    require_same_model(reloaded(model, tmp_path / "model.bayes"), model, mixed_frame("pyarrow"))
+    plain = LESSONS["calibrated"].fitted()
+    del plain.calibration_
+    path = tmp_path / "model.bayes"
+    save(model, path)
+    document, arrays = read_model_file(path)
+    written, slope, shift = OLDER[method]
+    document["calibration"]["CalibrationReport"][:2] = ["temperature", written]
+    write_model_file(path, document, arrays)
+    rows = mixed_frame("pyarrow")
+    scores = slope * plain.predict_log_proba(rows) + shift
+    expected = model.calibration_.doubt.apply(log_softmax(scores, axis=1))
+    assert_allclose(load(path).predict_log_proba(rows), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_infinite_temperatures_and_losses_come_back(tmp_path):
+def test_infinite_losses_come_back(tmp_path):
     model = LESSONS["calibrated"].fitted()
     model.calibration_ = replace(
         model.calibration_,
-        method="temperature",
-        map=Temperature(np.inf),
         before=Quality(np.inf, 0.25, 0.5),
         after=None,
         doubt=Doubt(1 / 7, np.array([True, False, True])),
-        candidates={"unchanged": np.inf, "temperature": 0.5},
     )
     found = reloaded(model, tmp_path / "model.bayes")
     require_same_model(found, model, mixed_frame("pyarrow"))
-    assert (found.calibration_.map.temperature, found.calibration_.before.log_loss) == (np.inf, np.inf)
+    assert found.calibration_.before.log_loss == np.inf
 
 
 @pytest.mark.parametrize("labels", [["a"] * 4, ["a", "b", "c", "d"]], ids=["one class", "no class of two rows"])
@@ -365,7 +380,7 @@ def test_infinite_temperatures_and_losses_come_back(tmp_path):
 def test_a_calibration_that_had_no_rows_to_learn_from_comes_back(kind, labels, tmp_path):
     rows = pd.DataFrame({"x": ["p", "q", "q", "p"], "y": [0.5, 1.5, 2.5, 3.5]})
     model = kind(calibrate=True).fit(rows, labels)
-    assert (model.calibration_.method, model.calibration_.candidates) == ("unchanged", {})
+    assert (model.calibration_.map.temperature, model.calibration_.map.lapse) == (1, 0)
     found = reloaded(model, tmp_path / "model.bayes")
     require_same_model(found, model, rows)
     assert str(found.calibration_) == str(model.calibration_)
@@ -382,13 +397,14 @@ def test_a_loaded_calibration_is_fresh_until_rows_are_learned(tmp_path):
 
 def test_a_calibration_comes_back_after_classes_came_and_went(tmp_path):
     model = LESSONS["calibrated"].fitted()
-    model.calibration_ = replace(model.calibration_, method="shifted", map=MAPS["shifted"])
+    shifted = LikelihoodTemperature(3.0, np.array([0.1, -0.3, 0.2]), 0.01, 4.0)
+    model.calibration_ = replace(model.calibration_, map=shifted)
     X, y, _ = LESSONS["calibrated"].of(FIRST)
     model.partial_fit(X, np.full(len(y), "new"))
     require_same_model(reloaded(model, tmp_path / "model.bayes"), model, X)
     model.forget(X, np.full(len(y), "new"), remaining=LESSONS["calibrated"].of(slice(None)))
     require_same_model(reloaded(model, tmp_path / "model.bayes"), model, X)
-    assert model.calibration_.map.shift.tolist() == MAPS["shifted"].shift.tolist()
+    assert model.calibration_.map.shift.tolist() == shifted.shift.tolist()
 
 
 def test_a_model_without_calibration_has_none_after_loading(tmp_path):

@@ -295,9 +295,8 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         refuse_em(self.missing, "no row can be left out of them; hold rows out and call fit with the others")
         return likelihood_without(self.statistics_, self._densities, table, labels.codes, removed)
 
-    def _score(self, X: Any, finish: Any) -> Array:
-        self._require_fitted()
-        table, joint = self._table(X), self._joint() if finish is None else self._deciding_joint()
+    def _score_table(self, table: DenseTable, finish: Any) -> Array:
+        joint = self._joint() if finish is None else self._deciding_joint()
         with one_blas_thread(self._n_products(table.shape[0])):
             return score(joint, table, finish)
 
@@ -310,9 +309,12 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
             self._memo["line"] = known
         return known[1]
 
-    def _log_proba_without(self, X: Any, labels: Labels, removed: Array) -> Array:
+    def _log_proba_without(self, table: DenseTable, labels: Labels, removed: Array) -> Array:
         with one_blas_thread(self._n_products(len(removed))):
-            return super()._log_proba_without(X, labels, removed)
+            return super()._log_proba_without(table, labels, removed)
+
+    def _known_cells(self, table: DenseTable) -> Array:
+        return table.known_cells()
 
     def _n_products(self, n_rows: int) -> int:
         return n_rows * self.n_features_in_**2 * len(self.classes_)
@@ -396,7 +398,8 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
         terms, views = gaussian_terms(joint, table, self._column_names(), raw, seen)
         alongside = Alongside(self._library, index_of(X))
-        return GaussianExplanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)
+        decisions = self._decisions(self._known_cells(table))
+        return GaussianExplanations.of(terms, views, verdicts, decisions, self.classes_, alongside)
 
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.

@@ -18,15 +18,15 @@ from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import SchemaError
 from bayeswater.models.columns.planning import Late, agreed, replan_open
 from bayeswater.models.columns.settings import Settings
-from bayeswater.models.mixed.held_out_cuts import profile_of_choosing
+from bayeswater.models.held_out import Part
+from bayeswater.models.mixed.held_out_cuts import profiles_of_choosing
 from bayeswater.models.mixed.open_columns import with_late_columns
 from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, seen_in_parts
 from bayeswater.models.mixed.settling_text import rows_to_compare
 from bayeswater.models.streaming.examples import Piece
-from bayeswater.models.streaming.walking import plus
+from bayeswater.models.streaming.walking import Parts, plus
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
@@ -41,6 +41,7 @@ class MixedCounting:
     plan : how each column is read, made of the first rows
     sparse : the sparse columns of the first rows, which are counted by their place
     choosing : columns whose cuts are chosen by some rows and judged by the others
+    parts : the parts that are judged, one after the other
     read : the first rows and what was read of them, where they are here
     """
 
@@ -48,6 +49,7 @@ class MixedCounting:
     plan: ColumnPlan
     sparse: tuple[Any, ...] = ()
     choosing: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
     read: tuple[Any, RawTable] | None = None
 
     def __call__(self, piece: Piece) -> "MixedTotal":
@@ -65,12 +67,10 @@ class MixedCounting:
         sums = sums_by_plan(raw, flat, weight, plan, settings)
         texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
         shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
-        profile = None
-        if self.choosing:
-            profile = profile_of_choosing(
-                self.choosing, raw, raw.with_dates(plan), encode_labels(flat), weight, piece.first
-            )
-        return MixedTotal(sums, self.plan, late, shown, profile, settings)
+        profiles = None
+        if self.parts:
+            profiles = profiles_of_choosing(self.choosing, self.parts, raw, raw.with_dates(plan), flat, weight)
+        return MixedTotal(sums, self.plan, late, shown, profiles, settings)
 
 
 def sums_by_plan(
@@ -91,7 +91,7 @@ class MixedTotal:
     plan: ColumnPlan
     late: Late
     shown: Mapping[str, Any]
-    choosing: NumberProfile | None
+    choosing: Parts | None
     settings: Settings
 
     def __add__(self, other: "MixedTotal") -> "MixedTotal":

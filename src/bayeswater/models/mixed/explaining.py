@@ -7,6 +7,7 @@ import numpy as np
 
 from bayeswater.data.column_plan import Column
 from bayeswater.data.frames import Alongside, held, index_of
+from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.raw_table import read_raw
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws
@@ -18,9 +19,11 @@ from bayeswater.explain.support import support as row_support
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.unseen import with_new_bins
 from bayeswater.explain.views import views_of
+from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.mixed import MixedJoint
 from bayeswater.inference.scoring import score
+from bayeswater.inference.smoothing_without import SmoothingWithout
 from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.streaming.answering import over_rows
@@ -66,8 +69,9 @@ class ExplainingClassifier(CalibratingClassifier):
         terms = Terms(joint, table, self._columns_of_groups())
         verdicts = self._decided(joint, table).compared(against, self.statistics_.classes)
         alongside = Alongside(self._library, index_of(X))
+        decisions = self._decisions(self._known_cells(table))
         views = views_of(terms, raw, self.statistics_.seen)
-        return Explanations.of(terms, views, verdicts, self._decision(), self.classes_, alongside)
+        return Explanations.of(terms, views, verdicts, decisions, self.classes_, alongside)
 
     def credible_interval(
         self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
@@ -105,8 +109,14 @@ class ExplainingClassifier(CalibratingClassifier):
         table = self._table(X)
         decided = self._decided(joint, table)
         class_shape = sums.class_count.count + self._class_alpha if self._prior_is_counted else None
-        corrected = self.calibration_.corrected if self._is_calibrated else None
-        low, high = intervals(table, draws, class_shape, joint.log_prior, stage, level, corrected)
+        known = self._known_cells(table)
+
+        def corrected(log_proba: Array, rows: slice) -> Array:
+            """Calibrate the draws of each row."""
+            return self._corrected(log_proba, np.repeat(known[rows], stage.n_draws))
+
+        correction = corrected if self._is_calibrated else None
+        low, high = intervals(table, draws, class_shape, joint.log_prior, stage, level, correction)
         support = row_support(joint, table, sums.columns.groups, sums.class_count.count, decided.chosen)
         alongside = Alongside(self._library, index_of(X))
         return CredibleIntervals(
@@ -150,6 +160,11 @@ class ExplainingClassifier(CalibratingClassifier):
         joint = self._joint()
         assert isinstance(joint, MixedJoint)
         return joint
+
+    def _known_cells(self, table: MixedTable) -> Array:
+        states = CategoryColumns | SmoothingWithout
+        groups = self._mixed_joint().groups.items()
+        return table.known_cells({key: group.missing_is_state for key, group in groups if isinstance(group, states)})
 
     def _columns_of_groups(self) -> Mapping[str, tuple[Column, ...]]:
         return {key: part.columns for key, part in parts_of(self.statistics_.columns.plan).items()}

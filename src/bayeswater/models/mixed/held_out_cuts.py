@@ -1,64 +1,30 @@
 """Honest leave-one-out scores of a model with bins that the labels chose, from the sums.
 
 Cuts that saw the labels of a row know something of it that leaving it out of the counts does not take back. So for
-calibration they are chosen anew by a share of the rows, all rows are counted in these bins, and only the others are
-scored. The counts are read off the histogram of all rows: rows that come in batches are read no more often for it.
-
-Row i chooses if the fraction of (i + 3) / golden ratio is below the share: spread evenly, in step with no period of the
-table, and the same rows however the table is cut into batches. The first row is held out, and the second chooses. Where
-pieces have no order, a hash of its cells decides in the place of its number.
+calibration they are chosen anew by a part of the rows, all rows are counted in these bins, and only the others are
+scored (`models.held_out`). The counts are read off the histogram of all rows.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.labels import CheckedLabels, Labels
+from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.data.weights import take_rows
+from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.class_bins import between_buckets, class_cuts
 from bayeswater.estimate.number_family import FamilyChoice
 from bayeswater.models.columns.settings import MDL, Settings
+from bayeswater.models.held_out import Part
 from bayeswater.models.mixed.parts.category_part import BinPart
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.mixed.settling_numbers import in_order, sums_of_choice
-from bayeswater.models.streaming.raw_words import raw_words, share_of
+from bayeswater.models.streaming.walking import Parts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
-
-CHOOSING_SHARE = 0.7
-"""Share of the rows that choose the cuts; the rest is scored."""
-
-GOLDEN_RATIO = (1 + 5**0.5) / 2
-
-Rows = tuple[Any, CheckedLabels, Array | None]
-"""A table, its labels and weights, all rows of which count."""
-
-
-def rows_that_choose(first: int, n_rows: int) -> Array:
-    """Mark those of some rows, of which `first` is the number of the first one, that choose the cuts.
-
-    >>> rows_that_choose(0, 10).astype(int)
-    array([0, 1, 1, 0, 1, 0, 1, 1, 0, 1])
-    """
-    return np.arange(first + 3, first + n_rows + 3) / GOLDEN_RATIO % 1 < CHOOSING_SHARE
-
-
-def rows_held_out(batches: Iterable[Rows]) -> Iterator[Rows]:
-    """Give the rows of all batches that had no say in the cuts."""
-    n_before = 0
-    for X, labels, weight in batches:
-        rest = ~rows_that_choose(n_before, len(labels))
-        n_before += len(labels)
-        if rest.any():
-            yield take_rows(X, rest), labels[rest], None if weight is None else weight[rest]
 
 
 def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:
@@ -66,35 +32,28 @@ def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name, said in settings.given.items() if said.bins == MDL)
 
 
-def choosing(raw: RawTable, first: int | None) -> Array:
-    """Mark the rows that choose the cuts: by their number, or by their cells where they have none."""
-    if first is not None:
-        return rows_that_choose(first, raw.n_rows)
-    return share_of(raw_words(raw)) < CHOOSING_SHARE
+def profiles_of_choosing(
+    names: tuple[str, ...],
+    parts: tuple[Part, ...],
+    raw: RawTable,
+    dated: RawTable,
+    y: CheckedLabels,
+    weight: Array | None,
+) -> Parts:
+    """Sum the named columns over the rows that choose their cuts, for each part; `dated` has dates as planned."""
+    labels, shares = encode_labels(y), parts[0].dealing.shares(raw, y)
+    numbers = [dated.numbers(name) for name in names]
 
+    def profile(part: Part) -> NumberProfile | None:
+        share = 1 - shares[:, part.number]
+        some = share > 0
+        if not some.any():
+            return None
+        counted = share[some] if weight is None else share[some] * weight[some]
+        matrix = ColumnMatrix(tuple(column[some] for column in numbers), names)
+        return NumberProfile.of(matrix, labels.take(some), None if (counted == 1).all() else counted)
 
-@dataclass(frozen=True)
-class HeldOut:
-    """A function of a table: the rows of it that had no say in the cuts, where their cells decide that."""
-
-    model: str
-    plan: ColumnPlan
-
-    def __call__(self, X: Any) -> Array:
-        """Mark the rows (n_rows,)."""
-        raw = read_raw(X, self.model).require_columns(self.plan.sources, self.model)
-        return ~choosing(raw, None)
-
-
-def profile_of_choosing(
-    names: tuple[str, ...], raw: RawTable, dated: RawTable, labels: Labels, weight: Array | None, first: int | None
-) -> NumberProfile | None:
-    """Sum the named columns over those of some rows that choose their cuts; `dated` has dates as the plan has them."""
-    part = choosing(raw, first)
-    if not part.any():
-        return None
-    matrix = ColumnMatrix(tuple(dated.numbers(name)[part] for name in names), names)
-    return NumberProfile.of(matrix, labels.take(part), None if weight is None else weight[part])
+    return Parts(tuple(map(profile, parts)))
 
 
 def chosen_cuts(chosen_by: NumberProfile, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:

@@ -18,7 +18,6 @@ from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.raw_table import COUNTS, read_raw
 from bayeswater.data.variable import Variable
-from bayeswater.decision.scores import Scores
 from bayeswater.errors import ParameterError
 from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.mixed import ColumnTerms, MixedJoint
@@ -33,6 +32,7 @@ from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, read_parts, seen_in_parts
 from bayeswater.models.mixed.walking import walk_over_columns
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables, StateShares
+from bayeswater.models.review import Review
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.examples import Batches, Examples
 from bayeswater.models.streaming.walking import Walk, walked
@@ -244,9 +244,9 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         assert isinstance(joint, MixedJoint)
         return joint.without(table, labels, removed)
 
-    def _scores_of(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Scores, int]:
+    def _review_of(self, X: Any, y: Any, sample_weight: Any = None, judging: Array | None = None) -> Review:
         """Score counted rows, each taken out of the sums and of the choice of smoothing."""
-        return super(NaiveBayes, self._judge())._scores_of(X, y, sample_weight)
+        return super(NaiveBayes, self._judge())._review_of(X, y, sample_weight, judging)
 
     def _judge(self) -> Self:
         """Make a copy of the model that misses each row it leaves out in the choice of its smoothing, too."""
@@ -308,9 +308,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
     def _names_to_ask_for(self) -> tuple[str, ...]:
         return self.columns_.sources
 
-    @property
-    def _strength(self) -> float:
-        return self._decision().slope
+    def _strength(self, X: Any) -> float:
+        return float(self._decisions(self._known_cells(self._table(X)) + 1).slope[0])
 
     # ------------------------------------------------------------------ what was learned
 

@@ -5,6 +5,7 @@ the sums; ``calibrate=True`` takes another, to leave every row out.
 """
 
 from copy import copy
+from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
 
 from sklearn.base import clone
@@ -15,16 +16,16 @@ from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.estimate.empty_cells import columns_of_one_value
-from bayeswater.models.batches import as_triple
-from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.columns.planning import NOT_AGREED, plan_columns, warn_of_empty_states, warn_of_left_out
+from bayeswater.models.held_out import CellsOf, Part, dealing_of
 from bayeswater.models.mixed.counting import MixedCounting, MixedTotal
-from bayeswater.models.mixed.held_out_cuts import HeldOut, chosen_cuts, columns_cut_by_labels, rows_held_out, with_cuts
+from bayeswater.models.mixed.held_out_cuts import chosen_cuts, columns_cut_by_labels, with_cuts
 from bayeswater.models.mixed.open_columns import settled, with_text_settled
 from bayeswater.models.mixed.parts.grouping import parts_of
-from bayeswater.models.streaming.examples import Examples, Piece
-from bayeswater.models.streaming.reviewing import reviewed
-from bayeswater.models.streaming.walking import Pass, Walk
+from bayeswater.models.review import LeaveOneOut, Review
+from bayeswater.models.streaming.examples import Batches, Examples, Piece
+from bayeswater.models.streaming.reviewing import Reviewing, reviewed
+from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, plus
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.number_profile import NumberProfile
@@ -41,9 +42,14 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
     cut_by_labels = columns_cut_by_labels(model._settings) if model.calibrate else ()
     with examples.head_named():
         plan, raw = _planned(model, head)
-    read = (head.X, raw) if examples.in_order is not None else None  # elsewhere the first rows come again
+    read = (head.X, raw) if isinstance(examples, Batches) else None  # elsewhere the first rows come again
+    parts: tuple[Part, ...] = ()
+    if cut_by_labels:
+        cells = CellsOf(type(model).__name__, plan.sources)
+        dealing = yield from dealing_of(clone(model), examples, cells)
+        parts = tuple(Part(cells, dealing, number, held_out=True) for number in range(dealing.n_scored))
     total: MixedTotal = yield Pass(
-        MixedCounting(clone(model), plan, tuple(sparse_columns(head.X)), cut_by_labels, read),
+        MixedCounting(clone(model), plan, tuple(sparse_columns(head.X)), cut_by_labels, parts, read),
         then="calibrate=True reads the rows twice" if model.calibrate else "",
     )
     sums = total.sums if classes is None else total.sums.with_classes(classes)
@@ -59,7 +65,7 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
         return model
     profile = sums.columns.groups.get("undecided")
     if isinstance(profile, NumberProfile) and total.choosing is not None:
-        return model.calibrate_with((yield from _review_of_rest(model, examples, total.choosing, profile)))
+        return model.calibrate_with((yield from _review_of_parts(model, parts, total.choosing, profile)))
     return model.calibrate_with((yield from reviewed(model, examples)))
 
 
@@ -91,13 +97,17 @@ def _with_empty_states(sums: ColumnGroups) -> list[str]:
     return [column.name for column in sums.plan if column.name in found]
 
 
-def _review_of_rest(
-    model: "NaiveBayes", examples: Examples, chosen_by: NumberProfile, profile: NumberProfile
+def _review_of_parts(
+    model: "NaiveBayes", parts: tuple[Part, ...], chosen_by: Parts, profile: NumberProfile
 ) -> Walk[LeaveOneOut]:
-    """Score the rows that had no say in cuts, by those that the other rows chose (`models.mixed.held_out_cuts`)."""
-    sums = with_cuts(model.statistics_, profile, chosen_cuts(chosen_by, profile), model._settings)
-    judge = copy(model)._adopt(sums)
-    if examples.in_order is not None:
-        rows = (model._rows_that_count(*as_triple(batch)).triple for batch in examples.in_order)
-        return judge.leave_one_out(rows_held_out(rows))
-    return (yield from reviewed(judge, examples, HeldOut(type(model).__name__, model.columns_)))
+    """Score the rows of each part by the cuts that the others chose (`models.mixed.held_out_cuts`)."""
+
+    def judge(chosen: NumberProfile | None) -> "NaiveBayes":
+        if chosen is None:  # a single row has no others
+            return model
+        return copy(model)._adopt(with_cuts(model.statistics_, profile, chosen_cuts(chosen, profile), model._settings))
+
+    reviewing = (Reviewing(judge(chosen), part) for part, chosen in zip(parts, chosen_by.parts, strict=True))
+    found = yield Pass(SideBySide(tuple(reviewing)), "leaving one out")
+    review: Review = reduce(plus, found.parts)
+    return review.result()

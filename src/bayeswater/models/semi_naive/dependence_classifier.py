@@ -17,6 +17,7 @@ from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
+from bayeswater.models.held_out import Part
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.semi_naive.dependence_frames import dependence_network, dependence_parameters, dependence_tables
 from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
@@ -66,7 +67,7 @@ class DependenceClassifier(AsNetwork, DiscreteClassifier):
         """Statistics of further rows, with the parents that are known."""
         return dict(self._sums_like(self.statistics_, rows).columns.groups)
 
-    def _counting_walk(self, plan: ColumnPlan, part: str | None) -> Walk[tuple[Any, Any]]:
+    def _counting_walk(self, plan: ColumnPlan, part: Part | None) -> Walk[tuple[Any, Any]]:
         """Count pairs, choose parents by them, and count every column with its parents."""
         if self.parents is not None:
             return (yield from super()._counting_walk(plan, part))

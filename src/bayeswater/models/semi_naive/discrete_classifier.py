@@ -36,12 +36,12 @@ from bayeswater.models.batches import Batch, as_triple
 from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.columns.planning import warn_of_empty_states
 from bayeswater.models.columns.settings import Settings
+from bayeswater.models.held_out import Part
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.mixed.parts.category_part import StatePart
 from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
 from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, warn_of_sparse_columns
-from bayeswater.models.semi_naive.honest_review import honest_review
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import counted, gathered, walk_over_states
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
@@ -134,7 +134,7 @@ class DiscreteClassifier(CalibratingClassifier):
     def _walk(self, examples: Examples) -> Walk[Self]:
         return walk_over_states(self, examples)
 
-    def _counting_walk(self, plan: ColumnPlan, part: str | None) -> Walk[tuple[Any, Any]]:
+    def _counting_walk(self, plan: ColumnPlan, part: Part | None) -> Walk[tuple[Any, Any]]:
         """Count all rows, and those that choose the structure."""
         then = "calibrate=True reads the rows twice" if self.calibrate else ""
         if self._chooses_by_rows:
@@ -142,7 +142,7 @@ class DiscreteClassifier(CalibratingClassifier):
         found = yield from counted(self, plan, self._sums_of_rows, part, then)
         return found.parts
 
-    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: str | None) -> Walk[Any]:
+    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: Part | None) -> Walk[Any]:
         """Choose the structure that only a look at the rows can choose, by rows that are gathered."""
         if not self._chooses_by_rows:
             return None
@@ -172,6 +172,9 @@ class DiscreteClassifier(CalibratingClassifier):
 
     def _fit(self, X: Any, y: CheckedLabels, weight: Array | None, classes: Variable | None) -> Self:
         """Learn from rows that all count; `classes` are declared beforehand."""
+        if self.calibrate:
+            examples = Batches([(X, y, weight)], type(self).__name__)
+            return walked(walk_over_states(self, examples, classes), examples)
         self._require_reading_parameters()
         labels = encode_labels(y)
         if classes is not None:
@@ -179,9 +182,7 @@ class DiscreteClassifier(CalibratingClassifier):
         rows = StateRows(planned_table(X, labels, weight, self._settings, self.discretize), labels, weight)
         sums = self._sums_of_rows(rows)
         self._keep_chosen(sums, self._chosen(sums, rows), X)
-        if not self.calibrate:
-            return self
-        return self.calibrate_with(honest_review(self, X, rows))
+        return self
 
     def _keep_chosen(self, sums: Sums[ColumnGroups], structure: Any, X: Any) -> None:
         """Accept the sums of a first fit, and the structure that it chose, if it did."""
@@ -227,6 +228,13 @@ class DiscreteClassifier(CalibratingClassifier):
     def _joint(self) -> Any:
         """Read the parameters off the sums; of what kind the joint is, each model knows."""
         return super()._joint()
+
+    def _known_cells(self, table: DiscreteTable) -> Array:
+        return self._known_in(table, self.statistics_)
+
+    def _known_in(self, table: DiscreteTable, sums: Sums[ColumnGroups]) -> Array:
+        """Count the known cells of each row, by sums that tell where a missing cell is a state: (n_rows,)."""
+        return table.known_cells(self._estimate(sums).missing_is_state)
 
     def _likelihood_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> Any:
         raise AssertionError("the class is counted together with a column: joints are scored in one piece")
@@ -300,7 +308,8 @@ class DiscreteClassifier(CalibratingClassifier):
         raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
         verdicts = self._decided(joint, table).compared(against, self.statistics_.classes)
         alongside = Alongside(self._library, index_of(X))
-        return PairExplanations.of_pairs(joint, table, raw, verdicts, self._decision(), self.classes_, alongside)
+        decisions = self._decisions(self._known_cells(table))
+        return PairExplanations.of_pairs(joint, table, raw, verdicts, decisions, self.classes_, alongside)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, in the form and the types that `fit` was given, and their classes (n,).

@@ -12,6 +12,7 @@ from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
+from bayeswater.models.held_out import Part
 from bayeswater.models.semi_naive.forest_classifier import ForestClassifier
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.semi_naive.walking import CodedPiece
@@ -87,7 +88,7 @@ class SPODE(ForestClassifier):
     def _chooses_by_rows(self) -> bool:
         return not self._is_given
 
-    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: str | None) -> Walk[str | None]:
+    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: Part | None) -> Walk[str | None]:
         if self._is_given:
             return None
         of, singles = partial(self._losses, sums=sums), self._pairs(sums).singles

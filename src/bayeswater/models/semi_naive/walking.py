@@ -4,27 +4,32 @@ The first rows tell the kinds of columns. Numbers are looked at in a pass of the
 cut; then rows are counted. Structure that is read off the counts costs no pass, parents of several columns one more,
 and what rows have to choose by leaving them out another.
 
-For an honest calibration the rows are parted by a hash of their cells: one part of three is scored, by cuts and
-structure that the others choose (`models.semi_naive.held_out`). Both ways are walked together, pass by pass.
+Where the labels choose cuts or structure, a calibration holds rows out: those of one part are scored by cuts and
+structure that the others choose (`models.held_out`). All ways are walked together, pass by pass.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from sklearn.base import clone
 
 from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.mixing import mixed, word
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import inconsistent_lengths, take_rows
+from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.decision.scores import Scores
 from bayeswater.errors import DataError
-from bayeswater.models.calibrating import REVIEWED_ROWS, LeaveOneOut
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.log_space import log_posterior
+from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.columns.planning import warn_of_left_out
+from bayeswater.models.held_out import CellsOf, Part, dealing_of
+from bayeswater.models.review import REVIEWED_ROWS, Review
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
 from bayeswater.models.semi_naive.discrete_planning import method_of, warn_of_names_of_rows
-from bayeswater.models.semi_naive.held_out import PARTS, review
 from bayeswater.models.semi_naive.number_schema import (
     Looked,
     first_plan,
@@ -37,28 +42,24 @@ from bayeswater.models.semi_naive.refining import Near, values_near_cuts
 from bayeswater.models.semi_naive.row_kinds import RowKinds
 from bayeswater.models.semi_naive.state_rows import StateRows
 from bayeswater.models.streaming.examples import Examples, Piece
-from bayeswater.models.streaming.raw_words import raw_words, share_of
-from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, together
+from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, plus, together
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
-
-CHOOSING, SCORED = "choosing", "scored"
-"""Parts of the rows: those that choose cuts and structure for a calibration, and those that are scored by them."""
 
 
 @dataclass(frozen=True)
 class Way:
     """What is known before the rows are read: a model without sums, the first plan, and numbers that are open in it.
 
-    `part` names the rows that choose; default all.
+    `part` are the rows that choose; default all.
     """
 
     model: Any
     first: ColumnPlan
     numbers: tuple[Column, ...]
-    part: str | None = None
+    part: Part | None = None
 
     @property
     def looks(self) -> bool:
@@ -74,8 +75,8 @@ class LearnedStates:
     structure: Any
 
 
-def walk_over_states(model: Any, examples: Examples) -> Walk[Any]:
-    """Learn a table of states: plan it, count it, choose its structure, calibrate it."""
+def walk_over_states(model: Any, examples: Examples, classes: Variable | None = None) -> Walk[Any]:
+    """Learn a table of states: plan it, count it, choose its structure, calibrate it; `classes` are declared."""
     model._require_reading_parameters()
     settings, head = model._settings, examples.head
     with examples.head_named():
@@ -83,9 +84,13 @@ def walk_over_states(model: Any, examples: Examples) -> Walk[Any]:
         plan = first_plan(raw, settings)
     way = Way(clone(model), plan, open_numbers(plan, raw))
     cut_by_labels = any(method_of(settings.of(column), model.discretize).needs_labels for column in way.numbers)
-    is_parted = model.calibrate and (model._learns_structure() or cut_by_labels)
-    ways = [way, *([replace(way, part=CHOOSING)] if is_parted else [])]
-    learned, *honest = yield from together(*(_learned(way) for way in ways))
+    held_out: list[Part] = []
+    if model.calibrate and (model._learns_structure() or cut_by_labels):
+        cells = CellsOf(settings.model, plan.sources)
+        dealing = yield from dealing_of(way.model, examples, cells)
+        held_out = [Part(cells, dealing, number, held_out=True) for number in range(dealing.n_scored)]
+    ways = [way, *(replace(way, part=replace(part, held_out=False)) for part in held_out)]
+    learned, *judges = yield from together(*(_learned(way, classes) for way in ways))
     if learned is None:
         raise DataError(f"{examples.name}: there are no rows to learn from")
     model._keep_chosen(learned.sums, learned.structure, head.X)
@@ -94,11 +99,12 @@ def walk_over_states(model: Any, examples: Examples) -> Walk[Any]:
     warn_of_left_out(left_out(model.columns_, plan, settings))
     if not model.calibrate:
         return model
-    judge, part = (honest[0], SCORED) if honest and honest[0] is not None else (learned, None)
-    return model.calibrate_with((yield from _reviewed(way, judge, part)))
+    pairs: list[tuple[Any, Part | None]] = [*zip(judges, held_out, strict=True)] or [(learned, None)]
+    reviews = yield from together(*(_reviewed(way.model, judge or learned, part) for judge, part in pairs))
+    return model.calibrate_with(reduce(plus, reviews).result())
 
 
-def _learned(way: Way) -> Walk[LearnedStates | None]:
+def _learned(way: Way, classes: Variable | None) -> Walk[LearnedStates | None]:
     """Learn by the rows that choose; None where there are none."""
     model, looked = way.model, None
     if way.looks:
@@ -115,7 +121,7 @@ def _learned(way: Way) -> Walk[LearnedStates | None]:
     structure = yield from model._choosing_walk(plan, chosen_by, way.part)
     if structure is None and way.part is not None:
         structure = model._structure(chosen_by)
-    return LearnedStates(sums, structure)
+    return LearnedStates(sums if classes is None else sums.with_classes(classes), structure)
 
 
 def _settled(way: Way, looked: Looked | None) -> Walk[ColumnPlan]:
@@ -144,19 +150,23 @@ def _reads_twice(way: Way) -> str:
     )
 
 
-def _reviewed(way: Way, judge: LearnedStates, part: str | None) -> Walk[LeaveOneOut]:
-    """Score rows that had no say in cuts and structure, each left out of the counts of all rows."""
-    model, sums = way.model, judge.sums
+def _reviewed(model: Any, judge: LearnedStates, part: Part | None) -> Walk[Review | None]:
+    """Score the rows of a part, each left out of the counts of all rows; None where there are none."""
+    sums = judge.sums
     joint = model._read_with(sums, model._structure(sums) if judge.structure is None else judge.structure)
-    kinds = yield from gathered(model, sums, part, 2 * REVIEWED_ROWS)
-    if kinds is None:  # no row is of that part
-        kinds = yield from gathered(model, sums, None, 2 * REVIEWED_ROWS)
-    assert kinds is not None
+    kinds = yield from gathered(model, sums, part, REVIEWED_ROWS)
+    if kinds is None:
+        return None
     rows = kinds.rows(sums.columns.plan, model._pairs(sums).schema, sums.classes)
-    return review(joint, sums.class_count.count, rows)
+    judged = ~rows.alone(sums.class_count.count)
+    log_proba = score_blocks(joint.without(rows.table, rows.labels, rows.removed), rows.table, log_posterior)
+    scores = Scores.of(log_proba, rows.labels.codes, rows.weight, model._known_in(rows.table, sums))
+    # Equal rows of two parts are scored differently: they are kinds of their own.
+    key = mixed(kinds.hash + word(0 if part is None else part.number))
+    return Review.of(scores.take(judged), key[judged], int((~judged).sum()))
 
 
-def gathered(model: Any, sums: Sums[ColumnGroups], part: str | None, most: int) -> Walk[RowKinds | None]:
+def gathered(model: Any, sums: Sums[ColumnGroups], part: Part | None, most: int) -> Walk[RowKinds | None]:
     """Gather rows that were counted, in the domains of their sums."""
     of = partial(RowKinds.of, most=most)
     coded = CodedPiece(model, sums.columns.plan, of, part, model._pairs(sums).singles, sums.classes)
@@ -164,7 +174,7 @@ def gathered(model: Any, sums: Sums[ColumnGroups], part: str | None, most: int) 
     return found.parts[0]
 
 
-def counted(model: Any, plan: ColumnPlan, of: Callable[..., Any], part: str | None, then: str = "") -> Walk[Parts]:
+def counted(model: Any, plan: ColumnPlan, of: Callable[..., Any], part: Part | None, then: str = "") -> Walk[Parts]:
     """Count all rows and, where only a part of them chooses, that part."""
     both = [CodedPiece(model, plan, of), *([CodedPiece(model, plan, of, part)] if part else [])]
     found = yield Pass(SideBySide(tuple(both)), "counting", None, then)
@@ -185,7 +195,7 @@ class Looking:
     def __call__(self, piece: Piece) -> Looked | None:
         """Look at the numbers of a piece."""
         way, settings = self.way, self.way.model._settings
-        X, flat, weight = _rows(way.model, piece, way.first, way.part)
+        X, flat, weight, _ = _rows(way.model, piece, way.part)
         if not len(flat):
             return None
         raw = read_columns(X, settings.model)
@@ -210,14 +220,14 @@ class CodedPiece:
     model: Any
     plan: ColumnPlan
     of: Callable[..., Any]
-    part: str | None = None
+    part: Part | None = None
     known: CategoryCounts | None = None
     classes: Variable | None = None
 
     def __call__(self, piece: Piece) -> Any:
         """Code the rows of a piece, and hand them on."""
         settings = self.model._settings
-        X, flat, weight = _rows(self.model, piece, self.plan, self.part)
+        X, flat, weight, whole = _rows(self.model, piece, self.part)
         if not len(flat):
             return None
         raw = read_columns(X, settings.model).require_columns(self.plan.sources, settings.model)
@@ -227,16 +237,12 @@ class CodedPiece:
             settings = replace(settings, unseen="error")  # all that there is was counted before
         table = code_columns(raw, self.plan, self.known, settings, learning=self.known is None)
         labels: Labels = encode_labels(flat, self.classes, counted=True)
-        return self.of(StateRows(table, labels, weight))
+        is_scored = self.part is not None and self.part.held_out
+        removed = removed_weight(whole, len(flat)) if is_scored else None  # whole rows were counted
+        return self.of(StateRows(table, labels, weight, removed))
 
 
-def _rows(model: Any, piece: Piece, plan: ColumnPlan, part: str | None) -> tuple[Any, Any, Array | None]:
-    """Take the rows of a piece that count, and are of a part."""
-    X, flat, weight = model._rows_that_count(*piece[:3]).triple
-    if part is None:
-        return X, flat, weight
-    name = model._settings.model
-    raw = read_columns(X, name).require_columns(plan.sources, name)
-    is_scored = share_of(raw_words(raw)) * PARTS < 1
-    kept = is_scored if part == SCORED else ~is_scored
-    return take_rows(X, kept), flat[kept], None if weight is None else weight[kept]
+def _rows(model: Any, piece: Piece, part: Part | None) -> tuple[Any, Any, Array | None, Array | None]:
+    """Take the rows of a piece that count, and are of a part: with the weight they have there, and in all."""
+    X, y, weight = model._rows_that_count(*piece[:3]).triple
+    return (X, y, weight, weight) if part is None else part.rows(X, y, weight)

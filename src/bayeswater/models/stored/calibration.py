@@ -1,15 +1,14 @@
 """How a calibration stands in the document of a model file: its map, its doubt, and what it achieved."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.calibration_maps import FEW_PARAMETERS
 from bayeswater.decision.calibration_report import CalibrationReport, Quality
 from bayeswater.decision.doubt import Doubt
-from bayeswater.decision.softmax_maps import ShiftedTemperature, Temperature, Unchanged
+from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.files.model_file import require
 from bayeswater.files.values import Form
 from bayeswater.models.stored.columns import field_parts
@@ -18,14 +17,16 @@ from bayeswater.typing import Array, is_number
 INFINITE = "infinite"
 """How an infinite number is written: JSON knows none."""
 
+METHODS = ("likelihood", "unchanged", "temperature", "shifted")
+"""How a calibration is called; all but the first stand in older files."""
+
 ROUNDING = 1e-9
 """A weighted share of all rows may be over 1, and a mean loss under 0, by the rounding of its sums."""
 
 
 def require_fitting(report: CalibrationReport, n_classes: int) -> None:
     """Refuse a calibration of other classes than the model has."""
-    shifted = [report.map.shift] if isinstance(report.map, ShiftedTemperature) else []
-    sizes = [len(array) for array in (report.doubt.known, *shifted)]
+    sizes = [len(array) for array in (report.doubt.known, report.map.shift) if np.ndim(array)]
     require(set(sizes) == {n_classes}, f"its calibration is of {sizes} classes, and the model has {n_classes}")
 
 
@@ -46,20 +47,42 @@ def _vector(array: Any, kinds: str) -> Array:
     return array
 
 
-def _temperature(temperature: Any) -> Temperature:
+def _likelihood_temperature(temperature: Any, shift: Any, lapse: Any, usual: Any) -> LikelihoodTemperature:
+    shift = _vector(shift, "f")
+    if not (is_number(temperature) and temperature > 0 and np.isfinite(shift).all()):
+        raise ValueError("a temperature is over 0, and shifts are finite numbers")
+    if not (is_number(lapse) and 0 <= lapse < 1 and is_number(usual) and usual >= 1):
+        raise ValueError("a lapse is a probability under 1, and a usual row has a known cell")
+    return LikelihoodTemperature(float(temperature), shift, float(lapse), float(usual))
+
+
+@dataclass(frozen=True)
+class OldMap:
+    """A map of older files: softmax(slope * log p + shift) of every row, whatever is known of it."""
+
+    slope: float
+    shift: Array | float
+
+    def of_likelihood(self, log_prior: Array) -> LikelihoodTemperature:
+        """The same map, with the class prior (n_classes,) and the likelihood apart."""
+        prior = np.where(np.isfinite(log_prior), log_prior, 0.0)
+        return LikelihoodTemperature(1 / self.slope, self.shift + (self.slope - 1) * prior, 0.0, 1.0)
+
+
+def _old_temperature(temperature: Any) -> OldMap:
     (value,) = _numbers(temperature)
     if not value > 0:
         raise ValueError("a temperature is over 0")
-    return Temperature(value)
+    return OldMap(max(1 / value, float(np.finfo(np.float64).tiny)), 0.0)
 
 
-def _shifted(slope: Any, shift: Any) -> ShiftedTemperature:
+def _old_shifted(slope: Any, shift: Any) -> OldMap:
     slope, shift = _vector(slope, "f"), _vector(shift, "f")
-    if not (len(slope) == len(shift) and np.isfinite(shift).all() and np.isfinite(slope).all()):
+    if not (len(slope) == len(shift) > 0 and np.isfinite(shift).all() and np.isfinite(slope).all()):
         raise ValueError("slopes and shifts are finite numbers of the same classes")
-    if (slope != slope[:1]).any():
-        raise ValueError("all classes have the same slope")
-    return ShiftedTemperature(slope, shift)
+    if (slope != slope[0]).any() or not slope[0] > 0:
+        raise ValueError("all classes have the same slope, over 0")
+    return OldMap(float(slope[0]), shift)
 
 
 def _doubt(probability: Any, known: Any) -> Doubt:
@@ -79,16 +102,15 @@ def _report(
     method: Any, map: Any, doubt: Any, scored_by: Any, n_used: Any, n_left_out: Any, n_impossible: Any, *rest: Any
 ) -> CalibrationReport:
     report = CalibrationReport(method, map, doubt, scored_by, n_used, n_left_out, n_impossible, *rest)
-    is_known = isinstance(method, str) and method in FEW_PARAMETERS
-    if not is_known or type(map) is not FEW_PARAMETERS[method] or not isinstance(doubt, Doubt):
-        raise TypeError("a calibration has one of the maps, that it is called by, and a doubt")
+    if method not in METHODS or not isinstance(map, LikelihoodTemperature | OldMap) or not isinstance(doubt, Doubt):
+        raise TypeError("a calibration has a method, a map and a doubt")
     counts = (n_used, n_left_out, n_impossible)
     if not (isinstance(scored_by, str) and all(type(count) is int and count >= 0 for count in counts)):
         raise TypeError("a calibration says how many rows were scored by what")
     if not all(quality is None or isinstance(quality, Quality) for quality in (report.before, report.after)):
         raise TypeError("a calibration says how good it is")
     losses = report.candidates
-    if not (isinstance(losses, dict) and losses.keys() <= FEW_PARAMETERS.keys()):
+    if not (isinstance(losses, dict) and losses.keys() <= {*METHODS}):
         raise TypeError("a calibration says what it was chosen from")
     if not isinstance(report.is_stale, bool):
         raise TypeError("a calibration is stale or not")
@@ -101,9 +123,11 @@ def _report_parts(report: CalibrationReport) -> list[Any]:
 
 
 CALIBRATION_FORMS = {
-    "Unchanged": Form(Unchanged, field_parts, Unchanged),
-    "Temperature": Form(Temperature, lambda it: [_number(it.temperature)], _temperature),
-    "ShiftedTemperature": Form(ShiftedTemperature, field_parts, _shifted),
+    "LikelihoodTemperature": Form(LikelihoodTemperature, field_parts, _likelihood_temperature),
+    # What older files hold is read, and no longer written:
+    "Unchanged": Form(OldMap, field_parts, lambda: OldMap(1.0, 0.0)),
+    "Temperature": Form(OldMap, field_parts, _old_temperature),
+    "ShiftedTemperature": Form(OldMap, field_parts, _old_shifted),
     "Doubt": Form(Doubt, field_parts, _doubt),
     "Quality": Form(Quality, lambda it: [_number(it.log_loss), *field_parts(it)[1:]], _quality),
     "CalibrationReport": Form(CalibrationReport, _report_parts, _report),

@@ -47,6 +47,11 @@ class Examples(ABC):
         return self.head.X
 
     @property
+    def fits_into_head(self) -> bool:
+        """Whether all rows are known to be among the first ones."""
+        return False
+
+    @property
     @abstractmethod
     def can_be_reread(self) -> bool:
         """Whether `sum` may be asked more than once."""
@@ -54,11 +59,6 @@ class Examples(ABC):
     @abstractmethod
     def sum(self, of: Callable[[Piece], Any], columns: Sequence[str] | None = None) -> Any:
         """Add up what a function gives for every piece that has rows; `columns` are those of X that it looks at."""
-
-    @property
-    def in_order(self) -> Iterable[Batch] | None:
-        """The pieces one after the other, where they have an order and come here at all."""
-        return None
 
 
 class Batches(Examples):
@@ -99,14 +99,14 @@ class Batches(Examples):
         return self._first.named()
 
     @property
+    def fits_into_head(self) -> bool:
+        """Whether there is but one batch."""
+        return isinstance(self.batches, Sequence) and len(self.batches) == 1
+
+    @property
     def can_be_reread(self) -> bool:
         """Whether they begin anew whenever they are iterated over."""
         return iter(self.batches) is not self.batches
-
-    @property
-    def in_order(self) -> Iterable[Batch]:
-        """The batches that have rows."""
-        return (rows.triple for rows in self._pieces())
 
     def sum(self, of: Callable[[Piece], Any], columns: Sequence[str] | None = None) -> Any:
         """Add up what a function gives for every batch."""

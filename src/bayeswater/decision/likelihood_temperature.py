@@ -1,0 +1,186 @@
+"""A temperature of the likelihood that depends on how much of a row is known.
+
+Columns repeat each other, so that a sum of their log-likelihoods says too much. One known cell repeats nothing. If any
+two columns have correlation r, m of them vary by 1 + r (m - 1) times what m independent ones do (Spearman and Brown),
+and that is the temperature that corrects them. With a usual row of M known cells corrected by T,
+
+    h = (m - 1) / (M - 1)            0 for one cell, 1 for the usual row
+    s = 1 / (1 + (T - 1) h)
+    P(k | row) = (1 - e h) softmax_k(log q_k + s (log p_k - log q_k) + h b_k) + e h / K
+
+p is the posterior as counted and q the class prior. Without a cell the answer is q, with one it is the table of that
+cell, with all of them one temperature T, a shift b_k of each class and a lapse e. A lapse is a row on which the model
+is hopeless: its loss is bounded by log(K / e), so that no row decides the map of all others. T below 1 adds confidence,
+which is due to what columns say together: there h is the share of the pairs that are known.
+
+T, b and e have the least log-loss over leave-one-out scores, with a prior worth about one row: log T and the b_k are
+standard normal, and half a row more has lapsed and half a row has not, so that rows without an error prove nothing.
+Where shifts would cost errors among those rows, they are tied to T such that the largest probability of a usual row
+stays where it is: b_k = (1 / T - 1) log q_k, which makes T a temperature of the whole posterior.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+
+from bayeswater.decision.scores import Scores, normalised, span
+from bayeswater.kernels.class_scores import log_shares
+from bayeswater.typing import Array
+
+STARTS = (0.0, 1.5)
+"""Values of log T from which the least log-loss is sought: lapses make valleys of their own."""
+
+FIRST_LAPSE = 0.01
+"""Lapse to begin with."""
+
+MOST = 12.0
+"""Size of a parameter up to which it is sought: temperatures from 6e-6 to 160,000, lapses from 6e-6 on."""
+
+NEARLY_ZERO = 1e-12
+"""Slope of the penalised log-loss, per row, at which the search ends."""
+
+
+@dataclass(frozen=True)
+class LikelihoodTemperature:
+    """Temperature, shifts and lapse of a row with `usual` known cells."""
+
+    temperature: float
+    shift: Array  # (n_classes,)
+    lapse: float
+    usual: float
+
+    @classmethod
+    def fit(cls, scores: Scores, log_prior: Array) -> Self:
+        """Learn from leave-one-out scores that tell how many cells of each row are known, and the prior they hold."""
+        assert scores.known is not None
+        learnable = scores.undecided() & (scores.known > 0)
+        several = learnable & (scores.known > 1)
+        used = scores.take(several if several.any() else learnable)  # of several columns, one alone is right as it is
+        if not len(used):
+            return cls(1.0, np.zeros(scores.n_classes), 0.0, 1.0)
+        known: Array = used.known  # type: ignore[assignment]
+        usual = float(np.average(known, weights=used.weight))
+        free = cls._of_least_loss(used, known, log_prior, usual, tied=False)
+        if _errors(free.apply(used.log_proba, log_prior, known), used) <= _errors(used.log_proba, used):
+            return free
+        return cls._of_least_loss(used, known, log_prior, usual, tied=True)
+
+    @classmethod
+    def _of_least_loss(cls, used: Scores, known: Array, log_prior: Array, usual: float, *, tied: bool) -> Self:
+        """Find the parameters; shifts that are tied leave the class of largest probability as it is in usual rows."""
+        prior, likelihood, possible = _parts(used.log_proba, log_prior)
+        uniform, own = 1 / possible.sum(axis=1), (np.arange(len(used)), used.codes)
+        total, some_impossible = used.weight.sum(), not possible.all()
+        n_shifts = 0 if tied else used.n_classes
+
+        def shifts(parameters: Array) -> Array:
+            return (np.exp(-parameters[0]) - 1) * prior if tied else parameters[2:]
+
+        def penalised(parameters: Array) -> tuple[float, Array]:
+            """Loss per row of (log T, logit e, b_1 .. b_K), and its slope."""
+            log_t, lapse, b = parameters[0], expit(parameters[1]), shifts(parameters)
+            share, bounded = _shares(known, usual, sharpens=log_t < 0)
+            t = np.exp(log_t)
+            s = 1 / (1 + (t - 1) * share)
+            p = s[:, None] * likelihood
+            p += prior
+            p += bounded[:, None] * b
+            if some_impossible:
+                p[~possible] = -np.inf
+            p -= p.max(axis=1, keepdims=True)
+            np.exp(p, out=p)
+            p /= p.sum(axis=1, keepdims=True)
+            e = lapse * bounded
+            p_own = p[own]
+            mixed = (1 - e) * p_own + e * uniform
+            trusted = used.weight * (1 - e) * p_own / mixed / total  # weight of the rows that have not lapsed
+            to_own = np.negative(p, out=p)
+            to_own[own] += 1
+            to_own *= trusted[:, None]
+            slope_e = used.weight @ ((p_own - uniform) / mixed * bounded) * lapse * (1 - lapse) / total
+            slope_t = np.einsum("ik,ik->i", to_own, likelihood) @ (share * s**2) * t
+            slope_b = -bounded @ to_own
+            if tied:
+                slope_t -= slope_b @ prior / t
+            free = parameters[2:]
+            penalty = (log_t**2 + free @ free) / 2 - (log_expit(parameters[1]) + log_expit(-parameters[1])) / 2
+            slope = [slope_t + log_t / total, slope_e - (1 - 2 * lapse) / 2 / total, *(slope_b + b / total)[:n_shifts]]
+            return float(used.weight @ -np.log(mixed) / total + penalty / total), np.array(slope)
+
+        found = min(
+            (
+                minimize(
+                    penalised,
+                    np.array([start, logit(FIRST_LAPSE), *np.zeros(n_shifts)]),
+                    jac=True,
+                    bounds=[(-MOST, MOST)] * (2 + n_shifts),
+                    method="L-BFGS-B",
+                    options={"maxiter": 1000, "maxfun": 2000, "maxcor": 20, "ftol": 0.0, "gtol": NEARLY_ZERO},
+                )
+                for start in STARTS
+            ),
+            key=lambda result: result.fun,
+        ).x
+        return cls(float(np.exp(found[0])), shifts(found), float(expit(found[1])), usual)
+
+    def slope(self, known: Array) -> Array:
+        """Share of its log-likelihood that a row with so many known cells is taken at: (n_rows,)."""
+        share, _ = _shares(known, self.usual, sharpens=self.temperature < 1)
+        return 1 / (1 + (self.temperature - 1) * share)
+
+    def shifts(self, known: Array, log_prior: Array) -> Array:
+        """What is added to ``slope * log_joint`` before the largest wins: (n_rows, n_classes)."""
+        _, bounded = _shares(known, self.usual, sharpens=self.temperature < 1)
+        prior = np.where(np.isfinite(log_prior), log_prior, 0.0)
+        return (1 - self.slope(known))[:, None] * prior + bounded[:, None] * self.shift
+
+    def apply(self, log_proba: Array, log_prior: Array, known: Array) -> Array:
+        """Calibrated log-probabilities of rows with so many known cells; impossible classes stay so."""
+        prior, likelihood, possible = _parts(log_proba, log_prior)
+        share, bounded = _shares(known, self.usual, sharpens=self.temperature < 1)
+        scores = self._tempered(prior, likelihood, share, bounded)
+        scores[~possible] = -np.inf
+        log_shares(scores, use_loop=False)
+        if self.lapse == 0:
+            return scores
+        lapse = (self.lapse * bounded)[:, None]
+        with np.errstate(divide="ignore"):  # no lapse where hardly a cell is known
+            uniform = np.log(lapse / possible.sum(axis=1, keepdims=True))
+        return np.where(possible, np.logaddexp(np.log1p(-lapse) + scores, uniform), -np.inf)
+
+    def _tempered(self, prior: Array, likelihood: Array, share: Array, bounded: Array) -> Array:
+        slope = 1 / (1 + (self.temperature - 1) * share)
+        return prior + slope[:, None] * likelihood + bounded[:, None] * self.shift
+
+    def __str__(self) -> str:
+        shifts = f", shifts {span(self.shift)}" if np.any(self.shift) else ""
+        lapse = f", lapse {self.lapse:.2g}" if self.lapse else ""
+        cells = f" (of {self.usual:.4g} known cells)" if self.usual > 1 else ""
+        return f"temperature {self.temperature:.4g}{cells}{shifts}{lapse}"
+
+
+def _errors(log_proba: Array, scores: Scores) -> float:
+    """Weight of the rows whose class has not the largest probability."""
+    return float(scores.weight @ (log_proba.argmax(axis=1) != scores.codes))
+
+
+def _parts(log_proba: Array, log_prior: Array) -> tuple[Array, Array, Array]:
+    """Log-prior (n_classes,), log-likelihoods up to a constant, and marks of what is possible: (n_rows, n_classes)."""
+    prior = np.where(np.isfinite(log_prior), log_prior, 0.0)  # a class without any is impossible as it is
+    log_proba = normalised(log_proba)
+    possible = np.isfinite(log_proba)
+    return prior, np.where(possible, log_proba, 0.0) - prior, possible
+
+
+def _shares(known: Array, usual: float, *, sharpens: bool) -> tuple[Array, Array]:
+    """How much of the correction rows with so many known cells get, as it is and at most 1: (n_rows,) each."""
+    if usual <= 1:
+        share = (known > 0).astype(np.float64)
+    else:
+        share = np.maximum(known - 1, 0) / (usual - 1)
+        if sharpens:
+            share = np.minimum(share * known / usual, 1.0)
+    return share, np.minimum(share, 1.0)
