@@ -15,6 +15,7 @@ import numpy as np
 
 from bayeswater.data.cells import is_missing, is_text, numbered_truths, type_names
 from bayeswater.data.plain_arrays import computed
+from bayeswater.data.sources.column_types import without_views
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
 
@@ -273,7 +274,7 @@ def write_frame(columns: dict[str, Any], library: str | Alongside | None) -> Any
     if along.library == "polars":
         import polars
 
-        return polars.from_arrow(table)
+        return polars.from_arrow(without_views(table))  # pyarrow before 25 crashes where it streams short ones
     return table
 
 
