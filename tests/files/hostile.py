@@ -96,7 +96,7 @@ def foreign_files(marker: Path) -> dict[str, tuple[bytes, str]]:
     array = io.BytesIO()
     np.save(array, np.zeros(3))
     return {
-        "empty": (b"", "no model file: it begins with b''"),
+        "empty": (b"", "no model file: it is empty"),
         "three bytes": (b"abc", "begins with b'abc'"),
         "text": (b"colour,shape,fruit\nred,round,cherry\n", "begins with b'colour,s'"),
         "JSON": (b'{"model": "GaussianNB"}', "JSON text"),

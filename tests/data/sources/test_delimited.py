@@ -344,3 +344,9 @@ def test_a_decimal_comma_beyond_the_beginning_widens_the_type(monkeypatch, tmp_p
 def test_one_character_cannot_stand_between_cells_and_before_decimals():
     with pytest.raises(ParameterError, match=r"',' stands between cells, so it cannot stand before decimals too"):
         rows_of("a,b\n1,x\n2,y\n", decimal=",")
+
+
+def test_whatever_is_asked_first_of_a_file_with_ragged_rows_is_refused_in_words():
+    for ask in (lambda source: source.begins_with_data, lambda source: source.schema):
+        with pytest.raises(DataError, match="row 3"):
+            ask(piped("a,b,c\n1,2,x\n3,4\n5,6,y\n"))

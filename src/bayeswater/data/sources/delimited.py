@@ -157,7 +157,10 @@ class DelimitedSource(Source):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        schema = self._parsed(self._beginning, {}, []).schema
+        try:
+            schema = self._parsed(self._beginning, {}, []).schema
+        except pa.ArrowInvalid as error:
+            raise self._unparsable(error, 0) from None
         floats = [field.name for field in schema if pa.types.is_floating(field.type)]
         if not floats or not LONG_NUMBER.search(self._beginning) or len(set(schema.names)) < len(schema):
             return schema
@@ -175,10 +178,7 @@ class DelimitedSource(Source):
     def _read_schema(self) -> "pa.Schema":
         import pyarrow as pa
 
-        try:
-            fields = list(self._first_schema)
-        except pa.ArrowInvalid as error:
-            raise self._unparsable(error, 0) from None
+        fields = list(self._first_schema)
         self.__dict__.pop("_beginning", None)  # it has told all it can, and there may be thousands of files
         names = self._given_names(len(fields)) or [
             self._clean_name(field.name, place) for place, field in enumerate(fields)
