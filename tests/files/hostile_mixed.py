@@ -234,6 +234,7 @@ def _sums(forge: Any) -> None:
     forge("a negative total", "poisson.total holds -1", cell("poisson.total", (0, 0), -1))
     forge("a total of infinity", "poisson.total holds a number", cell("poisson.total", (0, 0), np.inf))
     forge("a total that is a fraction", "holds a fraction", cell("poisson.total", (0, 0), 2.5))
+    forge("a total of no counts", "holds counts beyond 2**53", cell("poisson.total", (0, 0), 1e300))
     forge("a total of no cells", "where there is no cell", cell("poisson.weight", (0, 0), 0))
     forge("moments of a column too many", "sums of 4 columns, and names of 3", array("normal.mean", wider))
     forge(
@@ -247,6 +248,7 @@ def _sums(forge: Any) -> None:
     ranges = "the ranges of its columns are"
     for written in (None, {}, [{}], [{}, {}, {}], [[], []], [{"height": "1"}, {}], [{"height": True}, {}]):
         forge(f"ranges {written}", ranges, field("seen", written))
+    forge("a range of no counts", "is none of counts", field("seen", [{"visits": -1.0}, {"visits": 1.0}]))
     forge("a range turned round", "ends before it begins", field("seen", [{"height": 2.0}, {"height": 1.0}]))
     forge("a group of nobody", "its arrays are", array("os.system", lambda _: np.zeros(1)))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.weights import EXACT
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -99,6 +100,8 @@ def _require_columns(columns: ColumnStatistic, count: Array) -> None:
     if isinstance(columns, CountTotals) and columns.weight.dtype.kind == "i":
         _require(bool((columns.total == np.floor(columns.total)).all()), "total holds a fraction, but sums up counts")
         _require(not bool(((columns.weight == 0) & (columns.total > 0)).any()), "total counts where there is no cell")
+    if isinstance(columns, CountTotals):
+        _require(bool((columns.total <= columns.weight * EXACT).all()), "total holds counts beyond 2**53")
 
 
 def _require_table(columns: CategoryCounts, count: Array) -> None:

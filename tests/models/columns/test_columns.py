@@ -18,7 +18,7 @@ from tests.laws.mixed import require_same_groups
 from bayeswater import AODE, BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseGamma, load, save
 from bayeswater.data.column_plan import FAMILIES, Column, ColumnPlan
 from bayeswater.data.text import TextAnalyser
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.errors import DataError, ParameterError, SchemaError, UnseenCategoryWarning
 from bayeswater.models.columns.settings import settings_like
 
 N = 40
@@ -308,13 +308,21 @@ def test_a_column_called_as_a_part_of_a_date_is_refused() -> None:
         ("lognormal", "column 'x' is lognormal, for numbers over 0, but row 0 has 0.0; correct it, or fit again with"),
         (
             "poisson",
-            "column 'x' is poisson, for counts, whole and from 0 on, but row 1 has 0.5; correct it, or fit again",
+            r"column 'x' is poisson, for counts, whole, from 0 on and below 2\*\*53, but row 1 has 0.5; correct it",
         ),
     ],
 )
 def test_numbers_that_a_family_cannot_have_are_refused(family: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         NaiveBayes(family=family).fit(pd.DataFrame({"x": [0.0, 0.5, 2.0, 3.0]}), list("aabb"))
+
+
+def test_a_number_too_large_to_count_anything_is_no_count() -> None:
+    model = NaiveBayes(family="poisson").fit(pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]}), list("aabb"))
+    with pytest.warns(UnseenCategoryWarning, match=r"below 2\*\*53, but row 0 has 1e\+200: such cells are left out"):
+        assert model.predict_proba(pd.DataFrame({"x": [1e200]})).tolist() == [[0.5, 0.5]]
+    with pytest.raises(DataError, match="row 3 has 1e\\+200; correct it"):
+        NaiveBayes(family="poisson").fit(pd.DataFrame({"x": [0.0, 1.0, 2.0, 1e200]}), list("aabb"))
 
 
 # ---------------------------------------------------------------------- the plan of another

@@ -10,6 +10,7 @@ from reprlib import repr as shortened
 from typing import Any
 
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import EXACT
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.semi_naive.discrete_classifier import PAIRS
 from bayeswater.models.stored.discrete import described_discrete, restored_discrete
@@ -70,6 +71,10 @@ def restored_sums(
         require_arrays(own, array_names(kind, own))
         columns = kind.from_arrays(own, classes=classes, **_domain(kind, document["columns"], own))
     sums = Sums(ClassCounts(classes, arrays["class_count"]), columns, _seen(document.get(SEEN, [{}, {}])))
+    for column in columns.plan if isinstance(columns, ColumnGroups) else ():
+        low, high = sums.seen.low.get(column.name, 0.0), sums.seen.high.get(column.name, 0.0)
+        are_counts = low >= 0 and high < EXACT
+        require(are_counts or column.family != "poisson", f"the range of column {column.name!r} is none of counts")
     require_consistent(sums)
     return sums
 

@@ -11,6 +11,7 @@ from bayeswater.data.matrix import ColumnPieces
 from bayeswater.data.missing import require_no_missing
 from bayeswater.data.number_table import NumberTable
 from bayeswater.data.raw_table import RawTable
+from bayeswater.data.weights import EXACT
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
 from bayeswater.estimate.gaussian import NormalInverseGamma, require_finite_moments, require_near_priors
 from bayeswater.estimate.poisson import JEFFREYS
@@ -133,7 +134,7 @@ class PoissonPart(NumberPart):
         """Read the counts; what is none, negative or a fraction, is refused in learning, and left out in predicting."""
         columns = []
         for column, values in zip(self.columns, self.numbers(raw, settings), strict=True):
-            wrong = (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
+            wrong = (values < 0) | (values >= EXACT) | (values != np.floor(values)) & ~np.isnan(values)
             if _report_impossible(column, values, wrong, settings, learning):
                 values = np.where(wrong, np.nan, values)
             columns.append(values)
@@ -172,7 +173,7 @@ class PoissonPart(NumberPart):
         return dict(zip(self.names, draw_poisson(rate, rng).T, strict=True))
 
 
-POSSIBLE = {"lognormal": "numbers over 0", "poisson": "counts, whole and from 0 on"}
+POSSIBLE = {"lognormal": "numbers over 0", "poisson": "counts, whole, from 0 on and below 2**53"}
 
 
 def _report_impossible(column: Column, values: Array, wrong: Array, settings: Settings, learning: bool) -> bool:
