@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.statistics.remaining_scatter import RANK_SHARE
-from bayeswater.statistics.scatter import Scatter, nearest_scatter
+from bayeswater.statistics.scatter import Scatter, possible_scatter
 from bayeswater.typing import Array
 
 
@@ -119,7 +119,7 @@ def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -
     root = np.sqrt(np.where(n > 0, n, 1.0))
     total = total / root / root[:, None]
     if scatter.is_pairwise:
-        total = nearest_scatter(total)
+        total = possible_scatter(total)
     cells = np.broadcast_to(scatter.cells, scatter.means.shape).sum(axis=0)
     within = scatter.squares.sum(axis=0) / np.where(cells > 0, cells, 1)
     spread = np.diagonal(total)

@@ -159,7 +159,7 @@ class Scatter(ColumnStatistic):
         """Weights (n_classes,), means (n_classes, n_columns) and scatters as of rows without missing cells.
 
         Pairs of columns are given the covariance of the rows that have both, times the weight of the class; what is
-        then no covariance of any rows is brought back to one (`nearest_scatter`). A class without a value in a column
+        then no covariance of any rows is made one (`possible_scatter`). A class without a value in a column
         takes mean and variance of all classes there.
         """
         n = class_count.astype(np.float64)
@@ -174,7 +174,7 @@ class Scatter(ColumnStatistic):
         for k in range(self.n_classes):
             empty = np.flatnonzero(cells[k] == 0)
             covariance[k, empty, empty] = variance_all[empty]
-            covariance[k] = nearest_scatter(covariance[k])
+            covariance[k] = possible_scatter(covariance[k])
         return n, mean, covariance * n[:, None, None]
 
     def with_class(self, k: int, sums: Self) -> Self:
@@ -262,19 +262,21 @@ class Scatter(ColumnStatistic):
         return f"{name}{column} in class {self.classes.states[k]!r}"
 
 
-def nearest_scatter(matrices: Array) -> Array:
-    """Make symmetric matrices (..., n_columns, n_columns) ones without negative directions, of the same diagonals.
+def possible_scatter(matrices: Array) -> Array:
+    """Make symmetric matrices (..., n_columns, n_columns) ones that rows can have, of the same diagonals.
 
-    On columns of unit length, negative eigenvalues become zero, and the columns are brought back to unit length.
+    On columns of unit length, a negative eigenvalue shows how large an error the others can have: those below its size
+    are raised to it, and the columns are brought back to unit length. Zeros in their place would be a certainty, that
+    rows lie in a plane, which comes but of pairs of columns that were told by different rows.
     """
     length = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 0.0))
     unit = np.where(length > 0, length, 1.0)
     values, vectors = np.linalg.eigh(matrices / unit[..., :, None] / unit[..., None, :])
-    kept = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-    back = np.sqrt(np.diagonal(kept, axis1=-2, axis2=-1))
+    raised = (vectors * np.maximum(values, -values[..., :1])[..., None, :]) @ vectors.swapaxes(-1, -2)
+    back = np.sqrt(np.diagonal(raised, axis1=-2, axis2=-1))
     scale = length / np.where(back > 0, back, 1.0)
-    possible = values[..., :1, None] >= 0
-    return np.where(possible, matrices, kept * scale[..., :, None] * scale[..., None, :])
+    is_possible = values[..., :1, None] >= 0
+    return np.where(is_possible, matrices, raised * scale[..., :, None] * scale[..., None, :])
 
 
 def _covariance_like(weight: Array, scatter: Array) -> Array:

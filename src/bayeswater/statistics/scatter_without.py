@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.kernels.many_roots import lengths_by_roots
-from bayeswater.statistics.scatter import Scatter, nearest_scatter
+from bayeswater.statistics.scatter import Scatter, possible_scatter
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
@@ -53,7 +53,7 @@ def scatter_without(scatter: Scatter, class_count: Array, x: Array, y: Array, re
     has_value = _diagonal(cells) > 0
     own_mean = _diagonal(mean) - _diagonal(away) * removed[:, None] / _diagonal(safe)
     np.einsum("nii->ni", covariance)[...] = np.where(has_value, _diagonal(covariance), variance_all)
-    completed = _nearest(covariance) * count[:, None, None]
+    completed = _possible(covariance) * count[:, None, None]
     return WithoutRow(count, np.where(has_value, own_mean, mean_all), completed, mean_all, variance_all)
 
 
@@ -88,14 +88,14 @@ def _all_without(scatter: Scatter, x: Array, removed: Array) -> tuple[Array, Arr
     return mean - away * r / safe, squares / safe
 
 
-def _nearest(covariances: Array) -> Array:
+def _possible(covariances: Array) -> Array:
     """Make possible covariances of those that are none; a triangular root tells most of them at little cost."""
     length = np.sqrt(np.maximum(_diagonal(covariances), 0.0))
     unit = np.where(length > 0, length, 1.0)
     _, log_determinant = lengths_by_roots(covariances / unit[:, :, None] / unit[:, None, :], unit[:, :0, None])
     doubtful = np.flatnonzero(np.isnan(log_determinant))
     if len(doubtful):
-        covariances[doubtful] = nearest_scatter(covariances[doubtful])
+        covariances[doubtful] = possible_scatter(covariances[doubtful])
     return covariances
 
 

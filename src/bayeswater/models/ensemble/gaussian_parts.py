@@ -34,7 +34,7 @@ from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.moments import LostDigits
-from bayeswater.statistics.scatter import Scatter, nearest_scatter
+from bayeswater.statistics.scatter import Scatter, possible_scatter
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
@@ -217,4 +217,4 @@ def _roughly_without(whole: Sums[Scatter], part: Sums[Scatter]) -> Sums[Scatter]
     diagonal[diagonal < 0] = 0.0
     scatter[count.count <= 1] = 0.0
     weight = count.count[:, None, None]
-    return Sums(count, replace(whole.columns, weight=weight, mean=mean[:, :, None], scatter=nearest_scatter(scatter)))
+    return Sums(count, replace(whole.columns, weight=weight, mean=mean[:, :, None], scatter=possible_scatter(scatter)))
