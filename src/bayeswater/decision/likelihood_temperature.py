@@ -71,9 +71,11 @@ class LikelihoodTemperature:
     @classmethod
     def _of_least_loss(cls, used: Scores, known: Array, log_prior: Array, usual: float, *, tied: bool) -> Self:
         """Find the parameters; shifts that are tied leave the class of largest probability as it is in usual rows."""
-        prior, likelihood, possible = _parts(used.log_proba, log_prior)
-        uniform, own = 1 / possible.sum(axis=1), (np.arange(len(used)), used.codes)
-        total, some_impossible = used.weight.sum(), not possible.all()
+        prior, by_row, is_possible = _parts(used.log_proba, log_prior)
+        # Classes first: reductions over a few classes then run along the rows.
+        likelihood, impossible = np.ascontiguousarray(by_row.T), np.ascontiguousarray(~is_possible.T)
+        uniform, own = 1 / is_possible.sum(axis=1), (used.codes, np.arange(len(used)))
+        total, some_impossible = used.weight.sum(), bool(impossible.any())
         n_shifts = 0 if tied else used.n_classes
 
         def shifts(parameters: Array) -> Array:
@@ -85,24 +87,24 @@ class LikelihoodTemperature:
             share, bounded = _shares(known, usual, sharpens=log_t < 0)
             t = np.exp(log_t)
             s = 1 / (1 + (t - 1) * share)
-            p = s[:, None] * likelihood
-            p += prior
-            p += bounded[:, None] * b
+            p = s * likelihood  # (n_classes, n_rows)
+            p += prior[:, None]
+            p += bounded * b[:, None]
             if some_impossible:
-                p[~possible] = -np.inf
-            p -= p.max(axis=1, keepdims=True)
+                p[impossible] = -np.inf
+            p -= p.max(axis=0)
             np.exp(p, out=p)
-            p /= p.sum(axis=1, keepdims=True)
+            p /= p.sum(axis=0)
             e = lapse * bounded
             p_own = p[own]
             mixed = (1 - e) * p_own + e * uniform
             trusted = used.weight * (1 - e) * p_own / mixed / total  # weight of the rows that have not lapsed
             to_own = np.negative(p, out=p)
             to_own[own] += 1
-            to_own *= trusted[:, None]
+            to_own *= trusted
             slope_e = used.weight @ ((p_own - uniform) / mixed * bounded) * lapse * (1 - lapse) / total
-            slope_t = np.einsum("ik,ik->i", to_own, likelihood) @ (share * s**2) * t
-            slope_b = -bounded @ to_own
+            slope_t = np.einsum("ki,ki->i", to_own, likelihood) @ (share * s**2) * t
+            slope_b = -to_own @ bounded
             if tied:
                 slope_t -= slope_b @ prior / t
             free = parameters[2:]
