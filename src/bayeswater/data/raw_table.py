@@ -107,7 +107,7 @@ class RawTable:
         import pyarrow as pa
 
         column = self.arrow(name)
-        if pa.types.is_decimal(column.type):
+        if pa.types.is_decimal(column.type) or pa.types.is_float16(column.type):  # older Arrow encodes no halves
             column = column.cast(pa.float64())
         kind = column.type
         if pa.types.is_floating(kind):
