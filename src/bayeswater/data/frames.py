@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import MAXYEAR, MINYEAR
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,10 @@ def read_frame(X: Any) -> Frame:
             table = pa.Table.from_pandas(spelled, preserve_index=False)
         except NOT_IN_ARROW:
             table = pa.table({str(name): _of_pandas(spelled[name], str(name)) for name in spelled.columns})
+        else:
+            for name, column in zip(X.columns, table.columns, strict=True):
+                if pa.types.is_timestamp(column.type) and X[name].dtype == object:
+                    _require_years_of_python(X[name], str(name))
         # Arrow may spell a name otherwise, if it is a tuple
         declared = frozenset(
             name for name, kind in zip(table.column_names, X.dtypes, strict=True) if kind == "category"
@@ -335,7 +340,7 @@ def as_arrow(cells: Array, name: str) -> Any:
     import pyarrow as pa
 
     try:
-        return pa.chunked_array([pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)])
+        array = pa.array(cells if cells.dtype.kind in "mM" else cells.tolist(), from_pandas=True)
     except OverflowError:
         raise _beyond_64_bits(name, cells.tolist()) from None
     except UnicodeEncodeError:
@@ -349,6 +354,20 @@ def as_arrow(cells: Array, name: str) -> Any:
             f"column {name!r} {'mixes' if len(kinds) > 1 else 'holds'} values of types {kinds}; give it one type, for "
             f"example with str(): {error}"
         ) from None
+    if cells.dtype == object and pa.types.is_timestamp(array.type):
+        _require_years_of_python(cells, name)
+    return pa.chunked_array([array])
+
+
+def _require_years_of_python(times: Iterable[Any], name: str) -> None:
+    """Refuse objects of pandas beyond the years 1 to 9999, which Arrow takes for times of 1970."""
+    years = (getattr(time, "year", MINYEAR) for time in times)
+    far = next((year for year in years if year < MINYEAR or year > MAXYEAR), None)  # that of NaT is NaN
+    if far is not None:
+        raise DataError(
+            f"column {name!r} holds times as objects, one of the year {far}, beyond the years that Python has; convert "
+            "it with .astype('datetime64[s]'), without a time zone"
+        )
 
 
 def _is_pandas(X: Any, kind: str = "DataFrame") -> bool:
