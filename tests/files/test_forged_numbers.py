@@ -1,6 +1,7 @@
 """Every number of a model file is checked for what it must be: what is believed answers with numbers, and never NaN."""
 
 import copy
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,18 @@ import pytest
 from tests.files.hostile import forged, unpacked
 from tests.files.hostile_mixed import LABELS, TABLE, mixed_model
 
-from bayeswater import KDB, BayesEnsemble, GaussianNB, ModelFileError, load, save
+from bayeswater import (
+    AODE,
+    KDB,
+    BayesEnsemble,
+    DataError,
+    GaussianClassifier,
+    GaussianNB,
+    ModelFileError,
+    NormalInverseWishart,
+    load,
+    save,
+)
 
 STATES = pd.DataFrame({"a": list("xyxyyx") * 5, "b": list("uuvvuv") * 5, "n": np.arange(30) % 7 / 2})
 CLASSES = LABELS * 5
@@ -82,6 +94,38 @@ def test_moments_are_no_counts_and_logarithms_have_limits(tmp_path: Path) -> Non
         path.write_bytes(forged(document, {**arrays, place: change(arrays[place])}))
         with pytest.raises(ModelFileError, match=words):
             load(path)
+
+
+NUMBERS = np.random.default_rng(0).normal(5.0, 1.0, size=(30, 3))
+COVARIANCES: list[dict[str, Any]] = [
+    *({"covariance": form} for form in ("full", "shared", "diagonal", "shared_diagonal", "spherical")),
+    *({"shrinkage": way} for way in ("ledoit_wolf", "oas", 0.2)),
+    {"prior": NormalInverseWishart()},
+]
+
+
+@pytest.mark.parametrize("way", COVARIANCES, ids=str)
+@pytest.mark.parametrize("weight", [None, np.linspace(0.5, 1.7, 30)], ids=["rows", "weights"])
+def test_a_scatter_that_no_rows_have_is_refused_by_the_name_of_its_column(way, weight, tmp_path: Path) -> None:
+    path = tmp_path / "model.bayes"
+    save(GaussianClassifier(**way).fit(NUMBERS, CLASSES, weight), path)
+    document, arrays = unpacked(path.read_bytes())
+    for value in (1e-100, 1e-300, 5e-324):
+        path.write_bytes(
+            forged(document, {**arrays, "columns.scatter": np.full_like(arrays["columns.scatter"], value)})
+        )
+        with pytest.raises(ModelFileError, match=rf"scatter of column 'x0' is {value:g} .* differ by more"):
+            load(path)
+
+
+def test_labels_of_several_types_are_not_drawn_but_told(tmp_path: Path) -> None:
+    path = tmp_path / "model.bayes"
+    save(AODE(calibrate=False).fit(STATES, CLASSES), path)
+    document, arrays = unpacked(path.read_bytes())
+    said = json.loads(json.dumps(document).replace('"x"', "1"))
+    path.write_bytes(forged(said, arrays))
+    with pytest.raises(DataError, match=r"column 'a' has labels of several types, \[1, 'y'\]"):
+        load(path).sample(3, random_state=0)
 
 
 @pytest.mark.parametrize(("array", "value"), [("power", 1e308), ("temperature", 1e-320)])

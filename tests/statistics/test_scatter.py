@@ -170,6 +170,13 @@ def test_pooled_sums_are_those_of_all_rows_as_one_class():
     np.testing.assert_allclose(scatter, one.scatter[0], rtol=1e-12, atol=1e-12)
 
 
+def test_a_class_counted_again_takes_its_place_though_it_has_no_higher_moments():
+    X, y = table()
+    again = summed(Scatter, X[:5], np.zeros(5, dtype=int))
+    found = summed(FourthMoments, X, y).with_class(0, again)
+    assert (found.scatter[0] == again.scatter[0]).all() and (found.means[0] == again.means[0]).all()
+
+
 def test_a_matrix_that_no_rows_have_becomes_one_that_rows_can_have():
     matrix = np.array([[4.0, 3.6, -3.6], [3.6, 4.0, 3.6], [-3.6, 3.6, 4.0]])
     assert np.linalg.eigvalsh(matrix)[0] < 0

@@ -182,8 +182,8 @@ class Scatter(ColumnStatistic):
         mine, theirs = (self, sums) if self.is_pairwise == sums.is_pairwise else (self._for_pairs(), sums._for_pairs())
         arrays = {name: array.copy() for name, array in mine.to_arrays().items()}
         arrays["weight"] = arrays["weight"].astype(np.float64)
-        for name, array in arrays.items():
-            array[k] = theirs.to_arrays()[name][0]
+        for name, array in theirs.to_arrays().items():  # higher moments may be left as they are
+            arrays[name][k] = array[0]
         return self._with(arrays)
 
     # ------------------------------------------------------------------ sums and differences

@@ -10,6 +10,9 @@ from bayeswater.typing import Array
 SLACK = 1e-9
 """Directions of columns of unit length may be negative by so much: sums that were merged and subtracted are rounded."""
 
+NARROWEST = 1e-40
+"""Share of the square of the distance between two floats, times the weight, below which rounding leaves no square."""
+
 SIGNED = ("mean", "scatter", "third")
 """Sums that may be negative."""
 
@@ -36,10 +39,20 @@ def require_scatter(columns: Scatter, count: Array, slack: float) -> None:
             _require(bool((np.abs(array - array.swapaxes(1, 2)) <= size).all()), f"{name} is not symmetric")
     squares = columns.squares
     _require(bool((squares >= 0).all()), "scatter has a negative square")
+    _require_possible_squares(columns)
     if not is_pairwise:
         length = np.where(squares > 0, np.sqrt(squares), 1.0)
         least = np.linalg.eigvalsh(columns.scatter / length[:, :, None] / length[:, None, :]).min(initial=0.0)
         _require(bool(least >= -SLACK * d), "scatter is negative in a direction")
+
+
+def _require_possible_squares(columns: Scatter) -> None:
+    """Refuse squares that are too small: rows that differ do so by the distance of two floats."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        least = NARROWEST * np.spacing(np.abs(columns.means)) ** 2 * columns.cells
+    for k, j in np.argwhere((columns.squares > 0) & (columns.squares < least))[:1].tolist():
+        problem = f"scatter of column {columns.column_name(j)!r} is {columns.squares[k, j]:g} in a class, but "
+        raise StatisticsError(problem + f"floats near its mean of {columns.means[k, j]:g} differ by more")
 
 
 def _require(condition: bool, problem: str) -> None:

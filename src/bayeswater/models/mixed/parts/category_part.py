@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bayeswater.data.number_table import bin_labels, binned
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
-from bayeswater.errors import ParameterError
+from bayeswater.errors import DataError, ParameterError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
 from bayeswater.estimate.empty_cells import columns_of_one_value, empty_is_state
@@ -145,7 +146,14 @@ class CategoryPart(StatePart):
 
         labels = sums.schema[j].labels.tolist()
         kind = pa.uint64() if any(type(label) is int and label >= 2**63 for label in labels) else None
-        return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), pa.array(labels, kind))
+        try:
+            states = pa.array(labels, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"column {sums.schema[j].name!r} has labels of several types, {shortened(labels)}, of which no column "
+                "of a table can be made; give its labels one type"
+            ) from error
+        return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), states)
 
     def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
         prior = super()._prior(column, settings)
