@@ -3,7 +3,8 @@
 Five folds of every table (as many as its rarest class has rows, where that is fewer, and at least two), stratified by
 class; families of columns are chosen in each fold by the plain model, and the calibrated one has the same. Figures are
 of all held-out rows of a table together: ECE of the top label in 15 bins of equal width, log-loss with no row above 30,
-since a class may be missing among the rows to learn from.
+since a class may be missing among the rows to learn from. "half" is of the same rows with half of their cells hidden,
+at random and the same for both models.
 
 The tables are no part of the project: they are looked for under BAYESWATER_DATA, and without them the section is left
 out.
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.model_selection import StratifiedKFold
 
 from bayeswater import NaiveBayes
@@ -47,10 +49,13 @@ def calibration(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
         "ECE cut by %": 100 * (1 - mean["ECE, calibrated"] / mean["ECE"]),
     }
     rise = max(records, key=_rise)
-    yield {"table": f"largest rise of the log-loss: {rise['table']}", **{title: rise[title] for title in TITLES[:2]}}
+    yield {"table": f"largest rise of the log-loss: {rise['table']}", **{title: rise[title] for title in TITLES[2:4]}}
 
 
-TITLES = ("log-loss", "log-loss, calibrated", "ECE", "ECE, calibrated")
+TITLES = (
+    *("error %", "error %, calibrated", "log-loss", "log-loss, calibrated", "ECE", "ECE, calibrated"),
+    *("ECE of half", "ECE of half, calibrated"),
+)
 
 
 def _rise(record: dict[str, Any]) -> float:
@@ -61,17 +66,25 @@ def _measured(name: str) -> dict[str, Any]:
     X, y = _read(DATA / f"{name}.arff")
     classes, codes = np.unique(y, return_inverse=True)
     n_folds = max(2, min(MOST_FOLDS, int(np.bincount(codes).min())))
-    plain, calibrated = np.full((2, len(y), len(classes)), LEAST_LOG_PROBABILITY)
+    scores = np.full((2, 2, len(y), len(classes)), LEAST_LOG_PROBABILITY)  # plain and calibrated; whole rows and half
+    half = _half_hidden(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a class of one row; a category that the folds to learn from do not have
         for learn, judge in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes):
             model = NaiveBayes().fit(X.take(learn), y[learn])
             other = NaiveBayes(columns=model.columns_, calibrate=True).fit(X.take(learn), y[learn])
             known = np.flatnonzero(np.isin(classes, model.classes_))
-            plain[np.ix_(judge, known)] = model.predict_log_proba(X.take(judge))
-            calibrated[np.ix_(judge, known)] = other.predict_log_proba(X.take(judge))
-    cards = [Scorecard.of(np.maximum(scores, LEAST_LOG_PROBABILITY), codes) for scores in (plain, calibrated)]
-    figures = [figure for what in ("log_loss", "ece") for figure in (getattr(card, what) for card in cards)]
+            for i, fitted in enumerate((model, other)):
+                for j, rows in enumerate((X, half)):
+                    scores[i, j][np.ix_(judge, known)] = fitted.predict_log_proba(rows.take(judge))
+    scores = np.maximum(scores, LEAST_LOG_PROBABILITY)
+    cards, of_half = ([Scorecard.of(scores[i, j], codes) for i in range(2)] for j in range(2))
+    figures = [
+        *(100 * (1 - card.accuracy) for card in cards),
+        *(card.log_loss for card in cards),
+        *(card.ece for card in cards),
+        *(card.ece for card in of_half),
+    ]
     return {
         "table": name,
         "rows": len(y),
@@ -79,6 +92,13 @@ def _measured(name: str) -> dict[str, Any]:
         "folds": n_folds,
         **dict(zip(TITLES, figures, strict=True)),
     }
+
+
+def _half_hidden(X: pa.Table) -> pa.Table:
+    """Hide each cell with probability one half."""
+    hidden = np.random.default_rng(0).random((X.num_columns, len(X))) < 0.5
+    columns = [pc.if_else(pa.array(mask), None, column) for mask, column in zip(hidden, X.columns, strict=True)]
+    return pa.table(dict(zip(X.column_names, columns, strict=True)))
 
 
 def _read(path: Path) -> tuple[pa.Table, np.ndarray]:

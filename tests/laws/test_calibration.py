@@ -59,7 +59,7 @@ def test_a_calibrated_model_is_the_same_for_every_order_and_division_of_its_rows
     for other in (shuffled, in_batches, in_pieces):
         assert other.calibration_.n_used == whole.calibration_.n_used
         # Counts are equal to the bit; sums of numbers are added up in another order.
-        np.testing.assert_allclose(other.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
+        np.testing.assert_allclose(other.predict_proba(X), whole.predict_proba(X), rtol=1e-8)
 
 
 @pytest.mark.parametrize("name", MODELS)
