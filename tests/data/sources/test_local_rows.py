@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
@@ -193,6 +194,19 @@ def test_a_column_that_is_not_there_is_refused_with_the_nearest(tmp_path):
 def test_the_head_is_the_first_rows_whatever_the_files(tmp_path, shape, n_rows):
     rows = local_rows(files(tmp_path, shape, [3, 20]))
     assert rows.head(["s", "x"], n_rows).to_pylist() == TABLE.select(["s", "x"]).slice(0, n_rows).to_pylist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_whose_head_was_read_end_when_nobody_has_them_any_more(tmp_path, shape):
+    rows = local_rows(files(tmp_path, shape, [3, 20]))
+    rows.head(["s", "x"], 4)
+    known = weakref.ref(rows)
+    gc.disable()  # it could end their threads within a thread that starts, and wait for ever
+    try:
+        del rows
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 def test_the_head_has_all_rows_however_long_their_texts_are(monkeypatch):

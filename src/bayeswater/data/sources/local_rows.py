@@ -7,7 +7,7 @@ decoded of files is not decoded again by a sum of the same columns: reading goes
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
@@ -147,7 +147,8 @@ class LocalRows(Rows):
         if self.can_be_reread:
             self._let_go()
             rest = self._read(columns, START)
-            found = _first(rest, n_rows)
+            with self._widening():
+                found = _first(rest, n_rows)
             if all(isinstance(part, Source) for part in self.parts):
                 self._let_go(found, rest, columns)  # a query would hold its cursor while it waits for the next reading
             else:
@@ -158,7 +159,8 @@ class LocalRows(Rows):
                 self._look_ahead(n_rows)
                 self._rest = self._read(self.schema.names, START)
             missing = n_rows - sum(part.piece.table.num_rows for part in self._kept)
-            self._kept += _first(self._rest, missing)
+            with self._widening():
+                self._kept += _first(self._rest, missing)
             found = self._kept
         if not found:
             return self.schema.empty_table().select(columns)
@@ -266,7 +268,7 @@ class LocalRows(Rows):
                 self._look_ahead(min(HEAD_ROWS, batch_rows(len(self.schema))))
             rest = self._read(columns, start)
         kept.reverse()  # taken from the end, so that none is held longer than it is needed
-        with closing(rest):
+        with self._widening(), closing(rest):
             for part, name, piece in chain(iter(lambda: kept.pop() if kept else None, None), rest):
                 yield PartPiece(part, name, piece._replace(table=piece.table.select(columns)))
                 del piece
@@ -295,20 +297,17 @@ class LocalRows(Rows):
             before.close()
 
     def _read(self, columns: Sequence[str], start: Place) -> Generator[PartPiece, None, None]:
-        """Read the parts one after the other, in the types that all agree on."""
-        schema = chosen_fields(self.schema, columns)
-        for number in range(start.part, len(self.parts)):
-            part = self.parts[number]
-            try:
-                own = [name for name in columns if name in part.schema.names] or None  # all, for their number
-                for table, mark in part.pieces(own, start.mark if number == start.part else BEGINNING):
-                    table = conformed(with_missing_columns(table, schema), schema, part.name, mark.row)
-                    yield PartPiece(number, part.name, Piece(table, mark))
-                    del table
-            except TypesWidened:
-                self.__dict__.pop("schema", None)
-                _ = self.schema  # in the wider type, if the other parts agree
-                raise
+        return _read_parts(self.parts, columns, chosen_fields(self.schema, columns), start)
+
+    @contextmanager
+    def _widening(self) -> Iterator[None]:
+        """Agree on types anew where a cell did not fit."""
+        try:
+            yield
+        except TypesWidened:
+            self.__dict__.pop("schema", None)
+            _ = self.schema  # in the wider type, if the other parts agree
+            raise
 
     def _look_ahead(self, n_rows: int) -> None:
         """Let rows that come but once show their types, as far as they are kept anyway."""
@@ -327,6 +326,23 @@ class LocalRows(Rows):
 
 
 _Results = Generator[tuple[Batch, T], None, None]
+
+
+def _read_parts(
+    parts: Sequence[Part], columns: Sequence[str], schema: "pa.Schema", start: Place
+) -> Generator[PartPiece, None, None]:
+    """Read the parts one after the other, in the types that all agree on.
+
+    It knows no `LocalRows`, which may hold it: a ring of both would be left to the garbage collector, and that may end
+    it within a thread that is about to start, where to wait for other threads is to wait for ever.
+    """
+    for number in range(start.part, len(parts)):
+        part = parts[number]
+        own = [name for name in columns if name in part.schema.names] or None  # all, for their number
+        for table, mark in part.pieces(own, start.mark if number == start.part else BEGINNING):
+            table = conformed(with_missing_columns(table, schema), schema, part.name, mark.row)
+            yield PartPiece(number, part.name, Piece(table, mark))
+            del table
 
 
 def _first(pieces: Iterator[PartPiece], n_rows: int) -> list[PartPiece]:
