@@ -30,7 +30,8 @@ def require_finite(scatter: Scatter, reading: Reading) -> None:
         _refuse(
             scatter, ~(np.isfinite(powers) & np.isfinite(fourth)), "overflow: its values are too far apart", "divide"
         )
-    faint = (spread > 0) & (np.minimum(spread, fourth) < FAINT)
+    within = scatter.squares.sum(axis=0)  # without any, fourth powers within classes are zero and have lost nothing
+    faint = ((spread > 0) & (spread < FAINT)) | ((within > 0) & (fourth < FAINT))
     if reading.form == "spherical":
         faint &= spread.max() < FAINT  # one variance for all columns is as large as any
     if faint.any() and (reading.prior is None or reading.prior.covariance is None):
