@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from bayeswater import AODE, KDB, TAN
@@ -87,6 +88,16 @@ def test_a_piece_without_a_value_in_a_column_hashes_as_the_whole_table_does():
     whole = row_hashes(read_raw(X, "AODE"))
     pieces = [row_hashes(read_raw(X[i : i + 1].astype({"b": object}), "AODE"))[0] for i in range(3)]
     np.testing.assert_array_equal(whole, pieces)
+
+
+def test_times_hash_alike_in_every_unit_and_apart_where_they_differ():
+    days = pa.array([-1, 0, None, 4000], pa.int32()).cast(pa.date32())
+    units = [pa.date32(), pa.date64(), *map(pa.timestamp, ("s", "ms", "us", "ns"))]
+    hashes = [row_hashes(read_raw(pa.table({"born": days.cast(unit)}), "AODE")) for unit in units]
+    for other in hashes[1:]:
+        np.testing.assert_array_equal(other, hashes[0])
+    later = pa.array([-1, 0, 1], pa.timestamp("ns"))
+    assert len({*hashes[0].tolist(), *row_hashes(read_raw(pa.table({"born": later}), "AODE")).tolist()}) == 6
 
 
 def test_every_part_gets_its_share_of_every_class_and_no_row_is_lost():

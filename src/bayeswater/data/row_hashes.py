@@ -41,6 +41,8 @@ def _words(column: Any) -> Array:
         column = column.cast(pa.uint8())
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _known_numbers(as_numpy(column))
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _time_words(column.to_numpy())
     if pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
     if pa.types.is_null(kind):
@@ -59,6 +61,14 @@ def _words(column: Any) -> Array:
 def _known_numbers(numbers: Array) -> Array:
     words = number_words(numbers)
     return np.where(np.isnan(numbers), MISSING, words) if numbers.dtype.kind == "f" else words
+
+
+def _time_words(times: Array) -> Array:
+    """Hash times by seconds and what is beyond them: a day is its midnight, whichever unit a file tells it in."""
+    seconds = times.astype("datetime64[s]")
+    beyond = (times - seconds).astype("timedelta64[ns]")
+    words = mixed(seconds.view(np.uint64)) + beyond.view(np.uint64)
+    return np.where(np.isnat(times), MISSING, words)
 
 
 def _sparse_words(matrix: SparseMatrix) -> Array:
