@@ -87,12 +87,18 @@ def test_the_evidence_of_one_row_may_be_a_dict():
         network.log_evidence({"c": "x"})
 
 
-def test_a_dict_is_refused_with_what_makes_a_table_of_it():
+def test_a_dict_of_states_is_one_row():
     network = BayesianNetwork.from_data("a -> b", ROWS)
-    for X, frame in (({"b": "x"}, "[X]"), ({"b": ["x", "y"]}, "X"), ([{"b": "x"}, {}], "X")):
-        with pytest.raises(DataError, match=re.escape(f"give pandas.DataFrame({frame})")):
+    row = network.posteriors({"b": "x"})["a"]
+    np.testing.assert_array_equal(row, network.posteriors(pd.DataFrame([{"b": "x"}]))["a"])
+
+
+def test_dicts_of_several_rows_are_refused_with_what_makes_a_table_of_them():
+    network = BayesianNetwork.from_data("a -> b", ROWS)
+    for X in ({"b": ["x", "y"]}, [{"b": "x"}, {}]):
+        with pytest.raises(DataError, match=re.escape("give pandas.DataFrame(X)")):
             network.posteriors(X)
-        assert len(network.posteriors(eval(f"pandas.DataFrame({frame})", {"pandas": pd, "X": X}))["a"])
+        assert len(network.posteriors(pd.DataFrame(X))["a"]) == 2
 
 
 def test_a_distribution_of_one_variable_is_asked_by_its_state_alone_or_in_a_tuple():

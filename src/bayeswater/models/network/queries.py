@@ -1,7 +1,7 @@
 """Questions to a network: what is known of some variables once others are known."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -168,7 +168,7 @@ class Queries(ABC):
 
     def _rows(self, X: Any, unseen: str) -> Array:
         """Codes of the rows of a frame, or of the single one that is given as states by name: (n_rows, n_variables)."""
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and all(isinstance(state, Hashable) for state in X.values()):  # lists are columns
             return row_of(self.core, evidence_of(self.core, X))
         return encode_rows(X, self.core.variables, unseen).T
 
