@@ -167,7 +167,7 @@ def test_a_missing_column_is_named_with_the_nearest(run, folder):
     assert "is missing" in answer.err
     assert "'hrs'" in answer.err
     path.write_text("1,2,3\n4,5,6\n")
-    assert "--no-header" in run("predict", folder / "people.bayes", path).err
+    assert "a file without a header needs --names, with 3 names" in run("predict", folder / "people.bayes", path).err
 
 
 def test_a_cell_that_is_no_number_is_named_by_row_and_column(run, folder):
