@@ -9,7 +9,7 @@ import pytest
 from tests.explain.tables import COLUMNS, fruit, fruit_model, loan_model, with_cell
 
 from bayeswater import NaiveBayes, NormalInverseGamma
-from bayeswater.decision.softmax_maps import Temperature
+from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.explain.turning import Decision
 
 STATES = {"colour": ["blue", "green", "red"], "sweet": [False, True]}
@@ -166,7 +166,8 @@ def test_a_temperature_moves_no_point_where_it_turns():
     before = [one.turns for one in model.explain(X)]
     plain = model.leave_one_out([(X, y)])
     model.calibrate_with(plain)
-    model.calibration_ = replace(model.calibration_, map=Temperature(3.0))
+    whole = LikelihoodTemperature(3.0, (1 / 3 - 1) * model.class_log_prior_, 0.0, 1.0)  # tied: of the whole posterior
+    model.calibration_ = replace(model.calibration_, map=whole)
     assert [one.turns for one in model.explain(X)] == before
 
 

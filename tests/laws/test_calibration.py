@@ -78,3 +78,16 @@ def test_of_a_row_with_one_known_cell_the_answer_is_that_of_the_plain_model(name
     for column in columns:
         one = pa.table({other: X[other] if other == column else pa.nulls(N, X[other].type) for other in columns})
         np.testing.assert_allclose(fitted.predict_proba(one), plain.predict_proba(one), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_class_prior_that_is_given_takes_the_place_of_the_counted_one(name):
+    model, columns = MODELS[name]
+    X, y = TABLE.select(columns), TABLE["y"]
+    prior = np.array([0.05, 0.15, 0.8])
+    counted, given = clone(model).fit(X, y), clone(model).set_params(class_prior=prior).fit(X, y)
+    # The given prior multiplies the odds, calibrated or not; how counted frequencies are smoothed makes the difference.
+    odds = given.predict_log_proba(X) - counted.predict_log_proba(X) - np.log(prior) + np.log(counted.class_count_ / N)
+    assert np.abs(odds - odds.mean(axis=1, keepdims=True)).max() < 0.3
+    impossible = clone(model).set_params(class_prior=[0.5, 0.5, 0.0]).fit(X, y)
+    assert (impossible.predict_proba(X)[:, 2] == 0).all()

@@ -200,11 +200,11 @@ def test_of_a_calibrated_model_a_fact_counts_for_its_share():
     # The same column four times over: a naive model is four times too sure.
     again = TABLE.assign(**{f"cough {i}": TABLE["cough"] for i in range(3)})
     model = NaiveBayes(columns=FAMILIES, calibrate=True).fit(again, CLASS)
-    corrected_by = model.calibration_.map
-    strength = 1 / corrected_by.temperature if model.calibration_.method == "temperature" else corrected_by.slope[0]
-    assert strength < 0.9
     row = row_of(ROWS[0]).assign(**{f"cough {i}": ["yes"] for i in range(3)})
     posterior = model.predict_proba(row)[0]
+    n_known = int(row.notna().sum(axis=1).iloc[0])
+    strength = model.calibration_.map.slope(np.array([n_known + 1]))[0]
+    assert strength < 0.9
     table = model.tables()["cough"]
     power = table[[f"P(cough | {label})" for label in model.classes_]].to_numpy() ** strength
     joint = power / power.sum(axis=0) * posterior

@@ -146,9 +146,8 @@ def _calibrated_on(learned: "Learned") -> str:
     from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
 
     model, review, calibration = learned.model, learned.review, learned.model.calibration_
-    holds_out = isinstance(model, DiscreteClassifier) or (isinstance(model, NaiveBayes) and model.calibrate)
-    in_turn = isinstance(model, DiscreteClassifier) and model._was_chosen_by_labels
-    if in_turn or (holds_out and calibration.n_used < review.n_rows):
+    holds_out = isinstance(model, DiscreteClassifier) and model._was_chosen_by_labels
+    if holds_out or (isinstance(model, NaiveBayes) and model.calibrate):
         title = _left_out_in_turn(calibration.n_used, calibration.n_left_out)
         return f"{title}: rows without a say in cuts and structure"
     return _left_out_in_turn(review.n_rows, review.n_left_out)

@@ -138,6 +138,10 @@ class GaussianLandscape:
         distance = p.distance if p.whitening is not None else p.distance[:, j]
         return Bowls(distance, p.slope[:, j], p.curvature[:, j], p.degrees, p.n_directions)
 
+    def is_known(self, j: int) -> bool:
+        """Whether the cell in column j is known."""
+        return not np.isnan(self._x[j])
+
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints with each of some numbers in column j."""
         if self._is_far:

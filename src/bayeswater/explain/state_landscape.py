@@ -36,6 +36,10 @@ class StateLandscape:
         """Log-joints of the row as it is: (n_classes,)."""
         return self.joint.of(self.codes, False)[0]
 
+    def is_known(self, j: int) -> bool:
+        """Whether the cell in column j is known."""
+        return bool(self.codes[0, j] < len(self.views[j].labels))
+
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints with each of some states in column j."""
         return self._with({j: cells})

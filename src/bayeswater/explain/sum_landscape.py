@@ -47,6 +47,10 @@ class SumLandscape:
         behind = np.concatenate([self._own[1:], none])[::-1].cumsum(axis=0)[::-1]
         return self.terms.joint.log_prior + before + behind
 
+    def is_known(self, j: int) -> bool:
+        """Whether the cell in column j is known."""
+        return bool(self._own[j].any())
+
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints with each of some cells in column j."""
         return self._rest[j] + self.views[j].terms_at(self.row, cells)

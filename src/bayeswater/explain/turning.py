@@ -52,6 +52,7 @@ class Decision:
 
     slope: float
     shift: Array  # (n_classes,)
+    by_known: bool = False  # whether slope and shift depend on how many cells of the row are known
 
     def scores(self, log_joint: Array) -> Array:
         """What log-joints (n, n_classes) are compared by."""
@@ -79,10 +80,11 @@ class Decisions:
 
     slope: Array  # (n_rows,)
     shift: Array  # (n_rows, n_classes)
+    by_known: bool = False
 
     def of(self, row: int) -> Decision:
         """How one row is decided."""
-        return Decision(float(self.slope[row]), self.shift[row])
+        return Decision(float(self.slope[row]), self.shift[row], self.by_known)
 
 
 class Turning(Protocol):
@@ -109,6 +111,9 @@ class Landscape(Protocol):
     @property
     def options(self) -> Sequence[Options | NumberOptions | None]:
         """What could be in each column."""
+
+    def is_known(self, j: int) -> bool:
+        """Whether the cell in column j is known."""
 
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints (n, n_classes) with each of some cells (n,) in column j."""
@@ -167,6 +172,10 @@ class Search:
                 turns[one.j] = turn
         return list(turns.values())[:MOST_TURNS]
 
+    def _options(self, j: int) -> Options | NumberOptions | None:
+        """What could be in a column; nothing where one more known cell would change how the row is decided."""
+        return None if self.decision.by_known and not self.land.is_known(j) else self.land.options[j]
+
     def _turned(self, j: int, cells: Array) -> Array:
         return self._is_turned(self.land.with_cells(j, cells))
 
@@ -174,7 +183,7 @@ class Search:
         return np.asarray((self.decision.lead(log_joint, self.chosen) < 0).any(axis=1))
 
     def _brackets(self, j: int) -> Iterator[Bracket]:
-        options = self.land.options[j]
+        options = self._options(j)
         if options is None:
             return
         if isinstance(options, Options):
@@ -226,7 +235,7 @@ class Search:
         """Find two columns that turn it together: the least change that was found, or nothing."""
         if np.isneginf(self.land.log_joint[self.chosen]):
             return []
-        columns = [j for j, options in enumerate(self.land.options) if options is not None]
+        columns = [j for j in range(len(self.land.options)) if self._options(j) is not None]
         pairs = list(combinations(sorted(self._promising(self._few(columns, COARSE))), 2))
         for n_numbers in (COARSE, FINE):
             found = self._pairs(pairs, n_numbers)

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayeswater.data.frames import held
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.mixing import word
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.row_hashes import row_hashes
 from bayeswater.data.variable import Variable
@@ -25,7 +26,7 @@ from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.decision.probabilities import Probabilities
-from bayeswater.decision.scores import Scores
+from bayeswater.decision.scores import Scores, normalised
 from bayeswater.errors import DataError
 from bayeswater.explain.turning import Decisions
 from bayeswater.explain.verdicts import Decided
@@ -33,6 +34,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, fall_back, log_posterior
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.class_scores import log_shares
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.review import LeaveOneOut, Review, row_keys
@@ -70,8 +72,13 @@ class CalibratingClassifier(CountingClassifier):
             raise DataError("there are no rows to review: the batches are empty")
         return reduce(operator.add, reviews).result()
 
-    def _review_of(self, X: Any, y: Any, sample_weight: Any = None, judging: Array | None = None) -> Review:
-        """Score rows that were counted, each against the sums without it; `judging` is the weight of their scores."""
+    def _review_of(
+        self, X: Any, y: Any, sample_weight: Any = None, judging: Array | None = None, part: int = 0
+    ) -> Review:
+        """Score rows that were counted, each against the sums without it.
+
+        `judging` is the weight of their scores. Equal rows of two parts are scored differently, and no one kind.
+        """
         rows = self._rows_that_count(X, y, sample_weight)
         labels = encode_labels(rows.y, self.statistics_.classes, counted=True)
         require_table_bytes(
@@ -84,7 +91,8 @@ class CalibratingClassifier(CountingClassifier):
         with rows.named():
             table = self._table(rows.X)
             log_proba = self._log_proba_without(table, labels, removed)
-            keys = row_keys(row_hashes(read_raw(rows.X, type(self).__name__)), labels, removed)
+            hashes = row_hashes(read_raw(rows.X, type(self).__name__)) + word(part)
+            keys = row_keys(hashes, labels, removed)
         weight = rows.weight if judging is None else judging
         scores = Scores.of(log_proba, labels.codes, weight, self._known_cells(table))
         return Review.of(scores.take(judged), keys[judged], int((~judged).sum()))
@@ -96,7 +104,8 @@ class CalibratingClassifier(CountingClassifier):
     def calibrate_with(self, review: LeaveOneOut) -> Self:
         """Learn from leave-one-out scores how far the probabilities can be trusted, and correct them from now on."""
         self._require_fitted()
-        scores, log_prior = review.scores, self._joint().log_prior
+        scores, log_prior = review.scores, self._counted_log_prior
+        scores = replace(scores, log_proba=normalised(scores.log_proba + self._to_counted_prior))
 
         def calibrated(learned_from: Scores, held_out: Scores) -> Array:
             assert held_out.known is not None
@@ -163,8 +172,28 @@ class CalibratingClassifier(CountingClassifier):
 
     def _corrected(self, log_proba: Array, known: Array) -> Array:
         """Calibrate log-probabilities of rows of which so many cells are known."""
-        report = self.calibration_
-        return report.doubt.apply(report.map.apply(log_proba, self._joint().log_prior, known))
+        report, to_counted = self.calibration_, self._to_counted_prior
+        counted = report.map.apply(log_proba + to_counted, self._counted_log_prior, known)
+        corrected = report.doubt.apply(counted)
+        if self._prior_is_counted:
+            return corrected
+        return log_shares(
+            np.where(np.isneginf(self._joint().log_prior), -np.inf, corrected - to_counted), use_loop=False
+        )
+
+    @property
+    def _counted_log_prior(self) -> Array:
+        """Logarithm of the class frequencies of the counted rows, of which leave-one-out tells: (n_classes,)."""
+        if self._prior_is_counted:
+            return self._joint().log_prior
+        count = self.statistics_.class_count.count + 1.0
+        return np.log(count / count.sum())
+
+    @property
+    def _to_counted_prior(self) -> Array:
+        """What turns scores under a class prior that was given into those under the counted one: (n_classes,)."""
+        log_prior = self._joint().log_prior
+        return np.where(np.isfinite(log_prior), self._counted_log_prior - log_prior, 0.0)
 
     def _evidence(self, X: Any) -> Evidence:
         if not self._is_calibrated:
@@ -189,7 +218,7 @@ class CalibratingClassifier(CountingClassifier):
         if not self._is_calibrated:
             return Decisions(np.ones(len(known)), np.zeros((len(known), len(self.classes_))))
         found = self.calibration_.map
-        return Decisions(found.slope(known), found.shifts(known, self._joint().log_prior))
+        return Decisions(found.slope(known), found.shifts(known, self._joint().log_prior), by_known=found.usual > 1)
 
 
 def _stale(report: CalibrationReport, old: Variable, new: Variable) -> CalibrationReport:

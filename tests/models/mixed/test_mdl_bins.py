@@ -210,7 +210,7 @@ def test_the_temperature_is_learned_from_rows_that_did_not_choose_the_cuts(weigh
         chosen = Discretizer().fit(rows[NUMBERS][some], y[some], (w * choosing)[some])
         told: Any = {cuts.name: {"cuts": cuts.points} for cuts in chosen.cuts_} | {"town": "ignored"}
         oracle = NaiveBayes(columns=told).fit(rows, y, w)
-        reviews.append(oracle._review_of(rows[scored], y[scored], w[scored], (w * shares[:, number])[scored]))
+        reviews.append(oracle._review_of(rows[scored], y[scored], w[scored], (w * shares[:, number])[scored], number))
     oracle.calibrate_with(reduce(Review.__add__, reviews).result())
     found, expected = model.calibration_, oracle.calibration_
     assert (found.n_used, found.n_left_out) == (expected.n_used, expected.n_left_out)

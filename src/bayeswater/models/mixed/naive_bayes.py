@@ -244,9 +244,11 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         assert isinstance(joint, MixedJoint)
         return joint.without(table, labels, removed)
 
-    def _review_of(self, X: Any, y: Any, sample_weight: Any = None, judging: Array | None = None) -> Review:
+    def _review_of(
+        self, X: Any, y: Any, sample_weight: Any = None, judging: Array | None = None, part: int = 0
+    ) -> Review:
         """Score counted rows, each taken out of the sums and of the choice of smoothing."""
-        return super(NaiveBayes, self._judge())._review_of(X, y, sample_weight, judging)
+        return super(NaiveBayes, self._judge())._review_of(X, y, sample_weight, judging, part)
 
     def _judge(self) -> Self:
         """Make a copy of the model that misses each row it leaves out in the choice of its smoothing, too."""

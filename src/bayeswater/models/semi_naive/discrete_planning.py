@@ -31,16 +31,21 @@ OF_STATES = ("categorical", "bernoulli", "binned")
 """Families of columns that have states."""
 
 
+def require_dense(raw: RawTable, model: str) -> None:
+    """Refuse a table of sparse counts."""
+    if COUNTS in raw.columns:
+        raise DataError(
+            f"X is sparse, and {model} looks at pairs of cells, zeros too; give a dense table, for example "
+            "X.toarray(), or use NaiveBayes"
+        )
+
+
 def plan_discrete(
     raw: RawTable, labels: Labels, weight: Array | None, settings: Settings, discretize: str
 ) -> ColumnPlan:
     """Plan the columns of a table by its rows, their labels and weights."""
     require_states(settings.given, settings.model)
-    if COUNTS in raw.columns:
-        raise DataError(
-            f"X is sparse, and {settings.model} looks at pairs of cells, zeros too; give a dense table, for example "
-            "X.toarray(), or use NaiveBayes"
-        )
+    require_dense(raw, settings.model)
     plan = plan_columns(raw, settings.given, "binned")
     dated = raw.with_dates(plan)
     changed = {}

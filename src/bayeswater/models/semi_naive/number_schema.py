@@ -25,7 +25,13 @@ from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.models.columns.planning import FEW_VALUES, Late, agreed, plan_columns, replan_open
 from bayeswater.models.columns.settings import ColumnSettings, Settings
-from bayeswater.models.semi_naive.discrete_planning import left_out_text, method_of, of_bins, require_states
+from bayeswater.models.semi_naive.discrete_planning import (
+    left_out_text,
+    method_of,
+    of_bins,
+    require_dense,
+    require_states,
+)
 from bayeswater.models.semi_naive.refining import Near, only_near, with_fine_buckets
 from bayeswater.models.semi_naive.wide_numbers import EXACT, Wide, wide_numbers, wide_of_both
 from bayeswater.models.streaming.walking import plus
@@ -37,6 +43,7 @@ from bayeswater.typing import Array
 def first_plan(raw: RawTable, settings: Settings) -> ColumnPlan:
     """Plan columns by the first rows; numbers stay open, and so do those without a value yet, by their type."""
     require_states(settings.given, settings.model)
+    require_dense(raw, settings.model)
     plan = plan_columns(raw, settings.given, "binned")
     texts = {column.name: column for column in plan.of_families(TEXT, *OF_TEXT)}
     plan = plan.with_columns(

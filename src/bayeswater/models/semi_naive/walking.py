@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from bayeswater.data.column_plan import Column, ColumnPlan
@@ -237,8 +238,11 @@ class CodedPiece:
             settings = replace(settings, unseen="error")  # all that there is was counted before
         table = code_columns(raw, self.plan, self.known, settings, learning=self.known is None)
         labels: Labels = encode_labels(flat, self.classes, counted=True)
-        is_scored = self.part is not None and self.part.held_out
-        removed = removed_weight(whole, len(flat)) if is_scored else None  # whole rows were counted
+        removed = None
+        if self.part is not None and self.part.held_out:
+            removed = removed_weight(whole, len(flat))  # whole rows were counted
+        elif self.part is not None:  # the part has some of the equal rows that a row stands for
+            removed = np.ones(len(flat)) if whole is None else whole / np.ceil(whole)
         return self.of(StateRows(table, labels, weight, removed))
 
 

@@ -37,4 +37,4 @@ class Reviewing:
         if self.part is None:
             return self.model._review_of(X, y, weight)
         X, y, share, weight = self.part.rows(X, y, weight)
-        return self.model._review_of(X, y, weight, share) if len(y) else None
+        return self.model._review_of(X, y, weight, share, self.part.number) if len(y) else None
