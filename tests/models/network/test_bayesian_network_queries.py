@@ -20,6 +20,7 @@ from bayeswater import (
     SchemaError,
 )
 from bayeswater.data.variable import Variable
+from bayeswater.errors import DataError
 from bayeswater.inference.sampling.estimate import Estimate, effective_size
 from bayeswater.models.network import pictures
 from bayeswater.models.network.distribution import Distribution
@@ -399,7 +400,7 @@ def test_a_single_row_of_states_by_name_is_answered_as_a_frame_of_one_row():
     assert np.array_equal(network.posteriors({}, "lung")["lung"][0], network.query("lung").probabilities)
     with pytest.warns(ImpossibleEvidenceWarning):
         assert network.posteriors({"lung": "yes", "either": "no"}).impossible.tolist() == [True]
-    with pytest.raises(ParameterError, match="'smoke'"):
+    with pytest.raises(DataError, match="a dict is no table; give pandas"):
         network.posteriors({"smoke": ["yes", "no"]})
 
 
