@@ -53,6 +53,12 @@ def test_noisy_max_of_two_states_is_kept_as_a_noisy_or():
     assert network.notes == ()
 
 
+def test_a_cause_that_does_nothing_in_either_state_keeps_the_one_that_is_named_first():
+    text = OR.replace("0.75 0.25", "0 1").replace("0.5 0.5", "0 1")
+    node = xdsl.read(HEAD + text + TAIL, "n.xdsl").nodes[2]
+    assert node.noisy_or == NoisyOr(effect=0, cause=(0, 1), link=(0.0, 0.0), leak=0.125)
+
+
 def test_a_cause_that_always_does_something_makes_no_noisy_or():
     network = xdsl.read(HEAD + OR.replace("0.75 0.25 0 1", "0.75 0.25 0.5 0.5") + TAIL, "n.xdsl")
     node = network.nodes[2]

@@ -36,17 +36,19 @@ class NoisyOr:
     leak: float
 
     @classmethod
-    def of(cls, columns: list[Array], leak: Array) -> "NoisyOr | None":
+    def of(cls, columns: list[Array], leak: Array, strongest: list[int]) -> "NoisyOr | None":
         """Recognise a noisy-MAX of causes with two states, one of which does nothing; None for anything else.
 
-        >>> NoisyOr.of([np.array([[0.8, 0.2], [0.0, 1.0]])], np.array([0.1, 0.9]))
+        Where both do nothing, the cause is the state that is named as the strongest one of its parent.
+
+        >>> NoisyOr.of([np.array([[0.8, 0.2], [0.0, 1.0]])], np.array([0.1, 0.9]), [0])
         NoisyOr(effect=0, cause=(0,), link=(0.8,), leak=0.1)
         """
         if leak.size != 2 or any(column.shape != (2, 2) for column in columns):
             return None
         causes, links = [], []
-        for column in columns:
-            idle = next((state for state in (1, 0) if column[state].tolist() == [0.0, 1.0]), None)
+        for column, first in zip(columns, strongest, strict=True):
+            idle = next((state for state in (1 - first, first) if column[state].tolist() == [0.0, 1.0]), None)
             if idle is None:
                 return None
             causes.append(1 - idle)

@@ -52,9 +52,9 @@ def noisy_node(
     checks: NetworkChecks, family: Family, shape: tuple[int, ...], numbers: Words, strengths: Words
 ) -> NodeDocument:
     """Make a node of what its parents do on their own."""
-    columns, leak = _noisy_columns(checks, family, shape, numbers, strengths)
+    columns, leak, strongest = _noisy_columns(checks, family, shape, numbers, strengths)
     checks.reserve(shape, family.place)
-    variable, rule = checks.variables[family.name], NoisyOr.of(columns, leak)
+    variable, rule = checks.variables[family.name], NoisyOr.of(columns, leak, strongest)
     if rule is None:
         checks.notes.append(f"the noisy-MAX of {family.name!r} was written out as a table")
     table = noisy_max_table(columns, leak) if rule is None else rule.table()
@@ -64,8 +64,8 @@ def noisy_node(
 
 def _noisy_columns(
     checks: NetworkChecks, family: Family, shape: tuple[int, ...], numbers: Words, strengths: Words
-) -> tuple[list[Array], Array]:
-    """Read what each parent does on its own, sorted by its states, and the leak."""
+) -> tuple[list[Array], Array, list[int]]:
+    """Read what each parent does on its own, sorted by its states, the leak, and the strongest state of each."""
     n_states, n_columns = shape[-1], sum(shape[:-1]) + 1
     what, orders = f"the noisy-MAX of {family.name!r}", strengths.words
     values = checks.numbers(numbers.words, numbers.place_of, n_columns * n_states, what)
@@ -73,7 +73,7 @@ def _noisy_columns(
     if len(orders) != n_columns - 1:
         place = strengths.place_of(min(len(orders), n_columns - 1))
         raise checks.places.error(place, f"{what} needs {n_columns - 1} strengths, and {len(orders)} are given")
-    columns, start = [], 0
+    columns, strongest, start = [], [], 0
     for parent, n_parent in zip(family.parents, shape[:-1], strict=True):
         order = orders[start : start + n_parent]
         if sorted(order) != sorted(map(str, range(n_parent))):
@@ -83,8 +83,9 @@ def _noisy_columns(
         column = np.empty((n_parent, n_states))
         column[list(map(int, order))] = values[start : start + n_parent]
         columns.append(column)
+        strongest.append(int(order[0]))
         start += n_parent
-    return columns, values[-1]
+    return columns, values[-1], strongest
 
 
 def is_noisy_max(rule: NoisyOr | None) -> bool:
