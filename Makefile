@@ -22,7 +22,7 @@ SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' 
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines test-oldest fuzz bench accuracy lint clean
+.PHONY: help demo test test-engines test-oldest fuzz bench accuracy house lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -52,6 +52,9 @@ bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed
 accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, beside the peers; resumes where it stopped
 	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble $(ARGS)
+
+house: $(TEST) ## figures of the source: sizes, chains of classes, names, and the walk of a row through it
+	@$(BIN)/python tools/house.py
 
 lint: $(TEST) ## style, format, types, and which room imports which
 	$(BIN)/ruff check .
