@@ -104,5 +104,5 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.py
 	@echo "Making $(OLDEST) with the oldest versions (the first time takes a minute or more)"
 	@python3.11 -m venv $(OLDEST)
 	@$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
-	@PIP_CONSTRAINT=$(OLDEST)/constraints.txt $(OLDEST)/bin/python -m pip install --quiet -e '.[plot,dask,test]'
+	@PIP_CONSTRAINT=$(OLDEST)/constraints.txt $(OLDEST)/bin/python -m pip install --quiet -e '.[plot,dask,spark,ray,test]'
 	@touch $@

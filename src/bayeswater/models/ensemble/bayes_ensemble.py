@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import library_of
@@ -147,7 +147,7 @@ class BayesEnsemble(PooledClassifier):
             families, forecast = limited(families, table, seed, float(self.time_limit), start)
         learned = learn(families, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
-        validate_data(self, rows.X, skip_check_array=True)
+        self._note_columns(rows.X)
         self._library = library_of(rows.X)
         self._reading = reading
         self._classes = labels.variable

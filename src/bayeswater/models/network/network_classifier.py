@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import validate_data
 
 from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.counted_rows import CountedRows
@@ -164,7 +163,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
             losses = {shape: networks.log_loss(shape) for shape in SHAPES}
         chosen = min(losses, key=losses.__getitem__) if losses else self.structure
         factors = networks.learned(chosen)
-        validate_data(self, rows.X, skip_check_array=True)
+        self._note_columns(rows.X)
         self._library = library_of(rows.X)
         self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses)
         return self
