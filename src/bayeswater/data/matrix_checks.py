@@ -1,7 +1,7 @@
 """What a model refuses in a table of numbers: its shape, and cells that are missing, infinite or negative.
 
-One look at the smallest and the largest value is enough for a table without such cells; only where it is not are they
-searched for, to name the first.
+A finite sum, or one look at the smallest and the largest value, is enough for a table without such cells; only where it
+is not are they searched for, to name the first.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,6 @@ import numpy as np
 
 from bayeswater.data.matrix import DenseMatrix, DenseTable, Matrix, SparseMatrix, column_name
 from bayeswater.errors import DataError, SchemaError
-from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
 
@@ -22,6 +21,9 @@ AnyTable = TypeVar("AnyTable", DenseTable, Matrix)
 SEARCH_ROWS = 4096
 RANGE_CELLS = 2**17
 """Cells whose smallest and largest value are taken together, while they are in cache."""
+
+SHARED_FROM_CELLS = 2**22
+"""Cells from which on our threads share that work: it is done in less time than they need to begin."""
 
 
 def require_cells(shape: tuple[int, ...], model: str) -> None:
@@ -52,6 +54,8 @@ def require_values(matrix: Matrix, model: str, *, missing: str | None, allow_neg
     ignored: what is not stored is zero.
     """
     allow_missing = missing == "ignore" and not isinstance(matrix, SparseMatrix)
+    if allow_negative and isinstance(matrix, DenseMatrix) and _has_finite_sum(matrix.values):
+        return
     low, high = _value_range(matrix)
     if (allow_negative or not low < 0) and isfinite(low) and isfinite(high):
         return
@@ -102,6 +106,11 @@ def _cell_of(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[i
     return row, column, float(cells[row, column])
 
 
+def _has_finite_sum(cells: Array) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(cells.sum()))
+
+
 def _value_range(matrix: Matrix) -> tuple[float, float]:
     """Smallest and largest cell, NaN where one is missing."""
     if matrix.dtype.kind == "u":
@@ -113,7 +122,7 @@ def _value_range(matrix: Matrix) -> tuple[float, float]:
         for piece in matrix.pieces
         for rows in row_blocks(len(piece), max(1, RANGE_CELLS * len(piece) // max(piece.size, 1)))
     ]
-    ranges = np.array(list(block_map(_range, pieces, together=worth_compiling(matrix.n_cells))) or [(0.0, 0.0)])
+    ranges = np.array(list(block_map(_range, pieces, together=matrix.n_cells >= SHARED_FROM_CELLS)) or [(0.0, 0.0)])
     return float(ranges[:, 0].min()), float(ranges[:, 1].max())
 
 

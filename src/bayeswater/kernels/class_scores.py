@@ -32,7 +32,7 @@ def shares(scores: Array, *, use_loop: bool) -> Array:
         for block, by_class in _stretches(scores):
             by_class -= by_class.max(axis=0)
             np.exp(by_class, out=by_class)
-            np.divide(by_class.T, ordered_sum(by_class)[:, None], out=block)
+            np.multiply(by_class.T, (1.0 / ordered_sum(by_class))[:, None], out=block)
     return scores
 
 
@@ -119,8 +119,9 @@ def _divide_by_sum_loop(scores):  # type: ignore[no-untyped-def]
         total = 0.0
         for k in range(n_classes):
             total += scores[i, k]
+        share = 1.0 / total  # one division a row takes a third of the time of one a class
         for k in range(n_classes):
-            scores[i, k] /= total
+            scores[i, k] *= share
 
 
 @compiled

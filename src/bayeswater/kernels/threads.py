@@ -7,7 +7,7 @@ in the order of the blocks. So a sum of floats has the same bits for one thread 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import index
@@ -114,13 +114,35 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
     if workers == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(workers) as pool:
+    with _pool(workers) as pool:
         waiting = deque(pool.submit(function, item) for item in items[: 2 * workers])
-        for item in items[2 * workers :]:
-            yield waiting.popleft().result()
-            waiting.append(pool.submit(function, item))
-        while waiting:
-            yield waiting.popleft().result()
+        try:
+            for item in items[2 * workers :]:
+                yield waiting.popleft().result()
+                waiting.append(pool.submit(function, item))
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            wait([future for future in waiting if not future.cancel()])
+
+
+_idle: dict[int, deque[ThreadPoolExecutor]] = {}
+# Threads do not follow into a fork.
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """Give so many threads to one caller: those of an earlier call, as to start some takes half a millisecond."""
+    idle = _idle.setdefault(workers, deque())
+    try:
+        pool = idle.pop()
+    except IndexError:
+        pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool
+    finally:
+        idle.append(pool)
 
 
 def block_map(function: Callable[[Item], Result], blocks: Iterable[Item], *, together: bool) -> Iterator[Result]:
