@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.mixed_rows import N_ROWS, mixed_frame, mixed_labels, word_counts
 
-from bayeswater import NaiveBayes, StatisticsError
+from bayeswater import GaussianNB, NaiveBayes, StatisticsError
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.sums import Sums
@@ -54,6 +54,13 @@ def test_sums_of_unknown_columns_are_refused():
     renamed = replace(FITTED.columns.groups["normal"], names=("width",))
     with pytest.raises(StatisticsError, match=r"there are sums of \['width'\]"):
         require_consistent(with_groups(normal=renamed))
+
+
+def test_counts_of_rows_that_lose_their_digits_are_refused():
+    fitted = GaussianNB(missing="ignore").fit([[0.0], [1.0], [np.nan]], [0, 1, 1], [0.5, 1.5, 1.0]).statistics_
+    faint = np.where(fitted.columns.weight > 1, 5e-324, fitted.columns.weight)
+    with pytest.raises(StatisticsError, match="weight counts 5e-324 rows, a number without all its digits"):
+        require_consistent(replace(fitted, columns=replace(fitted.columns, weight=faint)))
 
 
 def test_columns_without_sums_are_refused():

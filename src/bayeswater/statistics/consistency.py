@@ -54,6 +54,9 @@ def require_consistent(sums: Sums[Any]) -> None:
         signed = SIGNED if isinstance(columns, Scatter) else ("mean",)
         least = 0 if name.rpartition(".")[2] in signed else array.min(initial=0)
         _require(bool(least >= 0), f"{name} holds {least}, but is never negative")
+        if name == "class_count" or name.rpartition(".")[2] in ROW_COUNTS:
+            faint = array[(array > 0) & (array < np.finfo(np.float64).tiny)]
+            _require(not len(faint), f"{name} counts {faint.max(initial=0)} rows, a number without all its digits")
     n_classes = sums.classes.n_states
     _require(count.shape == (n_classes,), f"class_count has shape {count.shape} for {n_classes} classes")
     _require(bool(count.any()), "class_count is zero for every class")
