@@ -15,8 +15,8 @@ import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater.cli.reading import Reading
-from bayeswater.data.column_plan import FAMILIES
 from bayeswater.data.sources import delimited, local_rows
+from bayeswater.families.registry import FAMILIES
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.persistence import load
 from bayeswater.models.streaming import labelled

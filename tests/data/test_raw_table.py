@@ -11,9 +11,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from bayeswater.data.column_plan import Column, ColumnPlan
+from bayeswater.data.column_plan import COUNTS, Column, ColumnPlan
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
+from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.errors import DataError, SchemaError
 
 

@@ -11,8 +11,9 @@ from scipy.stats import norm, poisson, t
 
 from bayeswater import Loss
 from bayeswater.decision.densities import DensityFact
-from bayeswater.decision.facts import CountFact, StateFact, joint_outcomes
+from bayeswater.decision.facts import StateFact, joint_outcomes
 from bayeswater.decision.next_best import rank_facts
+from bayeswater.families.poisson import CountFact
 
 NORMAL = np.inf
 THREE = Loss([[0, 7, 1], [2, 0, 5], [1, 2, 0], [1, 1, 1]])

@@ -11,8 +11,8 @@ from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.estimate.class_bins import between_buckets, class_cuts, value_cells
+from bayeswater.families.number_profile import NumberProfile
 from bayeswater.statistics import key_counts
-from bayeswater.statistics.number_profile import NumberProfile
 
 
 def profile(x, y, weight=None):

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats
 from tests.oracles.precise import moments_of, predictive
 
-from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence, poisson_log_evidence
+from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence
 from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.families.poisson import poisson_log_evidence
 
 PRIOR = NormalInverseGamma(mean=0.5, strength=2.0, shape=1.5, scale=3.0)
 VALUES = [0.25, -1.5, 3.0, 3.0, 0.125, 7.5]

@@ -9,8 +9,8 @@ from scipy import sparse, stats
 from tests.explain.tables import fruit, fruit_model, loan_model
 
 from bayeswater import Beta, Dirichlet, NaiveBayes, NormalInverseGamma, ParameterError
-from bayeswater.explain import word_draws
-from bayeswater.explain.random_streams import log_gamma
+from bayeswater.families.words import draws
+from bayeswater.inference.drawing import log_gamma
 
 WIDE = 5  # standard errors; one draw in two million is further off, and the seeds are fixed
 DRAWS = 20_000
@@ -180,7 +180,7 @@ def test_absent_marks_beyond_those_that_are_drawn_are_as_good_as_drawn(monkeypat
     y = np.repeat([0, 1], 30)
     model = NaiveBayes(columns={"(counts)": "marks"}, alpha=0.5).fit(counts, y)
     drawn = model.credible_interval(counts[:6], n_draws=4000)
-    monkeypatch.setattr(word_draws, "DRAWN_WORDS", 50)
+    monkeypatch.setattr(draws, "DRAWN_WORDS", 50)
     approximate = model.credible_interval(counts[:6], n_draws=4000, random_state=1)
 
     def log_odds(found):  # the limits of one class are those of the other, turned round

@@ -8,8 +8,7 @@ from scipy import sparse, stats
 from tests.explain.tables import fruit, fruit_model, with_cell
 
 from bayeswater import NaiveBayes, NormalInverseGamma, ParameterError, ResourceLimitError
-from bayeswater.explain import simulation
-from bayeswater.explain.unseen import log_new_state
+from bayeswater.families.words import draws
 
 EVEN = 1e-3  # p-value: one seed in a thousand is less even, and the seeds are fixed
 
@@ -80,7 +79,7 @@ def test_texts_drawn_from_a_model_have_even_novelties_at_any_length(lengths):
 
 
 def test_long_texts_are_compared_with_drawn_ones_whose_sum_is_normal(monkeypatch):
-    monkeypatch.setattr(simulation, "DRAWN_WORDS", 100)
+    monkeypatch.setattr(draws, "DRAWN_LENGTH", 100)
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 10)
     shares = rng.dirichlet(np.full(30, 0.5), size=2)
@@ -174,7 +173,7 @@ def test_a_new_state_has_the_dirichlet_mass_of_one_more(missing):
     model = NaiveBayes(alpha=0.5, missing=missing).fit(X, [0, 0, 0, 1, 1, 1, 1, 1])
     extra = missing == "state"
     expected = [0.5 / (3 + (3 + extra) * 0.5), 0.5 / (4 + extra + (3 + extra) * 0.5)]  # the missing cell is of class 1
-    found = np.exp(log_new_state(model._joint().groups["categories"]))
+    found = np.exp(model._joint().groups["categories"].log_new_state)
     assert found[0] == pytest.approx(expected, rel=1e-14)
 
 

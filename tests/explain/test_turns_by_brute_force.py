@@ -18,7 +18,7 @@ from bayeswater import (
     load,
     save,
 )
-from bayeswater.explain.options import NumberOptions
+from bayeswater.families.view import NumberOptions
 
 FAMILIES = {"x": "gaussian", "price": "lognormal", "seeds": "poisson"}
 PRIOR = {"family": "gaussian", "prior": NormalInverseGamma(mean=0.0, strength=0.5, shape=2.0, scale=2.0)}

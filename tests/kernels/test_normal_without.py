@@ -5,7 +5,7 @@ import pytest
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.number_table import NumberTable
-from bayeswater.inference.normal_columns import NormalColumns
+from bayeswater.families.gaussian import NormalBlock
 from bayeswater.statistics.moments import Moments
 
 
@@ -20,7 +20,7 @@ def test_the_loop_gives_the_densities_of_the_numpy_rule(holes, weights, floor):
         X[rng.random(X.shape) < 0.1] = np.nan
     weight = {None: None, "whole": rng.integers(1, 4, 200), "fractions": rng.random(200) + 0.5}[weights]
     table = NumberTable(tuple(X.T), ("a", "b", "c", "d"), (False,) * 4)
-    columns = NormalColumns(Moments.of(table, y, weight, skip_missing=True), floor, {}, np.zeros(4, dtype=bool))
+    columns = NormalBlock(Moments.of(table, y, weight, skip_missing=True), floor, {}, np.zeros(4, dtype=bool))
     removed = np.ones(200) if weight is None else np.minimum(weight, 1.0)
     every = np.ones(4, dtype=bool)
     loop, lost_in_loop = columns._own_without(X, y.codes, removed, every, use_loop=True)

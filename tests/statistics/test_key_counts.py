@@ -11,9 +11,9 @@ from bayeswater import StatisticsError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
 from bayeswater.data.variable import Variable
+from bayeswater.families.number_profile import NumberProfile
 from bayeswater.kernels import threads
 from bayeswater.statistics import key_counts
-from bayeswater.statistics.number_profile import NumberProfile
 
 
 def keys_of(X, y, weight=None, names=None):

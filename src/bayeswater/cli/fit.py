@@ -169,7 +169,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     """Give the kind, the parameters and the columns of a model; the rows are read in the types that it needs."""
     from bayeswater.cli.models import load_model, require_columns
     from bayeswater.errors import SchemaError
-    from bayeswater.models.columns.settings import settings_like
+    from bayeswater.families.settings import settings_like
     from bayeswater.models.comparing.ladder import LADDER
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier
@@ -203,7 +203,7 @@ def _learned(
 ) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.progress import passes_shown
-    from bayeswater.models.columns.settings import MDL
+    from bayeswater.families.settings import MDL
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.streaming.fitting import learned_from

@@ -23,7 +23,7 @@ from bayeswater.data.missing import require_no_missing
 from bayeswater.data.plain_arrays import unmasked
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
 from bayeswater.kernels.column_range import column_range
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import block_map, row_blocks
@@ -40,6 +40,15 @@ class Unseen:
     column: str
     label: Any
     n_rows: int
+
+
+def report_unseen(unseen: Sequence[Unseen], n_rows: int, rule: str) -> None:
+    """Say which categories were never counted: a warning, or with the rule "error" a refusal."""
+    shown = "; ".join(f"column {u.column!r} = {u.label!r} in {u.n_rows} of {n_rows} rows" for u in unseen[:5])
+    more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
+    if rule == "error":
+        raise DataError(f"categories that were never counted: {shown}{more}; use unseen='ignore' to leave them out")
+    warn_user(f"categories that were never counted are left out: {shown}{more}", UnseenCategoryWarning)
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,11 @@ AUTO, TEXT = "auto", "text"
 BITS = "bits"
 """Family of numbers of which only 0 and 1 have been seen, until the rows have been summed: flags, if no other comes."""
 
+COUNTS = "(counts)"
+"""Name of the block of all sparse columns."""
+
 NUMBER = "number"
 """Family of numbers that are taken as they are, where a model has no density of a single column."""
-
-NUMERIC = ("gaussian", "lognormal", "poisson", "binned")
-"""Families of numbers."""
-
-OF_TEXT = ("multinomial", "complement", "marks")
-"""Families of words: counted, counted in all other classes, or marked as present (Bernoulli)."""
-
-FAMILIES = ("categorical", "bernoulli", *NUMERIC, *OF_TEXT)
-"""All families that a column can have."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class Column:
     ----------
     name : what it is called; a date is three columns, ``signed``, ``signed (weekday)`` and ``signed (month)``
     source : the column of the table it is read from
-    family : one of `FAMILIES`, or "ignored"
+    family : name of the law that it follows (`bayeswater.families`), or "ignored"
     why : the reason for the family, for people
     part : what of a date it is: "days", "weekday" or "month"
     dtype : type of the source as its library names it, so that samples can have it
@@ -68,7 +62,8 @@ class Column:
     @property
     def reading(self) -> tuple[Any, ...]:
         """All that decides what is counted: columns that differ in it cannot be added."""
-        family = TEXT if self.family in OF_TEXT else self.family  # the same words are counted for all three
+        is_text = self.analyser is not None or (self.name == COUNTS and self.family != IGNORED)
+        family = TEXT if is_text else self.family  # words are counted alike, however they are read
         return self.name, self.source, family, self.part, self.cuts, self.analyser
 
 

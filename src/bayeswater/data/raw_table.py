@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.column_plan import COUNTS, ColumnPlan
 from bayeswater.data.dates import date_columns, in_zone_of, seconds_of
 from bayeswater.data.frames import (
     Frame,
@@ -29,9 +29,6 @@ from bayeswater.data.original_types import arrow_type, pandas_types
 from bayeswater.data.plain_arrays import unmasked
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.typing import Array
-
-COUNTS = "(counts)"
-"""Name of the block of all sparse columns."""
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,25 @@
 """Facts that could be asked for: which outcomes they have, and how probable each is in every class.
 
 `Outcomes.likelihood[o, k]` is P(outcome o | class k). States have as many outcomes as there are states; counts end
-where no class has any probability left. A number (see `densities`) has as many
-as there are regions of it in which different actions are best: nothing is gained by telling two values of one region
-apart, so the value of the region is the value of the number.
+where no class has any probability left. A number (see `densities`) has as many as there are regions of it in which
+different actions are best: nothing is gained by telling two values of one region apart, so the value of the region is
+the value of the number.
 
 A calibrated classifier takes the log-likelihoods of its columns a share `strength` (one over the temperature) of what
 they say. A fact that is `weakened` tells as much: P(outcome | class)^strength, normalised within each class.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import ceil, sqrt
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
 
-TAIL = 45.0
-"""Counts are left out whose log-probability is this much below the largest of their class."""
-
-TAIL_MASS = 1e-12
-"""More than all counts that are left out can have: exp(-TAIL) is 3e-20, and they fall off like a geometric series."""
-
-MOST_RATE = 1e8
-"""Rates up to which counts are gone through one by one: some hundred thousand of them."""
+MISSING_IS_STATE = "a missing cell is a state of its own there"
+"""Why a column is passed over where an empty cell is one of its states."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +59,8 @@ class StateFact:
         return Outcomes(np.exp(self.log_likelihood))
 
 
-@dataclass(frozen=True)
-class CountFact:
-    """A column of counts by Poisson's law, of a rate (n_classes,) in each class."""
-
-    rate: Array
-    strength: float = 1.0
-
-    def weakened(self, strength: float) -> "CountFact":
-        """Take a power of the probabilities."""
-        return replace(self, strength=self.strength * strength)
-
-    def outcomes(self, belief: Array, regret: Array) -> Outcomes:
-        """Every count that is not too improbable is an outcome."""
-        count = np.unique(np.concatenate([self._likely_counts(rate) for rate in self.rate]))
-        log_probability = xlogy(count[:, None], self.rate) - self.rate - gammaln(count + 1)[:, None]
-        shares = log_shares((self.strength * log_probability).T, use_loop=False)
-        return Outcomes(np.exp(shares).T, TAIL_MASS * float(belief @ regret.max(axis=0)))
-
-    def _likely_counts(self, rate: float) -> Array:
-        """Counts around a rate, until the log-probability has fallen by the tail, divided by the strength."""
-        depth = TAIL / self.strength
-        # -log P falls by d^2 / (2 (rate + d / 3)) at least at a distance d (Bernstein).
-        reach = ceil(depth / 3 + sqrt(depth**2 / 9 + 2 * rate * depth)) + 1
-        middle = int(rate)
-        return np.arange(max(0, middle - reach), middle + reach + 1)
+NOTHING = StateFact(np.empty((0, 0)))
+"""What is learned from a column that has no factor."""
 
 
 def joint_outcomes(facts: Sequence[Fact], belief: Array, regret: Array) -> Outcomes:

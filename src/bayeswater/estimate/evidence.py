@@ -35,19 +35,6 @@ def normal_log_evidence(prior: NormalInverseGamma, n: Array, mean: Array, scatte
     )
 
 
-def poisson_log_evidence(shape: float, rate: float, n: Array, total: Array, log_factorials: Array) -> Array:
-    """Logarithm of the evidence of Poisson counts whose mean has a Gamma(shape, rate) prior, elementwise.
-
-        rate^shape / (rate + n)^(shape + total) Gamma(shape + total) / Gamma(shape) / (x_1! .. x_n!)
-
-    >>> float(np.exp(poisson_log_evidence(1.0, 1.0, np.array(1), np.array(0.0), np.array(0.0))))
-    0.5
-    """
-    return (
-        gammaln(shape + total) - gammaln(shape) - shape * np.log1p(n / rate) - total * np.log(rate + n) - log_factorials
-    )
-
-
 def dirichlet_log_evidence(pseudo_count: float, count: Array) -> Array:
     """Logarithm of the evidence of states under a symmetric Dirichlet prior, from counts (n_states, ...).
 
@@ -59,3 +46,8 @@ def dirichlet_log_evidence(pseudo_count: float, count: Array) -> Array:
     a = pseudo_count
     total, whole = a * len(count), count.sum(axis=0)
     return gammaln(total) - gammaln(total + whole) + (gammaln(count + a) - gammaln(a)).sum(axis=0)
+
+
+def or_impossible(evidence: float) -> float:
+    """Take an evidence that a float64 cannot hold as that of what is impossible."""
+    return float(evidence) if np.isfinite(evidence) else -np.inf

@@ -14,17 +14,10 @@ import numpy as np
 from bayeswater.data.column_plan import Column
 from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.mixed_table import MixedTable
-from bayeswater.explain.parameter_draws import NormalDraws, ParameterDraws, PoissonDraws, Stage, StateDraws
-from bayeswater.explain.random_streams import CLASSES, log_gamma, stream
-from bayeswater.explain.word_draws import CountedWordDraws, MarkedWordDraws
-from bayeswater.explain.wording import how_many, probability, quoted
-from bayeswater.inference.category_columns import CategoryColumns
-from bayeswater.inference.feature_columns import BernoulliColumns, MultinomialColumns
+from bayeswater.families.family import MixedJoint, ParameterDraws
+from bayeswater.families.wording import how_many, probability, quoted
+from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream
 from bayeswater.inference.log_space import fall_back, log_posterior
-from bayeswater.inference.mixed import MixedJoint
-from bayeswater.inference.normal_columns import NormalColumns
-from bayeswater.inference.poisson_columns import PoissonColumns
-from bayeswater.inference.word_columns import WordColumns
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -93,26 +86,23 @@ def parameter_draws(
     The log-joint must be that of a distribution of rows: complement counts have no posterior.
     """
     place = {column.name: j + 1 for j, column in enumerate(columns)}
-    found: dict[str, ParameterDraws] = {}
-    for key, group in joint.groups.items():
-        places = [place[column.name] for column in groups[key]]
-        if isinstance(group, CategoryColumns):
-            found[key] = StateDraws(group, places, stage)
-        elif isinstance(group, NormalColumns):
-            found[key] = NormalDraws(group, places, stage)
-        elif isinstance(group, PoissonColumns):
-            found[key] = PoissonDraws(group, places, stage)
-        else:
-            assert isinstance(group, WordColumns)
-            found[key] = _word_draws(group, places[0], stage)
-    return found
+    return {
+        key: block.draw_parameters([place[column.name] for column in groups[key]], stage)
+        for key, block in joint.groups.items()
+    }
 
 
-def _word_draws(words: WordColumns, place: int, stage: Stage) -> ParameterDraws:
-    if isinstance(words.reading, BernoulliColumns):
-        return MarkedWordDraws(words.reading, place, stage)
-    assert isinstance(words.reading, MultinomialColumns)
-    return CountedWordDraws(words.reading, words.word_weight, place, stage)
+def support(joint: MixedJoint, table: MixedTable, class_count: Array, chosen: Array) -> Array:
+    """Rows of the class `chosen` for each row (n_rows,) that have its rarest cell; all of the class if it has none.
+
+    Of a category or a bin these are the rows of the class with that state, of a number the rows that have a value, of a
+    text the rows that have its rarest word. Cells that are missing or were never seen are left out, as they are in the
+    prediction.
+    """
+    least = class_count[chosen]
+    for key, cells in table.block(slice(0, table.n_rows)).items():
+        least = np.minimum(least, joint.groups[key].support(cells, chosen))
+    return least.astype(class_count.dtype)
 
 
 def intervals(

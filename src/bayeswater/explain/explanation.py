@@ -17,8 +17,9 @@ import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.explain.turning import Turn, Turning
-from bayeswater.explain.word_view import SHOWN_WORDS, Word
-from bayeswater.explain.wording import ALIKE, cell, how_many, odds, probability, quoted, times_as_likely
+from bayeswater.families.view import Word
+from bayeswater.families.wording import ALIKE, cell, how_many, odds, probability, quoted, times_as_likely
+from bayeswater.families.words.words import SHOWN_WORDS
 
 SHOWN_COLUMNS = 8
 SHOWN_REASONS = 3

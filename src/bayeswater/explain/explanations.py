@@ -11,14 +11,15 @@ from typing import Any, overload
 import numpy as np
 
 from bayeswater.data.frames import Alongside, write_frame
+from bayeswater.data.raw_table import RawTable
 from bayeswater.explain.explanation import Contribution, Explanation
 from bayeswater.explain.sum_landscape import SumLandscape
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.turning import Decisions, Landscape, Search
 from bayeswater.explain.verdicts import Verdicts
-from bayeswater.explain.view import Cell, ColumnView
-from bayeswater.explain.word_view import WordView
+from bayeswater.families.view import Cell, ColumnView, LastBlock
 from bayeswater.inference.log_space import log_ratio
+from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.typing import Array
 
 SHOWN_IN_FULL = 3
@@ -111,7 +112,8 @@ class Explanations(Sequence[Explanation]):
         chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
         order = np.argsort(-np.abs(self.contributions[i]), kind="stable")
         cells = {view.column.name: view.cell(i) for view in self._views}
-        texts = [v for v in self._views if isinstance(v, WordView) and cells[v.column.name] == Cell.READ]
+        read = [view for view in self._views if cells[view.column.name] == Cell.READ]
+        words = {view.column.name: found for view in read if (found := view.words(i, chosen, against)) is not None}
         calibrated = self._verdicts.calibrated
         calibrated_odds = None if calibrated is None else log_ratio(calibrated[i, chosen], calibrated[i, against])
         return Explanation(
@@ -127,8 +129,8 @@ class Explanations(Sequence[Explanation]):
             calibrated_log_odds=None if calibrated_odds is None else float(calibrated_odds),
             missing=[name for name, cell in cells.items() if cell == Cell.MISSING],
             unseen=[name for name, cell in cells.items() if cell == Cell.UNSEEN],
-            words={view.column.name: view.words(i, chosen, against) for view in texts},
-            absent_words={view.column.name: view.absent_words(i, chosen, against) for view in texts},
+            words=words,
+            absent_words={v.column.name: v.absent_words(i, chosen, against) for v in read if v.column.name in words},
             is_impossible=bool(self._is_impossible[i]),
             _readings={view.column.name: view.reading(i, chosen, against) for view in self._views},
             _scores=frozenset(view.column.name for view in self._views if view.is_score),
@@ -159,3 +161,13 @@ class Explanations(Sequence[Explanation]):
         return "\n".join([*lines, *more])
 
     __repr__ = __str__
+
+
+def views_of(terms: Terms, raw: RawTable, seen: SeenRanges) -> tuple[ColumnView, ...]:
+    """Views of all columns, in the order of the plan."""
+    found: dict[str, ColumnView] = {}
+    for key, block in terms.joint.groups.items():
+        last = LastBlock()
+        for j, column in enumerate(terms.groups[key]):
+            found[column.name] = block.view(column, block, terms.table.groups[key], j, raw, seen, last)
+    return tuple(found[column.name] for column in terms.columns)

@@ -13,13 +13,12 @@ import numpy as np
 from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.raw_table import RawTable
-from bayeswater.explain.bends import Bowls
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.number_views import told
-from bayeswater.explain.options import NumberOptions
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.turning import Landscape
-from bayeswater.explain.view import Cell, ColumnView, LastBlock
+from bayeswater.families.numbers import told
+from bayeswater.families.view import Cell, ColumnView, LastBlock, NumberOptions
+from bayeswater.inference.bends import Bowls
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_terms import full_terms, independent_terms
 from bayeswater.inference.independent import IndependentJoint

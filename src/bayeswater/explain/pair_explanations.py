@@ -15,10 +15,10 @@ from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.state_landscape import StateLandscape
-from bayeswater.explain.state_view import StateView
 from bayeswater.explain.turning import Decisions, Landscape
 from bayeswater.explain.verdicts import Verdicts
-from bayeswater.explain.view import LastBlock
+from bayeswater.families.states import StateView
+from bayeswater.families.view import LastBlock
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.seen_ranges import SeenRanges

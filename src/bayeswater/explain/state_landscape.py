@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.explain.options import NumberOptions, Options
-from bayeswater.explain.state_view import StateView
+from bayeswater.families.states import StateView
+from bayeswater.families.view import NumberOptions, Options
 from bayeswater.typing import Array
 
 

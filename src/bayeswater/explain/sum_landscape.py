@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswater.explain.options import NumberOptions, Options
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.view import ColumnView
+from bayeswater.families.view import ColumnView, NumberOptions, Options
 from bayeswater.typing import Array
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from bayeswater.data.column_plan import Column
 from bayeswater.data.mixed_table import MixedTable
+from bayeswater.families.family import MixedJoint
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.mixed import MixedJoint
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 

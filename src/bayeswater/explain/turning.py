@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bayeswater.explain.options import NumberOptions, Options
+from bayeswater.families.view import NumberOptions, Options
 from bayeswater.inference.log_space import best_class, log_evidence
 from bayeswater.typing import Array
 

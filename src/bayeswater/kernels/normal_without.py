@@ -1,4 +1,4 @@
-"""The own-class log-density of rows, each taken out of the moments: the loop behind the NumPy rule of `NormalColumns`.
+"""The own-class log-density of rows, each taken out of the moments: the loop behind the NumPy rule of `NormalBlock`.
 
 Rows of which a variance comes near its floor are only marked: the floor moves with every row, and they are rare.
 """

@@ -14,22 +14,14 @@ import numpy as np
 
 from bayeswater.data.frames import held
 from bayeswater.decision.costs_of_asking import costs_of_asking, loss_of_row
-from bayeswater.decision.densities import DensityFact
-from bayeswater.decision.facts import MOST_RATE, CountFact, Fact, StateFact
+from bayeswater.decision.facts import Fact
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.next_best import NextBest, rank_facts
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.models.classifier import CountingClassifier
-from bayeswater.typing import Array
 
 Facts = Mapping[str, Sequence[Fact] | str]
 """For each column what its cell would tell, or why that cannot be told."""
-
-MISSING_IS_STATE = "a missing cell is a state of its own there"
-"""Why a column is passed over where ``missing="state"``."""
-
-NOTHING = StateFact(np.empty((0, 0)))
-"""What is learned from a column that has no factor."""
 
 
 class AskingClassifier(CountingClassifier):
@@ -135,17 +127,3 @@ def _weakened(facts: Sequence[Fact] | str, strength: float) -> Sequence[Fact] | 
     weaker = [fact.weakened(strength) for fact in facts]
     found = [fact for fact in weaker if fact is not None]
     return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
-
-
-def normal_fact(parameters: Any, j: int) -> Fact:
-    """Give column j of Gaussian parameters as a fact; a column without a factor tells nothing."""
-    if not parameters.has_factor[j]:
-        return NOTHING
-    return DensityFact(parameters.mean[:, j], parameters.variance[:, j], parameters.degrees[:, j])
-
-
-def count_fact(rate: Array) -> Fact | str:
-    """Give a column of counts of some rates (n_classes,) as a fact; a column without a value tells nothing."""
-    if np.isnan(rate).any():
-        return NOTHING
-    return CountFact(rate) if rate.max() <= MOST_RATE else f"its counts, {rate.max():.2g}, are too many to go through"

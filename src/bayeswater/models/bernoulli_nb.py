@@ -14,7 +14,7 @@ from bayeswater.decision.facts import StateFact
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
-from bayeswater.inference.feature_columns import BernoulliColumns
+from bayeswater.families.words.features import BernoulliColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha

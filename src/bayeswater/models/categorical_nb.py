@@ -7,25 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, encode_categories
+from bayeswater.data.coded_table import CodedTable, Rules, encode_categories, report_unseen
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.decision.facts import StateFact
+from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.families.states import StateBlock
 from bayeswater.inference.categories import CategoryJoint
-from bayeswater.inference.category_columns import CategoryColumns
 from bayeswater.inference.drawing import draw_states
-from bayeswater.models.asking import MISSING_IS_STATE, AskingClassifier, Facts
+from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.class_name import class_name
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.settings import (
     checked_alpha,
     column_priors,
-    report_unseen,
     require_missing_rule,
     require_unseen_rule,
     warn_of_small_alpha,
@@ -175,8 +174,8 @@ class CategoricalNB(AsNetwork, AskingClassifier):
     def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
         return replace(self._columns(sums.columns).joint, log_prior=self._log_prior(sums))
 
-    def _columns(self, counts: CategoryCounts) -> CategoryColumns:
-        return CategoryColumns(counts, self._concentration(counts), self.missing == "state")
+    def _columns(self, counts: CategoryCounts) -> StateBlock:
+        return StateBlock(counts, self._concentration(counts), self.missing == "state")
 
     def _likelihood_without(self, table: CodedTable, labels: Labels, removed: Array) -> Any:
         return self._columns(self.statistics_.columns).without(table, labels, removed)

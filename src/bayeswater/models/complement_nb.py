@@ -7,7 +7,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError
-from bayeswater.inference.feature_columns import ComplementColumns
+from bayeswater.families.words.features import ComplementColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.classifier import CountingClassifier
 from bayeswater.models.feature_counter import FeatureCounter

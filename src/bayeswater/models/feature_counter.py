@@ -9,7 +9,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix
 from bayeswater.data.matrix_checks import require_values, with_known_columns
 from bayeswater.data.matrix_reading import read_matrix
-from bayeswater.inference.feature_columns import ComplementColumns, MultinomialColumns
+from bayeswater.families.words.features import ComplementColumns, MultinomialColumns
 from bayeswater.models.settings import checked_alpha, warn_of_small_alpha
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums

@@ -19,9 +19,10 @@ from bayeswater.estimate.gaussian import (
     require_finite_moments,
     require_near_priors,
 )
+from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.gaussian_leave_one_out import GaussianWithout, warn_of_lost_digits
-from bayeswater.models.asking import AskingClassifier, Facts, normal_fact
+from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.drawing import require_density
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments

@@ -5,11 +5,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bayeswater.data.coded_table import Unseen
 from bayeswater.data.labels import declared_classes
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
-from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
+from bayeswater.errors import ParameterError, warn_user
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 LEAST_ALPHA = 1e-10
@@ -118,12 +117,3 @@ def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
     if isinstance(column, bool) or told not in names:
         raise ParameterError(f"{parameter} names {column!r}, but there is no such column; there are {list(names)[:10]}")
     return list(names).index(told)
-
-
-def report_unseen(unseen: Sequence[Unseen], n_rows: int, rule: str) -> None:
-    """Say which categories were never counted: a warning, or with the rule "error" a refusal."""
-    shown = "; ".join(f"column {u.column!r} = {u.label!r} in {u.n_rows} of {n_rows} rows" for u in unseen[:5])
-    more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
-    if rule == "error":
-        raise DataError(f"categories that were never counted: {shown}{more}; use unseen='ignore' to leave them out")
-    warn_user(f"categories that were never counted are left out: {shown}{more}", UnseenCategoryWarning)

@@ -90,7 +90,7 @@ def _in_intervals(refusal: StatisticsError, plan: ColumnPlan, part: Any, taken: 
 
 def _with_intervals(counts: Any, plan: ColumnPlan) -> Any:
     """Name the bins of counts by their limits."""
-    labels = {column.name: tuple(bin_labels(column)) for column in plan.of_families("binned")}
+    labels = {column.name: tuple(bin_labels(column)) for column in plan if column.cuts is not None}
     named = (
         Variable(v.name, labels[v.name], frozenset(labels[v.name])) if v.name in labels else v for v in counts.schema
     )

@@ -2,7 +2,7 @@
 
 Sums are finite and, but for means, not negative; no cell is counted more often than its class; the states of a column
 and its missing cells add up to the class counts; a row that has a word has it at least once. The sums of a mixed table
-are those of the columns of its plan (`plan_consistency`).
+are moreover those of the columns of its plan (`families.plan_consistency`).
 """
 
 from typing import Any
@@ -16,7 +16,6 @@ from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.plan_consistency import require_planned
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.scatter_consistency import SIGNED, require_scatter
 from bayeswater.statistics.several_columns_consistency import require_families, require_pairs, require_triples
@@ -62,22 +61,20 @@ def require_consistent(sums: Sums[Any]) -> None:
     _require(bool(count.any()), "class_count is zero for every class")
     for group in columns.groups.values() if isinstance(columns, ColumnGroups) else [columns]:
         _require_group(group, count)
-    if isinstance(columns, ColumnGroups):
-        require_planned(columns, _slack(count))
 
 
 def _require_group(columns: Statistic, count: Array) -> None:
     if isinstance(columns, Scatter):
-        require_scatter(columns, count, _slack(count))
+        require_scatter(columns, count, slack_of(count))
     elif isinstance(columns, CategoryCounts):
         _require_table(columns, count)
     elif isinstance(columns, PairCounts):
         _require_table(columns.singles, count)
-        require_pairs(columns, _slack(count))
+        require_pairs(columns, slack_of(count))
         if isinstance(columns, TripleCounts):
-            require_triples(columns, _slack(count))
+            require_triples(columns, slack_of(count))
     elif isinstance(columns, FamilyCounts):
-        require_families(columns, count, _slack(count))
+        require_families(columns, count, slack_of(count))
     elif isinstance(columns, TextSums):
         _require_words(columns, count)
     elif isinstance(columns, ColumnStatistic):
@@ -99,7 +96,7 @@ def _require_columns(columns: ColumnStatistic, count: Array) -> None:
         _require_within("present", arrays["present"], "observed", arrays["observed"], count)
     if "counted_absent" in arrays:
         apart = np.abs(arrays["counted_absent"] - (arrays["observed"] - arrays["present"]))
-        _require(bool((apart <= _slack(count)).all()), "present and counted_absent do not add up to observed")
+        _require(bool((apart <= slack_of(count)).all()), "present and counted_absent do not add up to observed")
     if isinstance(columns, CountTotals) and columns.weight.dtype.kind == "i":
         _require(bool((columns.total == np.floor(columns.total)).all()), "total holds a fraction, but sums up counts")
         _require(not bool(((columns.weight == 0) & (columns.total > 0)).any()), "total counts where there is no cell")
@@ -112,7 +109,7 @@ def _require_table(columns: CategoryCounts, count: Array) -> None:
     _require(columns.table.shape == shape, f"table has shape {columns.table.shape}, and not {shape}")
     _require_same_kind("table", columns.table, count)
     total = np.add.reduceat(columns.table, columns.start[:-1])  # (n_columns, n_classes)
-    wrong = (np.abs(total - count) > _slack(count)).any(axis=1)
+    wrong = (np.abs(total - count) > slack_of(count)).any(axis=1)
     if wrong.any():
         name = columns.schema[int(wrong.argmax())].name
         raise StatisticsError(f"the counts of column {name!r} do not add up to those of the classes")
@@ -140,10 +137,11 @@ def _require_same_kind(name: str, array: Array, count: Array) -> None:
 
 
 def _require_within(name: str, array: Array, whole_name: str, whole: Array, count: Array) -> None:
-    _require(bool((array <= whole + _slack(count)).all()), f"{name} counts more rows than {whole_name}")
+    _require(bool((array <= whole + slack_of(count)).all()), f"{name} counts more rows than {whole_name}")
 
 
-def _slack(count: Array) -> float:
+def slack_of(count: Array) -> float:
+    """Give how far sums of rows may be apart that are the same."""
     return 0 if count.dtype.kind == "i" else SLACK * float(count.max())
 
 

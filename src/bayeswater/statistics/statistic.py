@@ -5,8 +5,8 @@ label. It is frozen: ``a + b`` and ``a - b`` are new statistics.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,6 +16,9 @@ from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.typing import Array
+
+DOMAINS = frozenset({"classes", "names", "schema", "vocabulary", "parents"})
+"""Fields of statistics that say what they are sums over; all others are arrays."""
 
 ROUNDING = 1e-12
 """Float sums of the same rows agree within this share, in whatever order they were added: less is no remainder."""
@@ -57,6 +60,11 @@ class Statistic(ABC):
         """Give the sums as named arrays."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+    @classmethod
+    def array_names(cls, found: Collection[str]) -> set[str]:
+        """Name the arrays, of those that the statistic may do without those that were `found`."""
+        return {field.name for field in fields(cls) if field.default is MISSING or field.name in found} - DOMAINS
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array], **domain: Any) -> Self:

@@ -9,7 +9,7 @@ from tests.models.ensemble.tables import mixed_frame
 
 from bayeswater import BayesWarning, ParameterError, ResourceLimitError
 from bayeswater.data.labels import encode_labels
-from bayeswater.models.columns.settings import Settings
+from bayeswater.families.family import Settings
 from bayeswater.models.ensemble import presets
 from bayeswater.models.ensemble.family import in_structure
 from bayeswater.models.ensemble.presets import KINDS, PRESETS, families_of, pair_bytes

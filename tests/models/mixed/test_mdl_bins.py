@@ -13,8 +13,8 @@ from tests.models.same_model import reloaded, require_same_model
 from bayeswater import AODE, CategoricalNB, Discretizer, NaiveBayes
 from bayeswater.data.discretising.cuts import Cuts
 from bayeswater.errors import ParameterError, SchemaError, StatisticsError
+from bayeswater.families.family import ColumnSettings
 from bayeswater.models import held_out
-from bayeswater.models.columns.settings import ColumnSettings
 from bayeswater.models.held_out import CellsOf, Gathering
 from bayeswater.models.review import Review
 from bayeswater.models.streaming.examples import Piece

@@ -35,12 +35,11 @@ from bayeswater.data.text import TextAnalyser
 from bayeswater.decision.calibration_report import Quality
 from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.families.family import ColumnSettings
+from bayeswater.families.numbers import OpenNumbers
+from bayeswater.families.registry import LAWS
 from bayeswater.files.model_file import read_model_file, write_model_file
-from bayeswater.models.columns.settings import ColumnSettings
-from bayeswater.models.mixed.parts.grouping import PARTS
-from bayeswater.models.mixed.parts.number_part import UndecidedPart
-from bayeswater.models.mixed.parts.word_part import WordPart
-from bayeswater.models.stored.groups import SUMMED_IN
+from bayeswater.statistics.statistic import Statistic
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")  # of identifiers and new categories
 
@@ -279,9 +278,8 @@ def test_any_columns_come_back(lesson, factor, tmp_path_factory):
     require_same_model(reloaded(model, path), model, lesson.rows())
 
 
-def test_every_part_of_a_plan_has_its_statistic():
-    decided = {kind for kind, _ in PARTS.values()} - {UndecidedPart}
-    assert SUMMED_IN.keys() == decided | {WordPart}
+def test_every_law_has_its_statistic():
+    assert all(issubclass(law.statistic, Statistic) for law in LAWS if law is not OpenNumbers)
 
 
 # ---------------------------------------------------------------------- new things after loading

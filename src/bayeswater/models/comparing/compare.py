@@ -25,7 +25,7 @@ from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_r
 from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, scores_method
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
-from bayeswater.models.columns.settings import column_settings
+from bayeswater.families.settings import column_settings
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.comparing.ladder import LADDER
 from bayeswater.models.settings import require_flag

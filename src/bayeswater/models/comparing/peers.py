@@ -28,11 +28,12 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 from threadpoolctl import threadpool_limits
 
 from bayeswater.data.cells import label_values
-from bayeswater.data.column_plan import IGNORED, OF_TEXT, TEXT, ColumnPlan
-from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
+from bayeswater.data.column_plan import COUNTS, IGNORED, TEXT, ColumnPlan
+from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.errors import DataError
+from bayeswater.families.planning import plan_columns
+from bayeswater.families.registry import OF_TEXT
 from bayeswater.kernels.threads import thread_count
-from bayeswater.models.columns.planning import plan_columns
 from bayeswater.typing import Array
 
 CATEGORIES = ("categorical", "bernoulli")

@@ -20,7 +20,7 @@ from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.yardstick import Yardstick, directions
-from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.families.states import StateBlock
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.kept_fields import KeptFields
 from bayeswater.inference.scoring import score_blocks
@@ -156,10 +156,10 @@ class NaiveStates(KeptFields):
         return _categories(self.columns, table)
 
     @cached_property
-    def joint(self) -> CategoryColumns:
+    def joint(self) -> StateBlock:
         """The probabilities, ready for scoring."""
         pseudo_count = np.repeat(SMOOTHING.of(self.columns.n_states), self.columns.n_states + 1)
-        return CategoryColumns(self.sums.columns, pseudo_count[:, None])
+        return StateBlock(self.sums.columns, pseudo_count[:, None])
 
     def log_likelihood(self, table: EnsembleTable) -> Array:
         """Log-probability of rows: (n_rows, n_classes)."""

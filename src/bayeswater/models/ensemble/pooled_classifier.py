@@ -14,9 +14,10 @@ from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations
 from bayeswater.explain.verdicts import Decided
+from bayeswater.families.family import Settings
+from bayeswater.families.settings import settings_of
 from bayeswater.inference.log_space import best_class
 from bayeswater.inference.scoring import Joint
-from bayeswater.models.columns.settings import Settings
 from bayeswater.models.ensemble.explaining import cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.reading import Reading
@@ -46,7 +47,7 @@ class PooledClassifier(ScoringClassifier):
     @property
     def _settings(self) -> Settings:
         self._require_rules()  # `set_params` may have changed them since the fit
-        return Settings.of_model(self)
+        return settings_of(self)
 
     def _require_rules(self) -> None:
         """Refuse ways of reading that there are not."""

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, encode_frame
-from bayeswater.data.column_plan import AUTO, BITS, IGNORED, NUMBER, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.coded_table import CodedTable, Rules, encode_frame, report_unseen
+from bayeswater.data.column_plan import AUTO, BITS, COUNTS, IGNORED, NUMBER, TEXT, Column, ColumnPlan
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.missing import require_no_missing
 from bayeswater.data.mixing import number_words, row_words, state_words
-from bayeswater.data.raw_table import COUNTS, RawTable, read_raw
+from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.schema import Schema
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.models.columns.planning import plan_columns, warn_of_left_out
-from bayeswater.models.columns.settings import Settings
+from bayeswater.families.family import Settings
+from bayeswater.families.planning import plan_columns, warn_of_left_out
+from bayeswater.families.registry import OF_TEXT
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.semi_naive.discrete_planning import left_out_text, warn_of_names_of_rows
-from bayeswater.models.settings import report_unseen
 from bayeswater.typing import Array
 
 OF_STATES = ("categorical", "bernoulli")

@@ -16,12 +16,12 @@ from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import SchemaError
-from bayeswater.models.columns.planning import Late, agreed, replan_open
-from bayeswater.models.columns.settings import Settings
+from bayeswater.families.family import Settings
+from bayeswater.families.planning import Late, agreed, replan_open
+from bayeswater.families.registry import count_columns, encode_columns, families_of, seen_in_columns
 from bayeswater.models.held_out import Part
 from bayeswater.models.mixed.held_out_cuts import profiles_of_choosing
 from bayeswater.models.mixed.open_columns import with_late_columns
-from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, seen_in_parts
 from bayeswater.models.mixed.settling_text import rows_to_compare
 from bayeswater.models.streaming.examples import Piece
 from bayeswater.models.streaming.walking import Parts, plus
@@ -79,8 +79,8 @@ def sums_by_plan(
     """Sum rows that count, by a plan of which nothing is counted yet."""
     if raw.n_rows != len(flat):
         raise inconsistent_lengths(raw.n_rows, len(flat))
-    labels, table = encode_labels(flat), encode_parts(raw, plan, {}, settings, learning=True)
-    return Sums(ClassCounts.of(labels, weight), count_parts(table, labels, weight, settings), seen_in_parts(table))
+    labels, table = encode_labels(flat), encode_columns(raw, plan, {}, settings, learning=True)
+    return Sums(ClassCounts.of(labels, weight), count_columns(table, labels, weight, settings), seen_in_columns(table))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _without(sums: Sums[ColumnGroups], sources: Collection[str]) -> Sums[ColumnG
     if not sources:
         return sums
     plan, groups = sums.columns.plan, dict(sums.columns.groups)
-    for key, part in parts_of(plan).items():
+    for key, part in families_of(plan).items():
         kept = [j for j, column in enumerate(part.columns) if column.source not in sources]
         if not kept:
             del groups[key]

@@ -10,22 +10,16 @@ from bayeswater.data.frames import Alongside, held, index_of
 from bayeswater.data.mixed_table import MixedTable
 from bayeswater.data.raw_table import read_raw
 from bayeswater.errors import ParameterError
-from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws
-from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws, support
+from bayeswater.explain.explanations import Explanations, views_of
 from bayeswater.explain.novelty import novelty as row_novelty
-from bayeswater.explain.parameter_draws import Stage
-from bayeswater.explain.random_streams import checked_draws, checked_seed
-from bayeswater.explain.support import support as row_support
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.unseen import with_new_bins
-from bayeswater.explain.views import views_of
-from bayeswater.inference.category_columns import CategoryColumns
+from bayeswater.families.family import MixedJoint
+from bayeswater.families.registry import families_of, with_new_cells
+from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.inference.log_space import log_evidence
-from bayeswater.inference.mixed import MixedJoint
 from bayeswater.inference.scoring import score
-from bayeswater.inference.smoothing_without import SmoothingWithout
 from bayeswater.models.calibrating import CalibratingClassifier
-from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.typing import Array, is_number
 
@@ -117,10 +111,10 @@ class ExplainingClassifier(CalibratingClassifier):
 
         correction = corrected if self._is_calibrated else None
         low, high = intervals(table, draws, class_shape, joint.log_prior, stage, level, correction)
-        support = row_support(joint, table, sums.columns.groups, sums.class_count.count, decided.chosen)
+        supporting = support(joint, table, sums.class_count.count, decided.chosen)
         alongside = Alongside(self._library, index_of(X))
         return CredibleIntervals(
-            np.exp(decided.decisive), low, high, self.classes_, support, decided.chosen, level, alongside
+            np.exp(decided.decisive), low, high, self.classes_, supporting, decided.chosen, level, alongside
         )
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
@@ -143,7 +137,7 @@ class ExplainingClassifier(CalibratingClassifier):
         X = held(X)
         joint, table, groups = self._mixed_joint().generative(), self._table(X), self._columns_of_groups()
         raw = read_raw(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
-        return row_novelty(joint, with_new_bins(table, raw.with_dates(table.plan), groups), groups, draws, seed)
+        return row_novelty(joint, with_new_cells(table, raw), groups, draws, seed)
 
     @over_rows
     def log_evidence(self, X: Any) -> Array:
@@ -162,9 +156,7 @@ class ExplainingClassifier(CalibratingClassifier):
         return joint
 
     def _known_cells(self, table: MixedTable) -> Array:
-        states = CategoryColumns | SmoothingWithout
-        groups = self._mixed_joint().groups.items()
-        return table.known_cells({key: group.missing_is_state for key, group in groups if isinstance(group, states)})
+        return self._mixed_joint().known_cells(table)
 
     def _columns_of_groups(self) -> Mapping[str, tuple[Column, ...]]:
-        return {key: part.columns for key, part in parts_of(self.statistics_.columns.plan).items()}
+        return {key: part.columns for key, part in families_of(self.statistics_.columns.plan).items()}

@@ -4,21 +4,15 @@ A date is asked for as a whole, and tells its days, weekday and month together.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
 from bayeswater.decision.densities import DensityFact
-from bayeswater.decision.facts import Fact, StateFact
-from bayeswater.inference.category_columns import CategoryColumns
-from bayeswater.inference.mixed import MixedJoint
-from bayeswater.inference.normal_columns import NormalColumns
-from bayeswater.inference.poisson_columns import PoissonColumns
-from bayeswater.models.asking import MISSING_IS_STATE, Facts, count_fact, normal_fact
-
-TEXT = "a text has too many outcomes"
+from bayeswater.decision.facts import Fact
+from bayeswater.families.family import MixedJoint
+from bayeswater.models.asking import Facts
 
 
 def mixed_facts(
@@ -33,7 +27,7 @@ def mixed_facts(
     Where empty is a state, a missing cell is known to be empty, unless the column is `unknown`.
     """
     of_column = {
-        column.name: _fact(joint.groups[key], j, column.source in unknown)
+        column.name: joint.groups[key].fact(j, is_unknown=column.source in unknown)
         for key, columns in groups.items()
         for j, column in enumerate(columns)
     }
@@ -46,20 +40,6 @@ def mixed_facts(
             # A density comes first: its regions hang on what the other parts of a date say.
             facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, DensityFact))
     return facts
-
-
-def _fact(group: Any, j: int, is_unknown: bool) -> Fact | str:
-    if isinstance(group, CategoryColumns):
-        if group.empty_is_state[j] and not is_unknown:
-            return MISSING_IS_STATE
-        first = group.joint.start[j]
-        last = first + group.counts.n_states[j] + group.empty_is_state[j]
-        return StateFact(group.joint.log_likelihood[first:last])
-    if isinstance(group, NormalColumns):  # the regions of a number are those of its logarithm
-        return normal_fact(group.parameters, j)
-    if isinstance(group, PoissonColumns):
-        return count_fact(group.rate[:, j])
-    return TEXT
 
 
 def _is_missing(raw: RawTable, source: str) -> bool:

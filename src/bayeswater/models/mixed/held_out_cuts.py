@@ -13,16 +13,16 @@ from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.class_bins import between_buckets, class_cuts
-from bayeswater.estimate.number_family import FamilyChoice
-from bayeswater.models.columns.settings import MDL, Settings
+from bayeswater.families.binned import Binned
+from bayeswater.families.choosing import FamilyChoice, in_order, sums_of_choice
+from bayeswater.families.family import Settings
+from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.registry import families_of
+from bayeswater.families.settings import MDL
 from bayeswater.models.held_out import Part
-from bayeswater.models.mixed.parts.category_part import BinPart
-from bayeswater.models.mixed.parts.grouping import parts_of
-from bayeswater.models.mixed.settling_numbers import in_order, sums_of_choice
 from bayeswater.models.streaming.walking import Parts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
@@ -75,14 +75,12 @@ def with_cuts(
     plan = columns.plan.with_columns(
         {name: replace(columns.plan[name], cuts=limits, spans=None) for name, limits in cuts.items()}
     )
-    part, counts = parts_of(plan)["bins"], columns.groups["bins"]
-    assert isinstance(part, BinPart) and isinstance(counts, CategoryCounts)
-    kept = [j for j, name in enumerate(part.names) if name not in cuts]
+    family, counts = families_of(plan)[Binned.key], columns.groups[Binned.key]
+    assert isinstance(counts, CategoryCounts)
+    kept = [j for j, name in enumerate(family.names) if name not in cuts]
     pieces: list[Any] = [counts.take(kept)] if kept else []
     for name, limits in cuts.items():
         choice = FamilyChoice("binned", "", limits, {})
         pieces.append(sums_of_choice(profile, profile.names.index(name), choice, sums.class_count.count))
-    joined = in_order(pieces, part.names)
-    assert isinstance(joined, CategoryCounts)
-    groups = {**columns.groups, "bins": part.declaring(joined, settings)}
+    groups = {**columns.groups, Binned.key: family.declaring(in_order(pieces, family.names), settings)}
     return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))

@@ -11,25 +11,30 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, NUMERIC, TEXT, ColumnPlan
+from bayeswater.data.column_plan import AUTO, COUNTS, TEXT, ColumnPlan
 from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import COUNTS, read_raw
+from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.inference.category_columns import CategoryColumns
-from bayeswater.inference.mixed import ColumnTerms, MixedJoint
+from bayeswater.families.family import Block, MixedJoint, Settings
+from bayeswater.families.registry import (
+    NUMERIC,
+    count_columns,
+    encode_columns,
+    families_of,
+    read_blocks,
+    seen_in_columns,
+)
+from bayeswater.families.settings import column_settings, is_smoothing
 from bayeswater.models.asking import AskingClassifier, Facts
 from bayeswater.models.batches import Batch
 from bayeswater.models.class_name import class_name
-from bayeswater.models.columns.settings import Settings, column_settings, is_smoothing
 from bayeswater.models.mixed.explaining import ExplainingClassifier
 from bayeswater.models.mixed.facts import mixed_facts
 from bayeswater.models.mixed.open_columns import settled, with_arrived
-from bayeswater.models.mixed.parts.category_part import StatePart
-from bayeswater.models.mixed.parts.grouping import count_parts, encode_parts, parts_of, read_parts, seen_in_parts
 from bayeswater.models.mixed.walking import walk_over_columns
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables, StateShares
 from bayeswater.models.review import Review
@@ -213,23 +218,23 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         assert known is not None  # the first rows are read by a plan that was made of them
         self._require_reading_parameters()
         raw = read_raw(X, type(self).__name__)
-        return encode_parts(raw, known.columns.plan, known.columns.groups, self._settings, learning=learning)
+        return encode_columns(raw, known.columns.plan, known.columns.groups, self._settings, learning=learning)
 
     def _count(self, table: MixedTable, labels: Labels, weight: Array | None) -> ColumnGroups:
-        return count_parts(table, labels, weight, self._settings)
+        return count_columns(table, labels, weight, self._settings)
 
     def _seen(self, table: MixedTable) -> SeenRanges:
-        return seen_in_parts(table)
+        return seen_in_columns(table)
 
     def _read(self, sums: Sums[ColumnGroups]) -> MixedJoint:
         return MixedJoint(self._log_prior(sums), self._terms(sums))
 
-    def _terms(self, sums: Sums[ColumnGroups]) -> Mapping[str, ColumnTerms]:
+    def _terms(self, sums: Sums[ColumnGroups]) -> Mapping[str, Block]:
         """Read every part, once for each setting: to choose the smoothing of all columns takes time."""
         settings, memo = self._settings, self.__dict__.setdefault("_memo", {})
         known, setting, terms = memo.get("terms", (None, None, {}))
         if known is not sums or setting != settings:
-            terms = read_parts(sums.columns, settings)
+            terms = read_blocks(sums.columns, settings)
             memo["terms"] = sums, settings, terms
         return terms
 
@@ -254,10 +259,8 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         """Make a copy of the model that misses each row it leaves out in the choice of its smoothing, too."""
         sums, settings = self.statistics_, self._settings
         terms = dict(self._terms(sums))
-        for key, part in parts_of(sums.columns.plan).items():
-            read = terms[key]
-            if isinstance(part, StatePart) and isinstance(read, CategoryColumns):
-                terms[key] = part.without_smoothing(read, settings)
+        for key, family in families_of(sums.columns.plan).items():
+            terms[key] = family.without_choice(terms[key], settings)
         judge = copy(self)._adopt(sums)
         judge._memo["terms"] = sums, settings, terms
         return judge
@@ -328,7 +331,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         self._require_fitted()
         plan = self.columns_
         found: dict[str, Any] = {}
-        for key, part in parts_of(plan).items():
+        for key, part in families_of(plan).items():
             found |= part.tables(self.statistics_.columns.groups[key], self._settings, self.classes_.tolist())
         names = [column.name for column in plan.used]
         tables = {class_name(names): self._class_table()}
@@ -338,15 +341,15 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         """Give the model as a Bayesian network: the class, and every column with its parents."""
         joint, plan = self._mixed_joint(), self.columns_
         found: dict[str, StateShares] = {}
-        for key, part in parts_of(plan).items():
-            terms = joint.groups[key]
-            if not (isinstance(part, StatePart) and isinstance(terms, CategoryColumns)):
-                column = part.columns[0]
+        for key, family in families_of(plan).items():
+            shares = family.distributions(joint.groups[key])
+            if shares is None:
+                column = family.columns[0]
                 raise ParameterError(
                     f"column {column.name!r} is {column.family}, and a network has variables with states; fit with "
                     f"columns={{{column.name!r}: 'binned'}}, or leave it out"
                 )
-            found |= {column[0]: column for column in part.distributions(terms)}
+            found |= {column[0]: column for column in shares}
         return NetworkTables.of_star(self.classes_, joint.log_prior, (found[column.name] for column in plan.used))
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
@@ -356,7 +359,7 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
         """
         rng, codes = self._sample_classes(n, random_state)
         drawn: dict[str, Any] = {}
-        for key, part in parts_of(self.columns_).items():
+        for key, part in families_of(self.columns_).items():
             drawn |= part.sample(self.statistics_.columns.groups[key], self._settings, codes, rng)
         dtypes = {column.name: column.dtype for column in self.columns_}
         cells = {name: drawn.get(name, np.full(n, np.nan)) for name in self.columns_.sources}
@@ -375,7 +378,9 @@ class NaiveBayes(AsNetwork, AskingClassifier, ExplainingClassifier):
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, and those of each column."""
         groups = self.statistics_.columns.groups
-        return len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in parts_of(self.columns_).items())
+        return (
+            len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in families_of(self.columns_).items())
+        )
 
 
 def _least_weight(sums: Sums[ColumnGroups]) -> float:

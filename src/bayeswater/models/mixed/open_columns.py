@@ -14,10 +14,10 @@ import numpy as np
 from bayeswater.data.column_plan import IGNORED, TEXT, ColumnPlan
 from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
 from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.models.columns.planning import Late, replan_open
-from bayeswater.models.columns.settings import Settings
-from bayeswater.models.mixed.parts.grouping import parts_of
-from bayeswater.models.mixed.settling_numbers import in_order, settle_numbers
+from bayeswater.families.choosing import in_order, settle_numbers
+from bayeswater.families.family import Settings
+from bayeswater.families.planning import Late, replan_open
+from bayeswater.families.registry import families_of
 from bayeswater.models.mixed.settling_text import rows_to_compare, settle_text
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
@@ -70,8 +70,8 @@ def with_late_columns(sums: Sums[ColumnGroups], plan: ColumnPlan, late: Late, se
     labels = Labels(sums.classes, np.arange(n_classes), np.ones(n_classes, dtype=np.int64))
     new_plan = ColumnPlan(tuple(column for own in late.values() for column in own if column.family != IGNORED))
     empty = empty.with_dates(new_plan)
-    parts, groups = parts_of(plan), dict(sums.columns.groups)
-    for key, part in parts_of(new_plan).items():
+    parts, groups = families_of(plan), dict(sums.columns.groups)
+    for key, part in families_of(new_plan).items():
         new = part.count(part.encode(empty, None, settings, learning=True), labels, count, settings)
         groups[key] = in_order([groups[key], new], parts[key].names) if key in groups else new
     return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))

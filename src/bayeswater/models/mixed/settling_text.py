@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import OF_TEXT, Column
+from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import CheckedLabels, Labels
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.weights import evenly_spaced, take_rows
 from bayeswater.decision.scores import Scores
 from bayeswater.decision.softmax_maps import Temperature
+from bayeswater.families.family import Settings
+from bayeswater.families.registry import OF_TEXT, key_of
+from bayeswater.families.words.words import Words
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
-from bayeswater.models.columns.settings import Settings
-from bayeswater.models.mixed.parts.grouping import words_key
-from bayeswater.models.mixed.parts.word_part import WordPart
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -94,9 +94,9 @@ def settle_text(
     raw = read_raw(X, settings.model).require_columns(plan.sources, settings.model)
     changed = {}
     for column in map(plan.__getitem__, names):
-        words = sums.columns.groups[words_key(column)]
+        words = sums.columns.groups[key_of(column)]
         assert isinstance(words, TextSums)
-        table = WordPart((column,)).encode(raw, words, settings, learning=False)
+        table = Words((column,)).encode(raw, words, settings, learning=False)
         reports = compare_words(words, sums.class_count.count, column, settings, table, labels, weight, class_alpha)
         changed[column.name] = _with_best_reading(column, reports)
     groups = ColumnGroups(sums.classes, plan.with_columns(changed), sums.columns.groups)
@@ -142,7 +142,7 @@ def compare_words(
         return {}
     reports = {}
     for family in OF_TEXT:
-        likelihood = WordPart((replace(column, family=family),)).read(words, settings).without(table, labels, removed)
+        likelihood = Words((replace(column, family=family),)).read(words, settings).without(table, labels, removed)
 
         def log_joint(rows: slice, use_loop: bool, likelihood: Any = likelihood) -> tuple[Array, Array]:
             prior = log_prior_without(class_count, class_alpha, labels.codes[rows], removed[rows])

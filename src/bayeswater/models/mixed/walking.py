@@ -16,19 +16,20 @@ from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.estimate.empty_cells import columns_of_one_value
-from bayeswater.models.columns.planning import NOT_AGREED, plan_columns, warn_of_empty_states, warn_of_left_out
+from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.numbers import OpenNumbers
+from bayeswater.families.planning import NOT_AGREED, plan_columns, warn_of_empty_states, warn_of_left_out
+from bayeswater.families.registry import families_of
 from bayeswater.models.held_out import CellsOf, Part, dealing_of
 from bayeswater.models.mixed.counting import MixedCounting, MixedTotal
 from bayeswater.models.mixed.held_out_cuts import chosen_cuts, columns_cut_by_labels, with_cuts
 from bayeswater.models.mixed.open_columns import settled, with_text_settled
-from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.review import LeaveOneOut, Review
 from bayeswater.models.streaming.examples import Batches, Examples, Piece
 from bayeswater.models.streaming.reviewing import Reviewing, reviewed
 from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, plus
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.number_profile import NumberProfile
 
 if TYPE_CHECKING:
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -63,7 +64,7 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
         warn_of_empty_states(_with_empty_states(model.statistics_.columns))
     if not model.calibrate:
         return model
-    profile = sums.columns.groups.get("undecided")
+    profile = sums.columns.groups.get(OpenNumbers.key)
     if isinstance(profile, NumberProfile) and total.choosing is not None:
         return model.calibrate_with((yield from _review_of_parts(model, parts, total.choosing, profile)))
     return model.calibrate_with((yield from reviewed(model, examples)))
@@ -90,7 +91,7 @@ def _warn_of_left_out(plan: ColumnPlan) -> None:
 def _with_empty_states(sums: ColumnGroups) -> list[str]:
     """Name the columns of one value and holes, in the order of the plan."""
     found: set[str] = set()
-    for key, part in parts_of(sums.plan).items():
+    for key, part in families_of(sums.plan).items():
         counts = sums.groups[key]
         if isinstance(counts, CategoryCounts):
             found.update(name for name, is_one in zip(part.names, columns_of_one_value(counts), strict=True) if is_one)

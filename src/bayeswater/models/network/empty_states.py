@@ -14,7 +14,7 @@ from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.empty_cells import columns_of_one_value
-from bayeswater.models.columns.planning import warn_of_empty_states
+from bayeswater.families.planning import warn_of_empty_states
 from bayeswater.statistics.category_counts import CategoryCounts
 
 EMPTY = "(empty)"

@@ -13,7 +13,7 @@ from bayeswater.data.frames import Frame
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesWarning, DataError, warn_user
-from bayeswater.models.columns.planning import FEW_VALUES
+from bayeswater.families.planning import FEW_VALUES
 from bayeswater.models.network.given_tables import declared_variable
 
 

@@ -20,11 +20,12 @@ from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
+from bayeswater.families.family import Settings
+from bayeswater.families.settings import settings_of
 from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.models.class_name import class_name
-from bayeswater.models.columns.settings import Settings
 from bayeswater.models.network.as_network import AsNetwork, NetworkTables
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.empty_states import read_as_empty, with_empty_states
@@ -211,7 +212,7 @@ class NetworkClassifier(AsNetwork, ScoringClassifier):
 
     @property
     def _settings(self) -> Settings:
-        return Settings.of_model(self)
+        return settings_of(self)
 
     def _joint(self) -> ClassJoint:
         return self._ready

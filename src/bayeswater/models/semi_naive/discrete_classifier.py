@@ -30,16 +30,17 @@ from bayeswater.estimate.empty_cells import empty_is_state
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.explain.pair_explanations import PairExplanations
+from bayeswater.families.family import Settings
+from bayeswater.families.planning import warn_of_empty_states
+from bayeswater.families.registry import families_of
+from bayeswater.families.settings import settings_of
+from bayeswater.families.states import StateFamily
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.batches import Batch, as_triple
 from bayeswater.models.calibrating import CalibratingClassifier
-from bayeswater.models.columns.planning import warn_of_empty_states
-from bayeswater.models.columns.settings import Settings
 from bayeswater.models.held_out import Part
 from bayeswater.models.linear_form import LinearForm
-from bayeswater.models.mixed.parts.category_part import StatePart
-from bayeswater.models.mixed.parts.grouping import parts_of
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
 from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, warn_of_sparse_columns
 from bayeswater.models.semi_naive.state_rows import StateRows
@@ -210,7 +211,7 @@ class DiscreteClassifier(CalibratingClassifier):
 
     @property
     def _settings(self) -> Settings:
-        return Settings.of_model(self)
+        return settings_of(self)
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> DiscreteTable:
         self._require_reading_parameters()
@@ -321,8 +322,8 @@ class DiscreteClassifier(CalibratingClassifier):
         plan, singles = self.columns_, self._pairs(self.statistics_).singles
         place = {column.name: j for j, column in enumerate(plan.used)}
         drawn: dict[str, Any] = {}
-        for part in parts_of(plan).values():
-            assert isinstance(part, StatePart)
+        for part in families_of(plan).values():
+            assert isinstance(part, StateFamily)
             own = singles.take([place[name] for name in part.names])
             drawn |= {name: part.drawn(own, j, states[:, place[name]], rng) for j, name in enumerate(part.names)}
         cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}

@@ -12,8 +12,8 @@ from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.schema import Schema
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.models.columns.settings import Settings
-from bayeswater.models.mixed.parts.grouping import parts_of
+from bayeswater.families.family import Settings
+from bayeswater.families.registry import families_of
 from bayeswater.models.semi_naive.discrete_planning import plan_discrete, warn_of_names_of_rows
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
@@ -36,7 +36,7 @@ def code_columns(
     raw = raw.with_dates(plan)
     place = {column.name: j for j, column in enumerate(plan.used)}
     coded: dict[str, tuple[CodedTable, int]] = {}
-    for part in parts_of(plan).values():
+    for part in families_of(plan).values():
         own = None if known is None else known.take([place[name] for name in part.names])
         table = part.encode(raw, own, settings, learning=learning)
         coded |= {name: (table, j) for j, name in enumerate(part.names)}

@@ -1,6 +1,6 @@
 """The plan of a table in which every column has states: categories, flags, and numbers in bins.
 
-Strings and declared categories are read as in `NaiveBayes` (`models.columns.planning`). Of numbers, whole ones of few
+Strings and declared categories are read as in `NaiveBayes` (`families.planning`). Of numbers, whole ones of few
 different values are categories; all others are cut into bins that tell the classes apart. Text and identifiers are left
 out. The labels of the rows have a say in the cuts, so what is measured on these rows holds given the cuts.
 """
@@ -11,15 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from bayeswater.data.column_kinds import IDENTIFIED
-from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.column_plan import AUTO, BITS, COUNTS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.discretising.cuts import closed_left
 from bayeswater.data.discretising.finding import Found, Method
 from bayeswater.data.labels import Labels
-from bayeswater.data.raw_table import COUNTS, RawTable
+from bayeswater.data.raw_table import RawTable
 from bayeswater.data.schema import Schema
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
-from bayeswater.models.columns.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
-from bayeswater.models.columns.settings import ColumnSettings, Settings
+from bayeswater.families.family import ColumnSettings, Settings
+from bayeswater.families.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
+from bayeswater.families.registry import OF_TEXT
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.typing import Array

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.column_kinds import NO_VALUE
-from bayeswater.data.column_plan import AUTO, BITS, IGNORED, OF_TEXT, TEXT, Column, ColumnPlan
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.raw_table import RawTable
 from bayeswater.estimate.class_bins import value_cells
+from bayeswater.families.family import ColumnSettings, Settings
+from bayeswater.families.planning import FEW_VALUES, Late, agreed, plan_columns, replan_open
+from bayeswater.families.registry import OF_TEXT
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.columns.planning import FEW_VALUES, Late, agreed, plan_columns, replan_open
-from bayeswater.models.columns.settings import ColumnSettings, Settings
 from bayeswater.models.semi_naive.discrete_planning import (
     left_out_text,
     method_of,

@@ -23,10 +23,10 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import DataError
+from bayeswater.families.planning import warn_of_left_out
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
-from bayeswater.models.columns.planning import warn_of_left_out
 from bayeswater.models.held_out import CellsOf, Part, dealing_of
 from bayeswater.models.review import REVIEWED_ROWS, Review
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns

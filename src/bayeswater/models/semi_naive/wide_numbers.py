@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.models.columns.planning import FEW_VALUES
+from bayeswater.families.planning import FEW_VALUES
 from bayeswater.typing import Array
 
 EXACT = 2.0**53

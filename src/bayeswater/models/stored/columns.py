@@ -10,8 +10,9 @@ import numpy as np
 from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.text import TextAnalyser
 from bayeswater.data.vectorizers import word_finder
+from bayeswater.families.family import ColumnSettings
+from bayeswater.families.settings import NAMES, column_settings
 from bayeswater.files.values import Form
-from bayeswater.models.columns.settings import NAMES, ColumnSettings, column_settings
 from bayeswater.typing import is_number
 
 MISLED = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError, re.error)

@@ -16,7 +16,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.semi_naive.discrete_classifier import PAIRS
 from bayeswater.models.semi_naive.discrete_planning import OF_STATES
-from bayeswater.models.stored.domains import array_names, read_states, require_arrays, written_states
+from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import read_plan
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -64,7 +64,7 @@ def restored_discrete(
     require(own.keys() == kinds.keys(), f"it has sums of {sorted(own)}, and not of {sorted(kinds)}")
     groups = {}
     for group, found in own.items():
-        needed = array_names(kinds[group], found)
+        needed = kinds[group].array_names(found)
         domain: dict[str, Any] = {"classes": classes, "schema": schema}
         if kinds[group] is FamilyCounts:
             domain["parents"] = _read_parents(document["parents"], len(schema))

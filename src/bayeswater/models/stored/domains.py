@@ -1,7 +1,6 @@
-"""Domains of sums in the document of a model file, and which arrays a statistic is made of."""
+"""Domains of sums in the document of a model file."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import MISSING, fields
 from reprlib import repr as shortened
 from typing import Any
 
@@ -9,15 +8,6 @@ from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import require
 from bayeswater.models.stored.values import CODEC
-from bayeswater.statistics.statistic import Statistic
-
-DOMAINS = {"classes", "names", "schema", "vocabulary", "parents"}
-"""Fields of statistics that say what they are sums over; all others are arrays."""
-
-
-def array_names(kind: type[Statistic], found: Collection[str]) -> set[str]:
-    """Name the arrays of a statistic, of those that it may do without those that were found."""
-    return {field.name for field in fields(kind) if field.default is MISSING or field.name in found} - DOMAINS
 
 
 def require_arrays(found: Collection[str], needed: Collection[str]) -> None:

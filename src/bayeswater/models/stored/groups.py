@@ -5,42 +5,25 @@ words their codes. Only the labels of categories and the words of texts have to 
 """
 
 from collections.abc import Sequence
-from operator import index
 from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import FAMILIES, Column, ColumnPlan
-from bayeswater.data.number_table import bin_schema
-from bayeswater.data.plan_rules import is_block, require_sound_plan
+from bayeswater.data.column_plan import IGNORED, Column, ColumnPlan
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
+from bayeswater.families.family import Family
+from bayeswater.families.plan_consistency import is_block, require_sound_plan
+from bayeswater.families.registry import FAMILIES, families_of, key_of
 from bayeswater.files.model_file import Document, require
 from bayeswater.files.words import words_as_bytes, words_of_bytes
-from bayeswater.models.mixed.parts.category_part import BinPart, CategoryPart
-from bayeswater.models.mixed.parts.grouping import parts_of, words_key
-from bayeswater.models.mixed.parts.number_part import NormalPart, PoissonPart
-from bayeswater.models.mixed.parts.part import Part
-from bayeswater.models.mixed.parts.word_part import WordPart
-from bayeswater.models.stored.domains import array_names, read_states, require_arrays, written_states
+from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.values import CODEC
-from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
-
-SUMMED_IN: dict[type[Part], type[Statistic]] = {
-    CategoryPart: CategoryCounts,
-    BinPart: CategoryCounts,
-    NormalPart: Moments,
-    PoissonPart: CountTotals,
-    WordPart: TextSums,
-}
-"""The statistic of each part of a plan."""
 
 WORDS = "words"
 """Array of the words of a text, beside the sums over them."""
@@ -53,30 +36,30 @@ def described_groups(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]
         "states": [],
     }
     arrays = columns.to_arrays()
-    for key, part in parts_of(columns.plan).items():
-        group = columns.groups[key]
-        if isinstance(part, CategoryPart) and isinstance(group, CategoryCounts):
-            document["states"] = written_states(group.schema)
-        if isinstance(group, TextSums) and not group.vocabulary.is_coded:
-            arrays[f"{key}.{WORDS}"] = words_as_bytes(group.vocabulary.states, f"column {group.name!r}")
+    for key, family in families_of(columns.plan).items():
+        domain = family.domain(columns.groups[key])
+        if isinstance(domain, Schema):
+            document["states"] = written_states(domain)
+        elif domain is not None:
+            arrays[f"{key}.{WORDS}"] = words_as_bytes(domain.states, f"column {domain.name!r}")
     return document, {name: array for name, array in arrays.items() if array.size}  # there may be no words at all
 
 
 def restored_groups(document: Document, arrays: dict[str, Array], classes: Variable) -> ColumnGroups:
     """Make the sums of all groups."""
     plan = read_plan(document["columns"])
-    parts = parts_of(plan)
+    families = families_of(plan)
     schema = read_states(document["states"])
-    labelled = [name for part in parts.values() if isinstance(part, CategoryPart) for name in part.names]
+    labelled = [name for family in families.values() if family.has_labels for name in family.names]
     require(
         list(schema.names) == labelled, f"it has states of {shortened(schema.names)}, and not of {shortened(labelled)}"
     )
-    own: dict[str, dict[str, Array]] = {key: {} for key in parts}
+    own: dict[str, dict[str, Array]] = {key: {} for key in families}
     for name, array in arrays.items():
         key, _, rest = name.rpartition(".")
         own.setdefault(key, {})[rest] = array
-    require_arrays(arrays, [f"{key}.{name}" for key, part in parts.items() for name in _needed(part, own[key])])
-    groups = {key: _restored(part, own[key], schema, classes) for key, part in parts.items()}
+    require_arrays(arrays, [f"{key}.{name}" for key, family in families.items() for name in _needed(family, own[key])])
+    groups = {key: _restored(family, own[key], schema, classes) for key, family in families.items()}
     return ColumnGroups(classes, plan, groups)
 
 
@@ -84,7 +67,7 @@ def read_n_features(written: Any, columns: ColumnGroups) -> int:
     """Read the number of columns of X: a block of sparse ones is one of the plan, and if left out of unknown width."""
     sources = columns.plan.sources
     block = next((column for column in columns.plan if is_block(column)), None)
-    words = None if block is None else columns.groups.get(words_key(block))
+    words = None if block is None or block.family == IGNORED else columns.groups.get(key_of(block))
     n_features = len(sources) - 1 + words.vocabulary.n_states if isinstance(words, TextSums) else len(sources)
     is_open = block is not None and words is None
     require(
@@ -114,37 +97,16 @@ def read_plan(written: Any, families: tuple[str, ...] = FAMILIES) -> ColumnPlan:
     return plan
 
 
-def _needed(part: Part, found: dict[str, Array]) -> set[str]:
-    """Name the arrays of a part."""
-    names = array_names(SUMMED_IN[type(part)], found)
-    if not isinstance(part, WordPart) or part.column.analyser is None or part.column.analyser.n_hash is not None:
-        return names
-    return names | {WORDS} if names & found.keys() != {"observed"} else {"observed"}
+def _needed(family: Family, found: dict[str, Array]) -> set[str]:
+    """Name the arrays of the columns of a family; words that have names are one, where there are any."""
+    names = family.array_names(set(found))
+    return names | {WORDS} if family.has_words and names != {"observed"} else names
 
 
-def _restored(part: Part, arrays: dict[str, Array], schema: Schema, classes: Variable) -> Statistic:
-    if isinstance(part, WordPart):
-        return _restored_words(part.column, arrays, classes)
-    domain: dict[str, Any] = {"names": part.names}
-    if isinstance(part, CategoryPart):
-        domain = {"schema": schema}
-    elif isinstance(part, BinPart):
-        domain = {"schema": bin_schema([column.cuts or () for column in part.columns], part.names)}
-    return SUMMED_IN[type(part)].from_arrays(arrays, classes=classes, **domain)
-
-
-def _restored_words(column: Column, arrays: dict[str, Array], classes: Variable) -> TextSums:
-    name, analyser = column.name, column.analyser
-    if "present" not in arrays:
-        none = np.zeros((classes.n_states, 0), dtype=arrays["observed"].dtype)
-        arrays = {**arrays, "word_count": none, "present": none}
-    n_words = arrays["present"].shape[-1]
-    n_hash = n_words if analyser is None else analyser.n_hash
-    if n_hash is not None:
-        n_codes = index(n_hash)
-        vocabulary = Variable.of_codes(name, n_codes, frozenset({n_codes - 1}))
-    else:
-        words = arrays.get(WORDS, np.zeros(0, dtype=np.uint8))
-        vocabulary = Variable(name, words_of_bytes(words, n_words, f"column {name!r}"))
-    sums = {key: array for key, array in arrays.items() if key != WORDS}
-    return TextSums.from_arrays(sums, classes=classes, vocabulary=vocabulary)
+def _restored(family: Family, arrays: dict[str, Array], schema: Schema, classes: Variable) -> Statistic:
+    if not family.has_words:
+        return family.restored(arrays, classes, schema)
+    n_words = arrays["present"].shape[-1] if "present" in arrays else 0
+    words = arrays.get(WORDS, np.zeros(0, dtype=np.uint8))
+    domain = words_of_bytes(words, n_words, f"column {family.names[0]!r}")
+    return family.restored({name: array for name, array in arrays.items() if name != WORDS}, classes, domain)

@@ -18,9 +18,10 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import ModelFileError
+from bayeswater.families.family import Settings
+from bayeswater.families.number_profile import NumberProfile
 from bayeswater.files.model_file import Document, require
 from bayeswater.files.words import words_as_bytes, words_of_bytes
-from bayeswater.models.columns.settings import Settings
 from bayeswater.models.gaussian.choosing_shrinkage import LossSums
 from bayeswater.models.held_out import Deck
 from bayeswater.models.mixed.counting import MixedTotal
@@ -40,7 +41,6 @@ from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.key_counts import KeyCounts
 from bayeswater.statistics.moments import Moments
-from bayeswater.statistics.number_profile import NumberProfile
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.seen_ranges import SeenRanges

@@ -1,7 +1,7 @@
 """The sums of a model as arrays and, in its document, the domains they are sums over; and back.
 
 Which statistic the sums are is known from the kind of the model: no file names it. What a file says is held against
-what any rows fulfil (`statistics/consistency.py`) before it is believed.
+what any rows fulfil (`statistics/consistency.py`, `families/plan_consistency.py`) before it is believed.
 """
 
 from collections.abc import Mapping
@@ -10,17 +10,17 @@ from reprlib import repr as shortened
 from typing import Any
 
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import EXACT
+from bayeswater.families.plan_consistency import require_planned
+from bayeswater.families.registry import law_of
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.semi_naive.discrete_classifier import PAIRS
 from bayeswater.models.stored.discrete import described_discrete, restored_discrete
-from bayeswater.models.stored.domains import array_names, read_names, read_states, require_arrays, written_states
+from bayeswater.models.stored.domains import read_names, read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import described_groups, restored_groups
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
@@ -68,14 +68,13 @@ def restored_sums(
             else restored_discrete(document, own, classes, groups)
         )
     else:
-        require_arrays(own, array_names(kind, own))
+        require_arrays(own, kind.array_names(own))
         columns = kind.from_arrays(own, classes=classes, **_domain(kind, document["columns"], own))
     sums = Sums(ClassCounts(classes, arrays["class_count"]), columns, _seen(document.get(SEEN, [{}, {}])))
-    for column in columns.plan if isinstance(columns, ColumnGroups) else ():
-        low, high = sums.seen.low.get(column.name, 0.0), sums.seen.high.get(column.name, 0.0)
-        are_counts = low >= 0 and high < EXACT
-        require(are_counts or column.family != "poisson", f"the range of column {column.name!r} is none of counts")
-    require_consistent(sums)
+    for column in columns.plan.used if isinstance(columns, ColumnGroups) else ():
+        low, high = sums.seen.low.get(column.name), sums.seen.high.get(column.name)
+        law_of(column.family).require_range(column, low, high)
+    require_planned(sums)
     return sums
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from bayeswater.data.interval_names import cuts_named
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.families.family import ColumnSettings
 from bayeswater.learning.structural_em import judge_of
-from bayeswater.models.columns.settings import ColumnSettings
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.finding import find_graph

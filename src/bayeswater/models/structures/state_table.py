@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, IGNORED, NUMERIC, ColumnPlan
+from bayeswater.data.column_plan import AUTO, IGNORED, ColumnPlan
 from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.dates import is_date
 from bayeswater.data.discrete_table import DiscreteTable
@@ -20,7 +20,9 @@ from bayeswater.data.schema import Schema
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
-from bayeswater.models.columns.settings import ColumnSettings, Settings, column_settings
+from bayeswater.families.family import ColumnSettings, Settings
+from bayeswater.families.registry import NUMERIC
+from bayeswater.families.settings import column_settings
 from bayeswater.models.network.rows import rows_as_frame
 from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
 from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows

@@ -1,0 +1,85 @@
+"""Categories and flags, by their labels: P(state | class) = (N_kv + alpha) / (N_k + S alpha).
+
+A category is one of S labels; a flag (`bernoulli`) is False or True. Counts, smoothing, leave-one-out and draws are
+those of all states (`states`).
+"""
+
+from reprlib import repr as shortened
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayeswater.data.coded_table import CodedTable, Rules, encode_frame, report_unseen
+from bayeswater.data.column_plan import Column
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.schema import Schema
+from bayeswater.data.variable import Variable
+from bayeswater.errors import DataError
+from bayeswater.estimate.dirichlet import Beta, Dirichlet
+from bayeswater.families.family import Settings, require_sums
+from bayeswater.families.states import StateFamily, without_unknown
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.typing import Array
+
+
+class Categorical(StateFamily):
+    """Categories and flags, by their labels."""
+
+    key: ClassVar = "categories"
+    families: ClassVar = ("categorical", "bernoulli")
+    has_labels: ClassVar = True
+
+    @classmethod
+    def kinds_of(cls, family: str) -> tuple[str, ...] | None:
+        """Tell that flags are a kind of their own; any column can have categories."""
+        return ("flag",) if family == "bernoulli" else None
+
+    def encode(self, raw: RawTable, known: CategoryCounts | None, settings: Settings, *, learning: bool) -> CodedTable:
+        """Code the labels; flags are False and True."""
+        flags = [column.name for column in self.columns if column.family == "bernoulli"]
+        frame = raw.labels(self.names, flags=flags, learning=learning)
+        schema = None if known is None else known.schema
+        rules = Rules(
+            settings.model, settings.missing == "error", schema, grow=learning, as_found=learning and settings.as_found
+        )
+        coded = encode_frame(frame, rules)
+        if coded.unseen:
+            report_unseen(coded.unseen, coded.shape[0], settings.unseen)
+        return without_unknown(coded, self.columns, settings)
+
+    def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
+        """Labels of the states that were drawn, with all others that there are."""
+        import pyarrow as pa
+
+        labels = sums.schema[j].labels.tolist()
+        kind = pa.uint64() if any(type(label) is int and label >= 2**63 for label in labels) else None
+        try:
+            states = pa.array(labels, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"column {sums.schema[j].name!r} has labels of several types, {shortened(labels)}, of which no column "
+                "of a table can be made; give its labels one type"
+            ) from error
+        return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), states)
+
+    def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
+        prior = super()._prior(column, settings)
+        if column.family == "bernoulli" and isinstance(prior, Beta):
+            return Beta({True: prior.present, False: prior.absent})
+        return prior
+
+    def domain(self, sums: CategoryCounts) -> Schema:
+        """Give the labels."""
+        return sums.schema
+
+    def restored(self, arrays: dict[str, Array], classes: Variable, domain: Any) -> CategoryCounts:
+        """Make the counts of states that were written down."""
+        return CategoryCounts.from_arrays(arrays, classes=classes, schema=domain)
+
+    @classmethod
+    def require_column(cls, column: Column, group: Any, j: int, slack: float) -> None:
+        """Refuse flags that are none."""
+        if column.family == "bernoulli":
+            states = group.schema[j]
+            are_flags = not states.is_coded and all(type(state) is bool for state in states.states)
+            require_sums(are_flags, f"the states of column {column.name!r} are {states.states!r:.200}, and no flags")

@@ -1,0 +1,512 @@
+"""Normal densities of numbers (`gaussian`) or of their logarithms (`lognormal`), with a floor under their variance.
+
+    log P(x | k) = -(log(2 pi var_k) + (x - mean_k)^2 / var_k) / 2,    less log x for a log-normal column
+
+With a Normal-inverse-gamma prior the prediction is a Student's t.
+
+A row moves mean and variance of its own class and, through the floor (a share of the column's variance over all
+classes), perhaps those of the others. The others move only where a variance is near its floor or a class has no value:
+such columns, and those with a prior, are worked out class by class; in all others only the own class is read again.
+
+The evidence of a column left open has weak priors that carry its unit, so another unit shifts all densities alike: the
+variance of a class is expected to be that within classes, its mean to be as far from the mean of all as the values are.
+A density can be raised without limit where values repeat: a class of nothing but zeros would make the narrowest normal
+curve the best of all laws. But values on a grid, whole numbers for one, are known no better than to half the way to
+their neighbours. So normal values are taken as spread evenly over their cell, which adds to the scatter the variance
+that the spacing hides (`Occupied.hidden_variance`; for whole numbers 1/12, as in Sheppard's correction).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayeswater.data.column_plan import Column
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnPieces, DenseTable
+from bayeswater.data.number_table import NumberTable
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.variable import Variable
+from bayeswater.decision.densities import DensityFact
+from bayeswater.decision.facts import NOTHING, Fact
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.evidence import normal_log_evidence, or_impossible
+from bayeswater.estimate.gaussian import (
+    GaussianParameters,
+    NormalInverseGamma,
+    floored_parameters,
+    require_finite_moments,
+    require_near_priors,
+)
+from bayeswater.families.family import ParameterDraws, Settings, require_sums
+from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
+from bayeswater.families.view import ColumnView, NumberOptions
+from bayeswater.inference.bends import Bowls
+from bayeswater.inference.drawing import Stage, log_gamma, stream
+from bayeswater.inference.gaussian import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
+from bayeswater.inference.gaussian_leave_one_out import take_out, warn_of_lost_digits
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.kernels.faint_squares import FAINT
+from bayeswater.kernels.normal_without import own_densities_without
+from bayeswater.statistics.moments import DIGITS_KEPT, Moments
+from bayeswater.statistics.statistic import ROUNDING, remainder
+from bayeswater.typing import Array
+
+CLEAR_OF_FLOOR = 4.0
+"""A variance this many times its floor stays over it whichever row is taken out of four or more."""
+
+VARIANCE_SHAPE = 1.0
+"""Half the rows that the variance within classes is worth as an expectation of the variance of a class."""
+
+LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
+"""Logarithm of the largest number there is."""
+
+LOGARITHMS = (-745.0, 710.0)
+"""Where the logarithms of all numbers over 0 lie."""
+
+
+class NormalView(NumberView):
+    """A normal or log-normal column, or with a prior a Student-t."""
+
+    terms: "NormalBlock"
+
+    def options(self, row: int, chosen: int) -> NumberOptions | None:
+        """Give the range in which numbers were seen, and where the log-odds bend in it."""
+        p, moments, j = self.terms.parameters, self.terms.moments, self.j
+        if not p.has_factor[j]:
+            return None
+        is_log = bool(self.terms.is_log[j])
+        counted = np.broadcast_to(moments.weight, moments.mean.shape)[:, j] > 0
+        low, high = self.seen.within(self.column.name, moments.mean[counted, j], is_log=is_log)
+        weight, mean, scatter = (float(own[j]) for own in moments.pooled())
+        spread = sqrt(max(scatter, 0.0) / weight)
+        if not (low < high and spread > 0):
+            return None
+        start, is_missing = self.expected(row, mean, low, high)
+        away, variance = start - p.mean[:, j], np.where(p.variance[:, j] > 0, p.variance[:, j], 1.0)
+        bowls = Bowls(away**2 / variance, away / variance, 1 / variance, p.degrees[:, j], 1)
+        bends = start + bowls.bends(chosen, spread)
+        bends = bends[(bends > low) & (bends < high)]
+        return NumberOptions(
+            low, high, start, is_missing, spread, bends, is_log, self.is_date, self.written, self.in_words
+        )
+
+
+@dataclass(frozen=True)
+class NormalBlock(NumberBlock):
+    """Moments of columns, some of them of logarithms (`is_log`), with the floor and the priors they are read with."""
+
+    moments: Moments
+    variance_floor: float
+    priors: Mapping[int, NormalInverseGamma]
+    is_log: Array  # (n_columns,)
+
+    view: ClassVar[type[ColumnView]] = NormalView
+
+    @property
+    def sums(self) -> Moments:  # type: ignore[override]
+        """The moments."""
+        return self.moments
+
+    @cached_property
+    def parameters(self) -> GaussianParameters:
+        """The densities."""
+        return floored_parameters(self.moments, self.variance_floor, self.priors)
+
+    @cached_property
+    def joint(self) -> GaussianJoint:
+        """The densities, laid out for scoring, with a class prior of one."""
+        return gaussian_joint(np.zeros(self.moments.n_classes), self.parameters)
+
+    def likelihood(self, cells: Array, use_loop: bool) -> Array:
+        """Log-likelihoods of some rows, by logarithms where columns are so marked: (n_rows, n_classes)."""
+        likelihood = self.joint.of(cells, use_loop)
+        if self.is_log.any():  # the density of x is that of log x, divided by x
+            likelihood -= np.nansum(cells[:, self.is_log & self.parameters.has_factor], axis=1, keepdims=True)
+        return likelihood
+
+    def terms(self, cells: Array) -> Array:
+        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
+        return self._terms(cells, slice(None))
+
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of numbers (n,) in one column: (n, n_classes)."""
+        return self._terms(x[:, None], slice(j, j + 1))[:, 0]
+
+    def _terms(self, cells: Array, columns: slice) -> Array:
+        p = self.parameters
+        x = cells[:, :, None]
+        mean, variance, degrees = (own.T[columns] for own in (p.mean, p.variance, p.degrees))  # (n_columns, n_classes)
+        student = np.isfinite(degrees)
+        safe = np.where(variance > 0, variance, 1.0)
+        with np.errstate(over="ignore"):
+            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x - mean) / np.sqrt(safe)) ** 2)
+        if student.any():
+            terms = np.where(student, student_log_density(x, mean, safe, np.where(student, degrees, 1.0)), terms)
+        terms -= np.where(self.is_log[columns, None], x, 0.0)
+        return np.where(np.isnan(x) | ~p.has_factor[columns, None], 0.0, terms)
+
+    def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
+        """Tell the regions of a number; those of a log-normal one are of its logarithm."""
+        return normal_fact(self.parameters, j)
+
+    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
+        """Draw from the Normal-inverse-gamma posterior of the prior, or by the reference prior."""
+        return NormalDraws(self, places, stage)
+
+    def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
+        """Draw numbers, or logarithms, from the densities."""
+        p = self.parameters
+        degrees = p.degrees[codes, j]
+        is_normal = np.isinf(degrees)
+        normal = rng.standard_normal(len(codes))
+        noise = np.where(is_normal, normal, rng.standard_t(np.where(is_normal, 1.0, degrees)))
+        drawn: Array = p.mean[codes, j] + np.sqrt(p.variance[codes, j]) * noise
+        return drawn
+
+    # ------------------------------------------------------------------ leave-one-out
+
+    @cached_property
+    def _is_regular(self) -> Array:
+        """Columns in which a row, taken out, moves nothing but the density of its own class: (n_columns,)."""
+        n = np.broadcast_to(self.moments.weight, self.moments.mean.shape)
+        n_all, _, scatter_all = self.moments.pooled()
+        variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
+        variance = self.moments.scatter / np.where(n > 0, n, 1)
+        clear = (n >= CLEAR_OF_FLOOR) & (variance > CLEAR_OF_FLOOR * self.variance_floor * variance_all)
+        # Taking a row out of one class leaves the scatter of another: the floor keeps its digits.
+        kept = (self.moments.scatter > DIGITS_KEPT * scatter_all).sum(axis=0) > 1
+        return clear.all(axis=0) & kept & ~np.isin(np.arange(n.shape[1]), list(self.priors))
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
+        """Give a function of some rows: their log-likelihoods, each row taken out of the moments."""
+        regular = self._is_regular
+        p = self.parameters
+        degrees = np.where(regular, p.degrees, np.inf)  # of the columns that the joint is to leave out
+        regular_only = replace(p, has_factor=p.has_factor & regular, degrees=degrees)
+        joint = gaussian_joint(np.zeros(self.moments.n_classes), regular_only)
+        warned: list[int] = []
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            block, y, r = table.block(rows), labels.codes[rows], removed[rows]
+            scores, lost = joint.of(block, use_loop), np.zeros(len(y), dtype=bool)
+            if regular.any():
+                own, lost = self._own_without(block[:, regular], y, r, regular, use_loop)
+                leave_out_own_class(scores, own, y)
+            for j in np.flatnonzero(~regular):
+                terms, lost_here = self._column_without(block[:, j], y, r, int(j))
+                scores += terms
+                lost |= lost_here
+            if lost.any() and not warned:  # once a call, not once a block
+                warned.append(rows.start + int(lost.argmax()))
+                warn_of_lost_digits(warned[0])
+            if self.is_log.any():
+                scores -= np.nansum(block[:, self.is_log & p.has_factor], axis=1, keepdims=True)
+            return scores
+
+        return likelihood
+
+    def _own_without(self, x: Array, y: Array, removed: Array, columns: Array, use_loop: bool) -> tuple[Array, Array]:
+        """Log-likelihood of regular columns in each row's own class, and which rows lost digits in that: (n_rows,)."""
+        if not use_loop:
+            return self._own_without_numpy(x, y, removed, columns)
+        moments = self.moments.take(np.flatnonzero(columns).tolist())
+        n = np.broadcast_to(moments.weight, moments.mean.shape).astype(np.float64)
+        own, lost, near = own_densities_without(
+            *(x, y, removed, n, moments.mean, moments.scatter),
+            *(self._highest_floor[columns], ROUNDING, DIGITS_KEPT),
+        )
+        if near.any():
+            own[near], lost[near] = self._own_without_numpy(x[near], y[near], removed[near], columns)
+        return own, lost
+
+    @cached_property
+    def _highest_floor(self) -> Array:
+        """Floor of the variance of each column whichever row is taken out: (n_columns,)."""
+        n_all, _, scatter_all = self.moments.pooled()
+        return self.variance_floor * scatter_all / np.maximum(n_all - 1.0, 1.0)
+
+    def _own_without_numpy(self, x: Array, y: Array, removed: Array, columns: Array) -> tuple[Array, Array]:
+        """Do the same in NumPy, also where a variance is near its floor."""
+        missing = np.isnan(x)
+        some_missing = bool(missing.any())
+        r = removed[:, None] * ~missing if some_missing else removed[:, None]
+        weight = self.moments.weight if self.moments.weight.shape[1] == 1 else self.moments.weight[:, columns]
+        n = weight[y].astype(np.float64)  # (n_rows, 1) while no cell has been missing
+        left = n - r  # over 0: the column is regular
+        before = self.moments.scatter[:, columns][y]
+        away = x - self.moments.mean[:, columns][y]
+        if some_missing:
+            away[missing] = 0.0
+        stretch = n / left
+        with np.errstate(over="ignore"):
+            scatter = remainder(before, away**2 * (r * stretch))
+            variance = scatter / left
+            lost = scatter < DIGITS_KEPT * before
+            self._raise_to_floor(variance, lost, x, r, columns)
+            terms = LOG_TWO_PI + np.log(variance) + (away * stretch / np.sqrt(variance)) ** 2  # x - mean' = away n / n'
+        terms = np.where(missing, 0.0, terms) if some_missing else terms
+        return -0.5 * terms.sum(axis=1), np.asarray(lost.any(axis=1))
+
+    def _raise_to_floor(self, variance: Array, lost: Array, x: Array, r: Array, columns: Array) -> None:
+        """Put the floor, which each row moves, under variances that may be below it; what it hides is not lost."""
+        n_all, mean_all, scatter_all = (part[columns] for part in self.moments.pooled())
+        rows = np.flatnonzero((variance < self._highest_floor[columns]).any(axis=1))
+        if len(rows):
+            cells = np.where(np.isnan(x[rows]), 0.0, x[rows])
+            n_rest, _, scatter_rest = take_out(n_all, mean_all, scatter_all, cells, r[rows])
+            floor = self.variance_floor * (scatter_rest / n_rest)
+            lost[rows] &= variance[rows] > floor
+            variance[rows] = np.maximum(variance[rows], floor)
+
+    def _column_without(self, x: Array, y: Array, removed: Array, j: int) -> tuple[Array, Array]:
+        """Log-likelihood of one column in every class, in any case, and which rows lost digits in that."""
+        missing = np.isnan(x)
+        r, x = np.where(missing, 0.0, removed), np.where(missing, 0.0, x)
+        moments = self.moments
+        weight = np.broadcast_to(moments.weight, moments.mean.shape)[:, j].astype(np.float64)
+        pooled = [part[j] for part in moments.pooled()]
+        n_all, mean_all, scatter_all = take_out(pooled[0], pooled[1], pooled[2], x, r)
+        variance_all = (scatter_all / np.where(n_all > 0, n_all, 1.0))[:, None]
+        own = y[:, None] == np.arange(moments.n_classes)  # (n_rows, n_classes)
+        n, mean, scatter = take_out(
+            weight, moments.mean[:, j], moments.scatter[:, j], x[:, None], np.where(own, r[:, None], 0.0)
+        )
+        if moments.weight.dtype.kind == "i":
+            scatter = np.where(n == 1, 0.0, scatter)  # what remains is one row
+        if j in self.priors:
+            terms = student_log_density(x[:, None], *self.priors[j].predictive(n, mean, scatter))
+            return np.where(missing[:, None], 0.0, terms), np.zeros(len(x), dtype=bool)
+        mean = np.where(n > 0, mean, mean_all[:, None])
+        variance = np.where(n > 0, scatter / np.where(n > 0, n, 1.0), variance_all)
+        floor = self.variance_floor * variance_all
+        lost_floor = scatter_all < DIGITS_KEPT * pooled[2]  # (n_rows,)
+        lost = (scatter < DIGITS_KEPT * moments.scatter[:, j]) & (n > 0) & (variance > floor)
+        variance = np.maximum(variance, floor)
+        has_factor = (n_all[:, None] > 0) & (variance_all > 0) & ~missing[:, None]
+        safe = np.where(has_factor, variance, 1.0)
+        with np.errstate(over="ignore"):
+            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x[:, None] - mean) / np.sqrt(safe)) ** 2)
+        return np.where(has_factor, terms, 0.0), (lost_floor | lost.any(axis=1)) & (n_all > 1) & ~missing
+
+
+@dataclass(frozen=True)
+class DrawnNormal:
+    """Draws of a normal density: its variance, and how far its mean is off `centre` in standard deviations.
+
+    The variance is kept as a logarithm: of little more than one row it may be larger than any float64.
+    """
+
+    centre: Array  # (n_classes,)
+    offset: Array  # (n_draws, n_classes)
+    log_variance: Array  # (n_draws, n_classes)
+
+    def log_density(self, x: Array) -> Array:
+        """Log-density, but for a constant that all classes share."""
+        with np.errstate(over="ignore"):
+            standard = (x - self.centre) * np.exp(-0.5 * self.log_variance) - self.offset
+            return -0.5 * (self.log_variance + standard**2)
+
+
+class NormalDraws:
+    """Draws of means and variances: variance ~ scatter / chi2(n - 1), never below its floor, mean ~ N(mean, var / n).
+
+    A class with less than two values, for which the reference posterior does not exist, takes the spread of all classes
+    together; a class without any value takes their mean too, as the model does.
+    """
+
+    def __init__(self, columns: NormalBlock, places: Sequence[int], stage: Stage) -> None:
+        self.columns, self.places, self.stage = columns, places, stage
+        has_factor = columns.parameters.has_factor
+        self._drawn = {j: self._column(j) for j in np.flatnonzero(has_factor).tolist()}
+
+    def add_to(self, total: Array, cells: Array) -> None:
+        """Add the log-densities of rows of numbers."""
+        for j, drawn in self._drawn.items():
+            x = cells[:, j, None, None]
+            total += np.where(np.isnan(x), 0.0, drawn.log_density(x))
+
+    def _column(self, j: int) -> DrawnNormal:
+        moments = self.columns.moments
+        n = np.broadcast_to(moments.weight, moments.mean.shape)[:, j].astype(np.float64)
+        own_mean, own_scatter = moments.mean[:, j], moments.scatter[:, j]
+        floor = -np.inf
+        if j in self.columns.priors:
+            mean, strength, shape, scale = self.columns.priors[j].posterior(n, own_mean, own_scatter)
+        else:
+            n_all, mean_all, scatter_all = (float(part[j]) for part in moments.pooled())
+            known = n > 1
+            degrees = np.where(known, n - 1, n_all - 1 if n_all > 1 else n_all)  # decayed rows may weigh less than one
+            mean, strength = np.where(n > 0, own_mean, mean_all), np.where(n > 0, n, n_all)
+            shape, scale = degrees / 2, np.where(known, own_scatter, scatter_all) / 2
+            floor = float(np.log(self.columns.variance_floor * scatter_all / n_all))
+        rng = stream(self.stage.seed, self.places[j])
+        with np.errstate(divide="ignore"):  # of equal values the scatter is 0, and the floor holds
+            log_variance = np.log(scale) - log_gamma(rng, shape, self.stage.n_draws)
+        offset = rng.standard_normal(log_variance.shape) / np.sqrt(strength)
+        return DrawnNormal(mean, offset, np.maximum(log_variance, floor))
+
+
+class GaussianCandidate(Candidate):
+    """Normal values."""
+
+    family = "gaussian"
+    title = "Gaussian"
+    is_density = True
+
+    def sums(self, column: Any) -> tuple[Array, ...]:
+        """Weight, mean and scatter of every class."""
+        found: tuple[Array, ...] = column.moments()
+        return found
+
+    def gathered(
+        self, classes: Variable, names: tuple[str, ...] | None, sums: Sequence[Array], matrix: DenseTable | ColumnPieces
+    ) -> Moments:
+        """Make moments of them."""
+        return Moments(classes, names, *sums).compact().with_faint(matrix)
+
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of values spread over the cells between their neighbours."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = column.histogram.class_sums(column.occupied.hidden_variance)
+            return Weighed(_log_evidence(column.profile.own[self.family], column.j, hidden))
+
+
+class LognormalCandidate(GaussianCandidate):
+    """Normal logarithms."""
+
+    family = "lognormal"
+    title = "log-normal"
+
+    def sums(self, column: Any) -> tuple[Array, ...]:
+        """Weight, mean and scatter of the logarithms of the numbers over 0."""
+        found: tuple[Array, ...] = column.log_moments()
+        return found
+
+    def gathered(
+        self, classes: Variable, names: tuple[str, ...] | None, sums: Sequence[Array], matrix: DenseTable | ColumnPieces
+    ) -> Moments:
+        """Make moments of them."""
+        return Moments(classes, names, *sums).compact()
+
+    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
+        """Say which numbers have no logarithm."""
+        first = column.occupied.first
+        if not (first <= 0).any():
+            return None
+        return "negative numbers" if (first < 0).any() else "zeros"
+
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of logarithms, less their sum, which turns their density into one of the values."""
+        logs: Moments = column.profile.own[self.family]  # type: ignore[assignment]
+        n = np.broadcast_to(logs.weight, logs.mean.shape)[:, column.j]
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = column.histogram.class_sums(column.occupied.logarithms().hidden_variance)
+            return Weighed(_log_evidence(logs, column.j, hidden) - float(n @ logs.mean[:, column.j]))
+
+
+def _log_evidence(moments: Any, j: int, hidden: Array) -> float:
+    """Log-evidence of normal values of one column, with the scatter (n_classes,) that their spacing hides."""
+    n = np.broadcast_to(moments.weight, moments.mean.shape)[:, j]
+    _, pooled_mean, pooled_scatter = (float(part[j]) for part in moments.pooled())
+    scatter, n_all = moments.scatter[:, j] + hidden, float(n.sum())
+    total, within = float(pooled_scatter + hidden.sum()) / n_all, float(scatter.sum()) / n_all
+    if not (FAINT <= n_all * total < np.inf and within / total > 0):  # beyond, squares are no numbers
+        return -np.inf
+    # Of the mean of a class the prior variance is within / strength: that of all values.
+    prior = NormalInverseGamma(pooled_mean, within / total, VARIANCE_SHAPE, VARIANCE_SHAPE * within)
+    return or_impossible(normal_log_evidence(prior, n, moments.mean[:, j], scatter).sum())
+
+
+class Normal(NumberFamily):
+    """Normal densities of numbers or, where they are log-normal, of their logarithms."""
+
+    key: ClassVar = "normal"
+    families: ClassVar = ("gaussian", "lognormal")
+    statistic: ClassVar = Moments
+    takes: ClassVar = {"lognormal": "numbers over 0"}
+    candidates: ClassVar = (GaussianCandidate(), LognormalCandidate())
+
+    @property
+    def is_log(self) -> tuple[bool, ...]:
+        """Which columns are read by their logarithm."""
+        return tuple(column.family == "lognormal" for column in self.columns)
+
+    def encode(self, raw: RawTable, known: Moments | None, settings: Settings, *, learning: bool) -> NumberTable:
+        """Read the numbers; what has no logarithm is refused in learning, and left out in predicting."""
+        columns = self.numbers(raw, settings)
+        for column, values in zip(self.columns, columns, strict=True):
+            if column.family == "lognormal":
+                self.report_impossible(column, values, values <= 0, settings, learning)
+        return NumberTable(columns, self.names, self.is_log)
+
+    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> Moments:
+        """Sum first and second moments."""
+        return Moments.of_numbers(table, labels, weight, self.is_log)
+
+    def read(self, sums: Moments, settings: Settings) -> NormalBlock:
+        """Read the densities."""
+        priors = {
+            j: prior for j, column in enumerate(self.columns) if (prior := _normal_prior(column, settings)) is not None
+        }
+        require_finite_moments(sums, priors=priors)
+        require_near_priors(sums, priors)
+        return NormalBlock(sums, settings.variance_floor, priors, np.array(self.is_log))
+
+    def tables(self, sums: Moments, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """Give mean and standard deviation in each class, of the logarithm where a column is log-normal."""
+        p = self.read(sums, settings).parameters
+        result = {}
+        for j, column in enumerate(self.columns):
+            what = f"log {column.name}" if column.family == "lognormal" else column.name
+            result[column.name] = {
+                "class": list(classes),
+                f"mean({what})": p.mean[:, j],
+                f"std({what})": np.sqrt(p.variance[:, j]),
+            }
+        return result
+
+    def n_parameters(self, sums: Moments) -> int:
+        """A mean and a variance for each class and column."""
+        return 2 * sums.n_classes * len(self.columns)
+
+    def sample(self, sums: Moments, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """Draw from the densities."""
+        p = self.read(sums, settings).parameters
+        noise = rng.standard_normal((len(codes), len(self.columns)))
+        degrees = p.degrees[codes]
+        student = np.isfinite(degrees)
+        if student.any():
+            noise[student] = rng.standard_t(degrees[student])
+        values = p.mean[codes] + np.sqrt(p.variance[codes]) * noise
+        values[:, self.is_log] = np.exp(np.minimum(values[:, self.is_log], LARGEST_LOG))
+        return dict(zip(self.names, values.T, strict=True))
+
+    @classmethod
+    def require_column(cls, column: Column, group: Moments, j: int, slack: float) -> None:
+        """Refuse moments that logarithms of numbers cannot have, since none is outside of `LOGARITHMS`."""
+        if column.family == "lognormal":
+            low, high = LOGARITHMS
+            weight = group.weight[:, min(j, group.weight.shape[1] - 1)]
+            mean, scatter = group.mean[:, j], group.scatter[:, j]
+            within = (mean >= low) & (mean <= high) & (scatter <= weight * ((high - low) / 2) ** 2)
+            require_sums(bool(within.all()), f"the moments of column {column.name!r} are not those of logarithms")
+
+
+def normal_fact(parameters: GaussianParameters, j: int) -> Fact:
+    """Give column j of normal densities as a fact; a column without a factor tells nothing."""
+    if not parameters.has_factor[j]:
+        return NOTHING
+    return DensityFact(parameters.mean[:, j], parameters.variance[:, j], parameters.degrees[:, j])
+
+
+def _normal_prior(column: Column, settings: Settings) -> NormalInverseGamma | None:
+    prior = settings.of(column).prior
+    if prior is None or isinstance(prior, NormalInverseGamma):
+        return prior
+    raise ParameterError(
+        f"the prior of column {column.name!r} is {prior!r}; of a {column.family} column it is a NormalInverseGamma"
+    )

@@ -1,0 +1,324 @@
+"""What all laws of numbers share: how cells are read, how an explanation looks at them, and columns left open.
+
+A column of numbers of which nobody says the law is left open while its rows are summed (`OpenNumbers`): beside a
+histogram, each law that may turn out to be its own adds the sums that it needs (`Candidate`). Then every candidate
+answers with its evidence, the probability of the values averaged over a prior of the parameters, a function of these
+sums; and the sums of whichever wins are those that it took, so that nothing has to be counted again.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayeswater.data.column_plan import AUTO, BITS, Column
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnPieces, DenseTable
+from bayeswater.data.missing import require_no_missing
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.variable import Variable
+from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
+from bayeswater.families.family import ABSENT, Block, Family, Settings
+from bayeswater.families.view import Cell, ColumnView, NumberOptions
+from bayeswater.families.wording import shown
+from bayeswater.inference.drawing import stream
+from bayeswater.kernels.threads import ordered_map
+from bayeswater.statistics.key_counts import ColumnHistogram
+from bayeswater.statistics.occupied import Occupied
+from bayeswater.statistics.statistic import ColumnStatistic, Statistic
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    from bayeswater.families.number_profile import NumberProfile
+
+IN_SECONDS = ("time", "duration")
+"""Beginnings of the types of columns that are read as seconds (timestamps are days)."""
+
+MOST_DAYS = 1e12
+"""Days up to which the calendar of NumPy reaches, and somewhat beyond all uses of it."""
+
+
+@dataclass(frozen=True)
+class OpenColumn:
+    """Column j of a profile; `n_bins` is the number of bins, where it was told."""
+
+    profile: "NumberProfile"
+    j: int
+    n_bins: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.profile.column_name(self.j)
+
+    @cached_property
+    def histogram(self) -> ColumnHistogram:
+        """Weights of every class in every bucket of values."""
+        return self.profile.keys.of_column(self.j)
+
+    @cached_property
+    def occupied(self) -> Occupied:
+        """Where the values are."""
+        return self.profile.occupied(self.j)
+
+    @cached_property
+    def n(self) -> Array:
+        """Weight of the values of each class: (n_classes,)."""
+        return self.profile.n_cells[:, self.j]
+
+    def own(self, family: str) -> Any:
+        """Sums that a law took of the column alone."""
+        return self.profile.own[family].take([self.j])
+
+    def binned(self, cuts: tuple[float, ...]) -> Array:
+        """Count the values in bins: (n_bins, n_classes)."""
+        return self.profile.binned(self.j, cuts)
+
+    @property
+    def nothing_to_learn(self) -> str | None:
+        """Say why no law is better than another, if none is."""
+        if not self.n.any():
+            return "no values"
+        if len(self.occupied.first) == 1 and self.occupied.are_values:
+            return f"one value only, {self.occupied.first[0]:.6g}"
+        return None
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Log-evidence of a law; of bins with their cuts, and how these are called."""
+
+    log_evidence: float
+    cuts: tuple[float, ...] | None = None
+    title: str | None = None
+
+
+class Candidate(ABC):
+    """A law among which that of a column of numbers is chosen."""
+
+    family: ClassVar[str]
+    title: ClassVar[str]
+    """How it is called in the reason for a choice."""
+
+    is_density: ClassVar[bool] = False
+    """Whether it has no value twice."""
+
+    is_last: ClassVar[bool] = False
+    """Whether it has so many parameters that every other law is simpler."""
+
+    def sums(self, column: Any) -> tuple[Array, ...] | None:
+        """Sum a column (of `kernels.number_columns`): arrays (n_classes,); None where the histogram is enough."""
+        return None
+
+    def gathered(
+        self, classes: Variable, names: tuple[str, ...] | None, sums: Sequence[Array], matrix: DenseTable | ColumnPieces
+    ) -> ColumnStatistic:
+        """Make the statistic of the sums (n_classes, n_columns) of all columns of a matrix."""
+        raise AssertionError("this law takes no sums of its own")
+
+    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
+        """Say why values cannot follow the law, if they cannot; `alone` says that there is no other candidate."""
+        return None
+
+    def refusals(
+        self, column: OpenColumn, others: Collection["Candidate"], refused: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Say which others are `refused` and why, where what the values are for this law rules them out."""
+        return refused
+
+    @abstractmethod
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of the values; -inf where a float64 cannot hold it."""
+
+    def settled(self, column: OpenColumn, cuts: tuple[float, ...] | None, class_count: Array) -> Statistic:
+        """Give the sums of the column, once it follows this law."""
+        found: Statistic = column.own(self.family)
+        return found
+
+
+class NumberFamily(Family):
+    """What all columns of numbers share: how they are read."""
+
+    kinds: ClassVar = ("number", "flag")
+    is_ranged: ClassVar = True
+    takes: ClassVar[Mapping[str, str]] = {}
+    """Which numbers can be cells of a family, in words; those that are not named take any."""
+
+    def numbers(self, raw: RawTable, settings: Settings) -> tuple[Array, ...]:
+        """The columns as arrays, NaN where a cell is missing."""
+        columns = tuple(raw.numbers(name) for name in self.names)
+        if settings.missing == "error":
+            for name, column in zip(self.names, columns, strict=True):
+                if column.dtype.kind == "f":
+                    require_no_missing(np.isnan(column), name)
+        return columns
+
+    def report_impossible(
+        self, column: Column, values: Array, wrong: Array, settings: Settings, learning: bool
+    ) -> bool:
+        """Tell whether values are none that the law can have: in learning refuse them, in predicting warn."""
+        if not wrong.any():
+            return False
+        row, possible = int(wrong.argmax()), self.takes[column.family]
+        what = f"column {column.name!r} is {column.family}, for {possible}, but row {row} has {values[row]}"
+        if learning:
+            raise DataError(f"{what}; correct it, or fit again with columns={{{column.name!r}: 'gaussian'}}")
+        if settings.unseen == "error":
+            raise DataError(f"{what}; correct it, or use unseen='ignore' to leave it out")
+        warn_user(f"{what}: such cells are left out ({int(wrong.sum())} of {len(wrong)} rows)", UnseenCategoryWarning)
+        return True
+
+
+class OpenNumbers(NumberFamily):
+    """Numbers of which all sums are kept that a choice of the law needs."""
+
+    key: ClassVar = "undecided"
+    families: ClassVar = (AUTO, BITS)
+
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> ColumnPieces:
+        """Read the numbers as they are."""
+        if settings.missing == "error":
+            return ColumnPieces(tuple((column,) for column in self.numbers(raw, settings)), self.names)
+        return ColumnPieces(tuple(ordered_map(raw.number_pieces, self.names)), self.names)
+
+    def count(self, table: ColumnPieces, labels: Labels, weight: Array | None, settings: Settings) -> "NumberProfile":
+        """Sum what the choice needs."""
+        from bayeswater.families.number_profile import NumberProfile
+
+        return NumberProfile.of(table, labels, weight)
+
+    def read(self, sums: Any, settings: Settings) -> Block:
+        """Refuse: there is no law yet."""
+        raise AssertionError("the family of these columns has not been chosen")
+
+    tables = sample = read  # type: ignore[assignment]
+
+    def n_parameters(self, sums: Any) -> int:
+        """Refuse: there is no law yet."""
+        raise AssertionError("the family of these columns has not been chosen")
+
+
+class NumberBlock(Block):
+    """Columns of numbers by their densities or probabilities, NaN where a cell is missing."""
+
+    sums: ColumnStatistic
+
+    @abstractmethod
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of numbers (n,) in one column: (n, n_classes)."""
+
+    @abstractmethod
+    def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
+        """Draw numbers of column j for rows of classes (n,), as they are read."""
+
+    def draw_terms(self, codes: Array, places: Sequence[int], seed: int, lengths: Array) -> list[dict[int, Array]]:
+        """Draw numbers, and give their terms."""
+        drawn = np.empty((len(codes), len(places)))
+        for j, place in enumerate(places):
+            drawn[:, j] = self.draw_column(codes, j, stream(seed, place))
+        terms = self.terms(drawn)
+        return [{0: terms[:, j]} for j in range(len(places))]
+
+    def patterns(self, cells: Array) -> Array:
+        """Which cells some rows have: (n_rows, n_columns)."""
+        return np.where(np.isnan(cells), ABSENT, 0)
+
+    def support(self, cells: Array, chosen: Array) -> Array:
+        """Rows of the class that have a value, in the column of which they are fewest."""
+        assert self.sums.cells is not None
+        there = np.broadcast_to(self.sums.cells, (self.sums.n_classes, cells.shape[1]))[chosen]
+        return np.where(np.isnan(cells), np.inf, there).min(axis=1, initial=np.inf)
+
+
+class NumberView(ColumnView):
+    """What all columns of numbers share."""
+
+    def number(self, row: int) -> float:
+        """The number that is read, NaN where there is none."""
+        return float(self._block(row)[0, self.j])
+
+    def cell(self, row: int) -> Cell:
+        """Tell what became of a cell; a number that the law cannot have was given, but not read."""
+        if not np.isnan(self.number(row)):
+            return Cell.READ
+        return Cell.MISSING if self.value(row) is None else Cell.UNSEEN
+
+    def reading(self, row: int, chosen: int, against: int) -> str:
+        """Say nothing: a number is a number."""
+        return ""
+
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Terms of numbers in the place of the cell: (n, n_classes)."""
+        found: Array = self.terms.column_terms(np.asarray(cells, dtype=np.float64), self.j)
+        return found
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the numbers are days."""
+        return self.column.part == "days"
+
+    def written(self, x: float) -> Any:
+        """Give a number as it would stand in the column, if that can be said: days as a date."""
+        return day(x) if self.is_date else x
+
+    def in_words(self, x: float, side: str) -> str:
+        """Write a number and on which side of it the decision turns, with its unit where it is one of time."""
+        dtype = self.column.dtype or ""
+        is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
+        number = self.written(x) if self.is_date else told(x)
+        return f"{side} {number}{' seconds' if is_time else ''}"
+
+    def expected(self, row: int, mean: float, low: float, high: float) -> tuple[float, bool]:
+        """Give the number of a row, or where it would be expected, and whether it is missing."""
+        x = self.number(row)
+        return (min(max(mean, low), high) if isnan(x) else x), isnan(x)
+
+
+class CountView(NumberView):
+    """A column of counts whose log-odds are linear in the count: they have no bends."""
+
+    def means(self) -> Array:
+        """Mean count in each class: (n_classes,), NaN where it is not known."""
+        raise NotImplementedError
+
+    def options(self, row: int, chosen: int) -> NumberOptions | None:
+        """Give the range in which counts were seen."""
+        means = self.means()
+        known = means[np.isfinite(means)]
+        if not len(known):
+            return None
+        low, high = self.seen.within(self.column.name, known)
+        low, high, spread = float(np.ceil(low)), float(np.floor(high)), float(np.sqrt(known.mean()))
+        if not (low < high and spread > 0):
+            return None
+        start, is_missing = self.expected(row, float(known.mean()), low, high)
+        none = np.empty(0)
+        return NumberOptions(low, high, start, is_missing, spread, none, False, True, int, _count_in_words)
+
+
+def _count_in_words(count: float, side: str) -> str:
+    return f"{ {'over': 'at least', 'under': 'at most'}.get(side, side) } {int(count)}"
+
+
+def told(x: float) -> str:
+    """Write a number with all its digits, as few as they are.
+
+    >>> told(52000.0), told(0.1234567), told(1e-300)
+    ('52000', '0.1234567', '1e-300')
+    """
+    return shown(x) if float(shown(x)) == x else repr(float(x))
+
+
+def day(days: float) -> str:
+    """Write days since 1970-01-01 as a date.
+
+    >>> day(19723.5), day(1e300)
+    ('2024-01-01', '1e+300 days after 1970-01-01')
+    """
+    if abs(days) > MOST_DAYS:
+        return f"{days:.6g} days after 1970-01-01"
+    return str(np.datetime64(int(np.floor(days)), "D"))

@@ -1,0 +1,189 @@
+"""The plan of a mixed table: each column gets a family from what the user says, or else from its type and values.
+
+Numbers stay "auto" and strings of words stay "text" until the rows have been summed: then evidence and leave-one-out
+choose between the families (`families.choosing`, `models.mixed.settling_text`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from bayeswater.data.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
+from bayeswater.data.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.frames import require_own_names
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.text import TextAnalyser
+from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.families.family import NOTHING_SAID, ColumnSettings
+from bayeswater.families.registry import NUMERIC, OF_TEXT, kinds_of
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import ordered_map
+
+NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
+"""Why a column is left out of which pieces judge differently."""
+
+Late = Mapping[str, tuple[Column, ...]]
+"""Columns that were empty in the first rows, and how pieces that have values there read them."""
+
+FEW_VALUES = 12
+"""Different whole numbers up to which a column holds states, where it must: months, grades, numbers of doors."""
+
+NAMED = 5
+"""Columns that a warning names, at most."""
+
+FAMILY_OF = {
+    "category": "categorical",
+    "flag": "bernoulli",
+    "number": AUTO,
+    "text": TEXT,
+    "identifier": IGNORED,
+    "empty": IGNORED,
+}
+"""Family of each kind of column, unless the user says another one."""
+
+
+def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> ColumnPlan:
+    """Plan the columns of a table; `numeric` is the family of numbers that nothing is said about."""
+    # What is judged by all rows is judged on our threads, before columns are looked at one after the other.
+    judged = [
+        name
+        for name in raw.names
+        if not isinstance(raw.columns[name], SparseMatrix) and given.get(name, NOTHING_SAID).family != IGNORED
+    ]
+    together = worth_compiling(raw.n_rows * len(judged))
+    kinds = dict(zip(judged, ordered_map(lambda name: _kind(name, raw), judged), strict=True)) if together else {}
+    columns: list[Column] = []
+    for name in raw.names:
+        columns += _planned(name, raw, given, numeric, kinds.get(name))
+    known = [column.name for column in columns]
+    require_own_names(known)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ParameterError(f"columns names {unknown[0]!r}, but there is no such column; there are {known[:10]}")
+    plan = ColumnPlan(tuple(columns))
+    if not plan.used:
+        raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")
+    return plan
+
+
+def replan_open(
+    plan: ColumnPlan, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str
+) -> tuple[ColumnPlan, Late]:
+    """Plan the columns that were empty so far by rows that may have values there; give those that have one.
+
+    The plan that was made stays as it is in all other columns.
+    """
+    found = {column.source: tuple(_planned(column.source, raw, given, numeric)) for column in plan.open}
+    late = {source: columns for source, columns in found.items() if columns[0].why != NO_VALUE}
+    if not late:
+        return plan, late
+    columns = [new for column in plan for new in late.get(column.source, (column,))]
+    require_own_names(column.name for column in columns)
+    return ColumnPlan(tuple(columns)), late
+
+
+def warn_of_empty_states(names: Sequence[str]) -> None:
+    """Say in one line in which columns an empty cell is a state though nobody asked for it."""
+    if names:
+        warn_user(
+            f"{_named(names)} {'has' if len(names) == 1 else 'have'} one value and empty cells: empty is a state, as "
+            "nothing else can tell rows apart; where it means that the value is not known, declare all states that are "
+            "possible, or leave the column out",
+            BayesWarning,
+        )
+
+
+def warn_of_left_out(columns: Iterable[Column], what_to_do: str = "") -> None:
+    """Name columns that are left out though nobody said so, in one line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        by_reason.setdefault(column.why, []).append(column.name)
+    for why, names in by_reason.items():
+        are = "is" if len(names) == 1 else "are"
+        warn_user(f"{_named(names)} {are} left out: {why}{what_to_do and f'; {what_to_do}'}", BayesWarning)
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"column {names[0]!r}"
+    return f"{len(names)} columns ({', '.join(map(repr, names[:NAMED]))}{', ...' * (len(names) > NAMED)})"
+
+
+def agreed(mine: tuple[Column, ...] | None, theirs: tuple[Column, ...] | None) -> tuple[Column, ...]:
+    """Say how a column is read of which two sums, or one, have values."""
+    found = mine or theirs
+    assert found is not None
+    if mine is None or theirs is None or mine == theirs:
+        return found
+    if {column.family for column in (*mine, *theirs)} == {AUTO, BITS}:
+        return mine if mine[0].family == AUTO else theirs
+    return (Column(found[0].source, found[0].source, IGNORED, NOT_AGREED, None, found[0].dtype),)
+
+
+def _planned(
+    name: str, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str, kind: ColumnKind | None = None
+) -> list[Column]:
+    said = given.get(name, NOTHING_SAID)
+    if isinstance(raw.columns[name], SparseMatrix):
+        family = said.family or TEXT
+        if family not in (*OF_TEXT, TEXT, IGNORED) or said.analyser is not None:
+            wrong = family if said.analyser is None else said.analyser
+            raise ParameterError(f"column {name!r} cannot be read as {wrong!r}: it is a block of sparse counts")
+        return [Column(name, name, family, "sparse counts")]
+    if said.family == IGNORED:
+        kind = ColumnKind("empty", "")
+    elif kind is None:
+        kind = _kind(name, raw)
+    dtype = raw.dtype(name)
+    is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
+    if is_date and said.family in (None, AUTO, *NUMERIC):
+        days = _number(said, numeric)
+        parts = {"weekday": f"{name} (weekday)", "month": f"{name} (month)"}
+        rest = [
+            Column(part_name, name, _derived_family(given, part_name), f"a date: its {part}", part)
+            for part, part_name in parts.items()
+        ]
+        return [Column(name, name, days, "a date: its days", "days", said.dtype or dtype, said.cuts), *rest]
+    family = said.family or (numeric if kind.kind == "number" else FAMILY_OF[kind.kind])
+    why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
+    if said.family and kind.kind not in ("empty", *(kinds_of(family) or (kind.kind,))):
+        raise ParameterError(f"column {name!r} cannot be read as {family!r}: it is a {kind.kind} ({kind.why})")
+    if kind.kind == "flag" and kind.why != BOOLEAN and said.family is None:
+        family = BITS  # a later batch may have other numbers
+    if kind.kind == "number" or family in NUMERIC:
+        family = _number(said, family)
+    if kind.hint and said.family is None:
+        how = "left out" if family == IGNORED else "read as numbers" if family == AUTO else f"read as {family}"
+        warn_user(f"column {name!r} is {how}: {kind.why}, but {kind.hint}", BayesWarning)
+        why = f"{why}; {kind.hint}"
+    elif kind.kind == "identifier" and family == IGNORED and said.family is None:
+        warn_user(
+            f"column {name!r} is left out: {kind.why}, so it names the rows; to keep it, say "
+            f"columns={{{name!r}: 'categorical'}}",
+            BayesWarning,
+        )
+    analyser = (said.analyser or TextAnalyser()) if family in (*OF_TEXT, TEXT) else None
+    return [Column(name, name, family, why, None, dtype, said.cuts, analyser)]
+
+
+def _derived_family(given: Mapping[str, ColumnSettings], name: str) -> str:
+    family = given.get(name, NOTHING_SAID).family or "categorical"
+    if family not in ("categorical", IGNORED):
+        raise ParameterError(f"column {name!r} cannot be read as {family!r}; it is 'categorical' or 'ignored'")
+    return family
+
+
+def _number(said: ColumnSettings, family: str) -> str:
+    """Tell the family of a number that can be counted at once; bins without cuts must wait for the sums."""
+    family = said.family or family
+    return AUTO if family == "binned" and said.cuts is None else family
+
+
+def _kind(name: str, raw: RawTable) -> ColumnKind:
+    column = raw.columns[name]
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        import pyarrow as pa
+
+        return kind_of(name, pa.chunked_array([pa.array(column, from_pandas=True)]), declared=False)
+    return kind_of(name, column, declared=name in raw.declared, stored=name in raw.stored)

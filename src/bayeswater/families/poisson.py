@@ -1,0 +1,340 @@
+"""Counts that follow Poisson's law: log P(x | k) = x log rate_k - rate_k - log x!,  rate_k = (total_k + a) / weight_k.
+
+a = 1/2 is Jeffreys' prior, under which a class that never had the event can still have it; a = 0 is maximum likelihood.
+A class without a value in a column takes the rate of all classes; a column without any value has no factor.
+
+The evidence of a column left open expects the rate of a class to be that of all: a gamma prior worth one event.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from bayeswater.data.column_plan import Column
+from bayeswater.data.labels import Labels
+from bayeswater.data.number_table import NumberTable
+from bayeswater.data.raw_table import RawTable
+from bayeswater.data.weights import EXACT
+from bayeswater.decision.facts import NOTHING, Fact, Outcomes
+from bayeswater.errors import ParameterError
+from bayeswater.families.family import ParameterDraws, Settings, require_sums
+from bayeswater.families.numbers import Candidate, CountView, NumberBlock, NumberFamily, OpenColumn, Weighed
+from bayeswater.families.view import ColumnView
+from bayeswater.inference.drawing import Stage, log_gamma, stream
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.inference.lines import Line, line_of_numbers
+from bayeswater.kernels.class_scores import log_shares
+from bayeswater.kernels.log_factorial import log_factorial
+from bayeswater.statistics.count_totals import CountTotals
+from bayeswater.statistics.statistic import remainder
+from bayeswater.typing import Array
+
+JEFFREYS = 0.5
+"""Pseudo-count of a rate when none is given."""
+
+RATE_SHAPE = 1.0
+"""Events that the rate over all classes is worth as an expectation of the rate of a class."""
+
+LARGEST_COUNT = 2.0**53
+"""Rate beyond which every float is whole, and Poisson's law a normal density to all of its digits."""
+
+TAIL = 45.0
+"""Counts are left out whose log-probability is this much below the largest of their class."""
+
+TAIL_MASS = 1e-12
+"""More than all counts that are left out can have: exp(-TAIL) is 3e-20, and they fall off like a geometric series."""
+
+MOST_RATE = 1e8
+"""Rates up to which counts are gone through one by one: some hundred thousand of them."""
+
+
+class PoissonView(CountView):
+    """A column of counts."""
+
+    terms: "PoissonBlock"
+
+    def means(self) -> Array:
+        """Rate in each class."""
+        return self.terms.rate[:, self.j]
+
+
+@dataclass(frozen=True)
+class PoissonBlock(NumberBlock):
+    """Sums of counts, and the pseudo-count (n_columns,) of their rates."""
+
+    sums: CountTotals
+    pseudo_count: Array
+
+    view: ClassVar[type[ColumnView]] = PoissonView
+
+    @cached_property
+    def rate(self) -> Array:
+        """Rate of each class and column; NaN for a column without a value."""
+        return poisson_rates(self.sums, self.pseudo_count)
+
+    def likelihood(self, cells: Array, use_loop: bool) -> Array:
+        """Log-likelihoods of some rows: (n_rows, n_classes)."""
+        there = ~np.isnan(cells) & ~np.isnan(self.rate[0])
+        x = np.where(there, cells, 0.0)
+        possible = np.where(self.rate > 0, self.rate, 1.0)
+        total = x @ np.log(possible).T - there @ np.where(np.isnan(self.rate), 0.0, self.rate).T
+        total -= log_factorial(x).sum(axis=1, keepdims=True)
+        impossible = self.rate == 0
+        if impossible.any():  # where the event never happened, it cannot
+            total[x @ impossible.T > 0] = -np.inf
+        return total
+
+    def terms(self, cells: Array) -> Array:
+        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
+        return np.stack([self._column(cells[:, j], self.rate[:, j]) for j in range(cells.shape[1])], axis=1)
+
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of counts (n,) in one column: (n, n_classes)."""
+        return self._column(x, self.rate[:, j])
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
+        """Give a function of some rows: their log-likelihoods, each row taken out of the sums.
+
+        Only the rate of the row's own class moves, unless a class has no value in a column and borrows that of all.
+        """
+        borrows = (self.sums.weight == 0).any(axis=0)  # (n_columns,)
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            block, y, r = table.block(rows), labels.codes[rows], removed[rows]
+            total = self.likelihood(np.where(borrows, np.nan, block), use_loop)
+            own = np.zeros(len(block))
+            for j in np.flatnonzero(~borrows):
+                own += self._column(block[:, j], self._rates_without(block[:, j], r, int(j), y[:, None], True))[:, 0]
+            leave_out_own_class(total, own, y)
+            every = np.arange(self.sums.n_classes)
+            for j in np.flatnonzero(borrows):
+                rates = self._rates_without(block[:, j], r, int(j), every, y[:, None] == every)
+                total += self._column(block[:, j], rates)
+            return total
+
+        return likelihood
+
+    def _rates_without(self, x: Array, removed: Array, j: int, classes: Array, own: Array | bool) -> Array:
+        """Rates of one column in some classes for each row, which is taken out of its own: (n_rows, n_classes)."""
+        missing = np.isnan(x)
+        r, x = np.where(missing, 0.0, removed)[:, None], np.where(missing, 0.0, x)[:, None]
+        weight = remainder(self.sums.weight[classes, j], np.where(own, r, 0.0))
+        total = remainder(self.sums.total[classes, j], np.where(own, r * x, 0.0))
+        weight_all, total_all = (part[j] for part in self.sums.pooled())
+        weight_rest, total_rest = remainder(weight_all, r), remainder(total_all, r * x)
+        a = self.pseudo_count[j]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pooled = np.where(weight_rest > 0, (total_rest + a) / weight_rest, np.nan)
+            return np.where(weight > 0, (total + a) / weight, pooled)
+
+    def _column(self, x: Array, rate: Array) -> Array:
+        """Log-likelihood of one column at the rates of each class, (n_classes,) or (n_rows, n_classes)."""
+        x = x[:, None]
+        with np.errstate(divide="ignore"):
+            term = xlogy(x, rate) - rate - log_factorial(np.where(np.isnan(x), 0.0, x))
+        return np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
+
+    def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
+        """Tell the counts that are not too improbable; a column without a value tells nothing."""
+        rate = self.rate[:, j]
+        if np.isnan(rate).any():
+            return NOTHING
+        if rate.max() <= MOST_RATE:
+            return CountFact(rate)
+        return f"its counts, {rate.max():.2g}, are too many to go through"
+
+    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
+        """Draw rates: gamma(total + a) / weight."""
+        return PoissonDraws(self, places, stage)
+
+    def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
+        """Draw counts."""
+        return draw_poisson(self.rate[codes, j], rng)
+
+    def line(self, names: Sequence[str], model: str) -> Line:
+        """The log-odds are linear in the counts: their weights are the logarithms of the rates."""
+        rate = np.where(np.isnan(self.rate), 1.0, self.rate)  # a column without a value has no factor
+        with np.errstate(divide="ignore"):
+            return line_of_numbers(names, np.log(rate).T, -rate.sum(axis=1), model)
+
+
+class PoissonDraws:
+    """Draws of rates."""
+
+    def __init__(self, columns: PoissonBlock, places: Sequence[int], stage: Stage) -> None:
+        self.columns, self.places, self.stage = columns, places, stage
+        self._log_rate = [self._column(j) for j in range(len(places))]
+
+    def add_to(self, total: Array, cells: Array) -> None:
+        """Add the log-likelihoods of rows of counts, but for constants that all classes share."""
+        for j, log_rate in enumerate(self._log_rate):
+            x = cells[:, j, None, None]
+            with np.errstate(invalid="ignore", over="ignore"):
+                term = np.where(x == 0, 0.0, x * log_rate) - np.exp(log_rate)
+            total += np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
+
+    def _column(self, j: int) -> Array:
+        """Logarithm of the rate in each class: (n_draws, n_classes)."""
+        sums = self.columns.sums
+        weight_all, total_all = (part[j] for part in sums.pooled())
+        has_value = sums.weight[:, j] > 0
+        weight = np.where(has_value, sums.weight[:, j], weight_all).astype(np.float64)
+        total = np.where(has_value, sums.total[:, j], total_all)
+        drawn = log_gamma(
+            stream(self.stage.seed, self.places[j]), total + self.columns.pseudo_count[j], self.stage.n_draws
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(weight > 0, drawn - np.log(weight), np.nan)
+
+
+@dataclass(frozen=True)
+class CountFact:
+    """A column of counts by Poisson's law, of a rate (n_classes,) in each class."""
+
+    rate: Array
+    strength: float = 1.0
+
+    def weakened(self, strength: float) -> "CountFact":
+        """Take a power of the probabilities."""
+        return replace(self, strength=self.strength * strength)
+
+    def outcomes(self, belief: Array, regret: Array) -> Outcomes:
+        """Every count that is not too improbable is an outcome."""
+        count = np.unique(np.concatenate([self._likely_counts(rate) for rate in self.rate]))
+        log_probability = xlogy(count[:, None], self.rate) - self.rate - gammaln(count + 1)[:, None]
+        shares = log_shares((self.strength * log_probability).T, use_loop=False)
+        return Outcomes(np.exp(shares).T, TAIL_MASS * float(belief @ regret.max(axis=0)))
+
+    def _likely_counts(self, rate: float) -> Array:
+        """Counts around a rate, until the log-probability has fallen by the tail, divided by the strength."""
+        depth = TAIL / self.strength
+        # -log P falls by d^2 / (2 (rate + d / 3)) at least at a distance d (Bernstein).
+        reach = ceil(depth / 3 + sqrt(depth**2 / 9 + 2 * rate * depth)) + 1
+        middle = int(rate)
+        return np.arange(max(0, middle - reach), middle + reach + 1)
+
+
+class PoissonCandidate(Candidate):
+    """Counts; their sums are those of the whole numbers, which all laws share."""
+
+    family = "poisson"
+    title = "Poisson"
+
+    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
+        """Say which numbers are no counts."""
+        occupied = column.occupied
+        if occupied.is_whole:
+            return None
+        is_large = bool((occupied.last >= EXACT).any())  # no count that could be added exactly
+        return "negative numbers" if (occupied.first < 0).any() else "large numbers" if is_large else "fractions"
+
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of the counts."""
+        whole, total, log_factorials = (
+            sums[:, column.j]
+            for sums in (column.profile.wholes.whole, column.profile.wholes.total, column.profile.wholes.log_factorials)
+        )
+        rate = RATE_SHAPE * whole.sum() / total.sum()
+        return Weighed(float(poisson_log_evidence(RATE_SHAPE, rate, whole, total, log_factorials).sum()))
+
+    def settled(self, column: OpenColumn, cuts: tuple[float, ...] | None, class_count: Array) -> CountTotals:
+        """Take weights and sums of the whole numbers."""
+        wholes = column.profile.wholes.take([column.j])
+        return CountTotals(wholes.classes, (column.name,), np.array(wholes.whole), np.array(wholes.total))
+
+
+class Poisson(NumberFamily):
+    """Counts that follow Poisson's law."""
+
+    key: ClassVar = "poisson"
+    families: ClassVar = ("poisson",)
+    statistic: ClassVar = CountTotals
+    takes: ClassVar = {"poisson": "counts, whole, from 0 on and below 2**53"}
+    candidates: ClassVar = (PoissonCandidate(),)
+
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
+        """Read the counts; what is none, negative or a fraction, is refused in learning, and left out in predicting."""
+        columns = []
+        for column, values in zip(self.columns, self.numbers(raw, settings), strict=True):
+            wrong = (values < 0) | (values >= EXACT) | (values != np.floor(values)) & ~np.isnan(values)
+            if self.report_impossible(column, values, wrong, settings, learning):
+                values = np.where(wrong, np.nan, values)
+            columns.append(values)
+        return NumberTable(tuple(columns), self.names, (False,) * len(columns))
+
+    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> CountTotals:
+        """Sum weights and counts."""
+        return CountTotals.of(table, labels, weight)
+
+    def read(self, sums: CountTotals, settings: Settings) -> PoissonBlock:
+        """Read the rates."""
+        for column in self.columns:
+            if settings.of(column).prior is not None:
+                raise ParameterError(
+                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a poisson column takes "
+                    "none; give alpha, the pseudo-count of its rate"
+                )
+        alphas = [settings.alpha_of(column) for column in self.columns]
+        return PoissonBlock(sums, np.array([JEFFREYS if alpha == "auto" else float(alpha) for alpha in alphas]))
+
+    def tables(self, sums: CountTotals, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """Give the rate in each class."""
+        rate = self.read(sums, settings).rate
+        return {
+            column.name: {"class": list(classes), f"rate({column.name})": rate[:, j]}
+            for j, column in enumerate(self.columns)
+        }
+
+    def n_parameters(self, sums: CountTotals) -> int:
+        """A rate for each class and column."""
+        return sums.n_classes * len(self.columns)
+
+    def sample(self, sums: CountTotals, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """Draw counts."""
+        rate = self.read(sums, settings).rate[codes]
+        return dict(zip(self.names, draw_poisson(rate, rng).T, strict=True))
+
+    @classmethod
+    def require_range(cls, column: Column, low: float | None, high: float | None) -> None:
+        """Refuse a range that is none of counts."""
+        require_sums(
+            (low or 0.0) >= 0 and (high or 0.0) < EXACT, f"the range of column {column.name!r} is none of counts"
+        )
+
+
+def poisson_rates(sums: CountTotals, pseudo_count: Array) -> Array:
+    """Rate of each class and column, NaN for a column without a value: (n_classes, n_columns)."""
+    weight_all, total_all = sums.pooled()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pooled = np.where(weight_all > 0, (total_all + pseudo_count) / weight_all, np.nan)
+        return np.where(sums.weight > 0, (sums.total + pseudo_count) / sums.weight, pooled)
+
+
+def poisson_log_evidence(shape: float, rate: float, n: Array, total: Array, log_factorials: Array) -> Array:
+    """Logarithm of the evidence of Poisson counts whose mean has a Gamma(shape, rate) prior, elementwise.
+
+        rate^shape / (rate + n)^(shape + total) Gamma(shape + total) / Gamma(shape) / (x_1! .. x_n!)
+
+    >>> float(np.exp(poisson_log_evidence(1.0, 1.0, np.array(1), np.array(0.0), np.array(0.0))))
+    0.5
+    """
+    return (
+        gammaln(shape + total) - gammaln(shape) - shape * np.log1p(n / rate) - total * np.log(rate + n) - log_factorials
+    )
+
+
+def draw_poisson(rate: Array, rng: np.random.Generator) -> Array:
+    """Draw a count by Poisson's law for each rate, of any shape; NaN where it is NaN.
+
+    >>> draw_poisson(np.array([0.0, np.nan, 1e300]), np.random.default_rng(0)).round(-299)
+    array([0.e+000,     nan, 1.e+300])
+    """
+    drawn = rng.poisson(np.where(rate <= LARGEST_COUNT, rate, 0.0)).astype(np.float64)
+    large = rate > LARGEST_COUNT
+    drawn[large] = rng.normal(rate[large], np.sqrt(rate[large]))
+    return np.where(np.isnan(rate), np.nan, drawn)

@@ -1,0 +1,117 @@
+"""The list of all laws, and the road of a table whose columns follow several of them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bayeswater.data.column_plan import IGNORED, Column, ColumnPlan
+from bayeswater.data.labels import Labels
+from bayeswater.data.mixed_table import MixedTable
+from bayeswater.data.raw_table import RawTable
+from bayeswater.families.binned import Binned
+from bayeswater.families.categorical import Categorical
+from bayeswater.families.family import Block, Family, Settings
+from bayeswater.families.gaussian import Normal
+from bayeswater.families.numbers import Candidate, OpenNumbers
+from bayeswater.families.poisson import Poisson
+from bayeswater.families.words.words import READINGS, Words
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.typing import Array
+
+LAWS: tuple[type[Family], ...] = (
+    Categorical,
+    Binned,
+    Normal,
+    Poisson,
+    OpenNumbers,
+    Words,
+)
+"""All laws. The log-likelihoods of a row are added up in this order."""
+
+CANDIDATES: tuple[Candidate, ...] = tuple(
+    sorted((candidate for law in LAWS for candidate in law.candidates), key=lambda candidate: candidate.is_last)
+)
+"""Among which the family of a column of numbers is chosen; the first of those that are equally good is taken."""
+
+NUMERIC = tuple(candidate.family for candidate in CANDIDATES)
+"""Families of numbers."""
+
+OF_TEXT = READINGS
+"""Families of words."""
+
+OF_STATES = tuple(family for law in LAWS if law.has_states for family in law.families)
+"""Families whose cells are states."""
+
+FAMILIES = (*Categorical.families, *NUMERIC, *OF_TEXT)
+"""All families that a column can have."""
+
+_LAW_OF = {family: law for law in LAWS for family in law.families}
+
+
+def law_of(family: str) -> type[Family]:
+    """Give the law of a family.
+
+    >>> law_of("lognormal").key
+    'normal'
+    """
+    return _LAW_OF[family]
+
+
+def kinds_of(family: str) -> tuple[str, ...] | None:
+    """Give the kinds of columns that can be told to have a family, left out ones among them; None: any."""
+    return law_of(family).kinds_of(family) if family in _LAW_OF else None
+
+
+def key_of(column: Column) -> str:
+    """Name of the sums that hold a column."""
+    law = law_of(column.family)
+    return f"{law.key} {column.name}" if law.one_each else law.key
+
+
+def families_of(plan: ColumnPlan) -> dict[str, Family]:
+    """Group the columns of a plan by their laws."""
+    columns: dict[str, list[Column]] = {law.key: [] for law in LAWS}
+    for column in plan:
+        if column.family != IGNORED:
+            columns.setdefault(key_of(column), []).append(column)
+    return {key: law_of(own[0].family)(tuple(own)) for key, own in columns.items() if own}
+
+
+def encode_columns(
+    raw: RawTable, plan: ColumnPlan, known: Mapping[str, Any], settings: Settings, *, learning: bool
+) -> MixedTable:
+    """Data: read the columns of a plan, in the domains of the sums that are known."""
+    raw = raw.require_columns(plan.sources, settings.model).with_dates(plan)
+    groups = {
+        key: family.encode(raw, known.get(key), settings, learning=learning)
+        for key, family in families_of(plan).items()
+    }
+    return MixedTable(plan, groups, raw.n_rows)
+
+
+def count_columns(table: MixedTable, labels: Labels, weight: Array | None, settings: Settings) -> ColumnGroups:
+    """Statistics: sum the rows of a table, law by law."""
+    groups = {
+        key: family.count(table.groups[key], labels, weight, settings)
+        for key, family in families_of(table.plan).items()
+    }
+    return ColumnGroups(labels.variable, table.plan, groups)
+
+
+def seen_in_columns(table: MixedTable) -> SeenRanges:
+    """Find from where to where the numbers are of columns that have densities and rates, or no family yet."""
+    ranged = ((family, table.groups[key]) for key, family in families_of(table.plan).items() if family.is_ranged)
+    return SeenRanges.of((name, own.column_pieces(j)) for family, own in ranged for j, name in enumerate(family.names))
+
+
+def read_blocks(sums: ColumnGroups, settings: Settings) -> dict[str, Block]:
+    """Estimate: read parameters off the sums, law by law."""
+    return {key: family.read(sums.groups[key], settings) for key, family in families_of(sums.plan).items()}
+
+
+def with_new_cells(table: MixedTable, raw: RawTable) -> MixedTable:
+    """Mark the cells of a table that are unlike all that were counted; `raw` has its columns as they came."""
+    raw = raw.with_dates(table.plan)
+    families = families_of(table.plan).items()
+    return replace(table, groups={key: family.with_new_cells(table.groups[key], raw) for key, family in families})

@@ -1,0 +1,1 @@
+"""Words of a text: counted, counted in all other classes, or marked."""

@@ -1,0 +1,83 @@
+"""Sums of mixed tables fulfil what is asked of sums from elsewhere, whatever was done to them."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.models.mixed_rows import N_ROWS, mixed_frame, mixed_labels, word_counts
+
+from bayeswater import GaussianNB, NaiveBayes, StatisticsError
+from bayeswater.families.plan_consistency import require_planned
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import Sums
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")  # of identifiers
+
+CHOSEN = ["colour", "truth", "height", "visits", "share", "note"]
+TOLD = {"columns": {"visits": "poisson", "share": {"cuts": [0.25, 0.5]}}}
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 99), cut=st.integers(5, N_ROWS - 5), whole=st.booleans(), factor=st.sampled_from([1, 0.1]))
+def test_sums_that_were_merged_decayed_and_forgotten_are_consistent(seed, cut, whole, factor):
+    rng = np.random.default_rng(seed)
+    frame, labels = mixed_frame("pyarrow", seed=seed % 3).select(CHOSEN), mixed_labels(seed=seed % 3)
+    weight = rng.integers(1, 4, N_ROWS) if whole else rng.choice([0.1, 1 / 3, 2.5, 1e6], N_ROWS)
+    first, later = slice(0, cut), slice(cut, None)
+    model = NaiveBayes(**TOLD).fit(frame.slice(0, cut), labels[first], weight[first]).decay(factor)
+    remaining = frame.slice(0, cut), labels[first], weight[first] * factor
+    model.partial_fit(frame.slice(cut), labels[later], sample_weight=weight[later])
+    require_planned(model.statistics_)
+    model.forget(frame.slice(cut), labels[later], weight[later], remaining=remaining)
+    require_planned(model.statistics_)
+    require_planned((model + model).statistics_)
+
+
+FITTED = NaiveBayes(**TOLD).fit(mixed_frame("pyarrow").select(CHOSEN), mixed_labels()).statistics_
+
+
+def with_groups(**groups: Any) -> Any:
+    """The sums with other groups."""
+    return Sums(FITTED.class_count, replace(FITTED.columns, groups={**FITTED.columns.groups, **groups}))
+
+
+def test_sums_of_columns_in_another_order_are_refused():
+    swapped = FITTED.columns.groups["categories"].take([1, 0])
+    with pytest.raises(StatisticsError, match="do not stand in the order of the columns"):
+        require_planned(with_groups(categories=swapped))
+
+
+def test_sums_of_unknown_columns_are_refused():
+    renamed = replace(FITTED.columns.groups["normal"], names=("width",))
+    with pytest.raises(StatisticsError, match=r"there are sums of \['width'\]"):
+        require_planned(with_groups(normal=renamed))
+
+
+def test_counts_of_rows_that_lose_their_digits_are_refused():
+    fitted = GaussianNB(missing="ignore").fit([[0.0], [1.0], [np.nan]], [0, 1, 1], [0.5, 1.5, 1.0]).statistics_
+    faint = np.where(fitted.columns.weight > 1, 5e-324, fitted.columns.weight)
+    with pytest.raises(StatisticsError, match="weight counts 5e-324 rows, a number without all its digits"):
+        require_planned(replace(fitted, columns=replace(fitted.columns, weight=faint)))
+
+
+def test_columns_without_sums_are_refused():
+    groups = {key: group for key, group in FITTED.columns.groups.items() if key != "poisson"}
+    with pytest.raises(StatisticsError, match="there are sums of"):
+        require_planned(Sums(FITTED.class_count, replace(FITTED.columns, groups=groups)))
+
+
+def test_columns_summed_as_another_family_are_refused():
+    plan = FITTED.columns.plan
+    other = plan.with_columns({"height": replace(plan["height"], family="poisson")})
+    with pytest.raises(StatisticsError, match="'height' of family 'poisson' is summed as Moments"):
+        require_planned(Sums(FITTED.class_count, ColumnGroups(FITTED.classes, other, FITTED.columns.groups)))
+
+
+def test_words_of_a_block_may_count_less_than_once():
+    sums = NaiveBayes().fit(word_counts(scale=0.1), mixed_labels()).statistics_
+    (words,) = sums.columns.groups.values()
+    assert (words.word_count < words.present).any()
+    require_planned(sums)
