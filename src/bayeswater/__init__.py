@@ -47,12 +47,11 @@ if TYPE_CHECKING:
     from bayeswater.models.bernoulli_nb import BernoulliNB
     from bayeswater.models.categorical_nb import CategoricalNB
     from bayeswater.models.comparing.compare import compare
-    from bayeswater.models.complement_nb import ComplementNB
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
+    from bayeswater.models.feature_nb import ComplementNB, MultinomialNB
     from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
-    from bayeswater.models.multinomial_nb import MultinomialNB
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_classifier import NetworkClassifier
     from bayeswater.models.persistence import load, save
@@ -81,10 +80,10 @@ _HOME = {
     "TAN": "models.semi_naive.tan",
     "BernoulliNB": "models.bernoulli_nb",
     "CategoricalNB": "models.categorical_nb",
-    "ComplementNB": "models.complement_nb",
+    "ComplementNB": "models.feature_nb",
     "GaussianClassifier": "models.gaussian.gaussian_classifier",
     "GaussianNB": "models.gaussian_nb",
-    "MultinomialNB": "models.multinomial_nb",
+    "MultinomialNB": "models.feature_nb",
     "NaiveBayes": "models.mixed.naive_bayes",
     "NetworkClassifier": "models.network.network_classifier",
     "Discretizer": "data.discretising.discretizer",

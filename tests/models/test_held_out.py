@@ -9,7 +9,7 @@ from bayeswater import AODE, KDB, TAN
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.row_hashes import row_hashes
 from bayeswater.models import held_out
-from bayeswater.models.held_out import Deck
+from bayeswater.models.held_out import KindCounts
 
 
 def some_rows(n_rows=150, seed=0):
@@ -105,15 +105,15 @@ def test_every_part_gets_its_share_of_every_class_and_no_row_is_lost():
     kind = np.unique(rng.integers(0, 2**62, 200).astype(np.uint64))
     label = rng.integers(0, 3, len(kind)).astype(np.uint64)
     for times in (np.ones(len(kind)), rng.integers(1, 9, len(kind)).astype(float)):
-        share = Deck(kind, label, times).dealt().share
+        share = KindCounts(kind, label, times).folds().share
         np.testing.assert_allclose(share.sum(axis=1), 1, rtol=1e-15)
         dealt = np.array([(times[:, None] * share)[label == k].sum(axis=0) for k in range(3)])
         assert (np.ptp(dealt, axis=1) < 1 + 1e-9).all()
 
 
 def test_equal_rows_share_what_they_are_dealt():
-    deck = Deck(np.array([7, 7, 9, 7]), np.zeros(4), np.ones(4)).by_kind()
-    np.testing.assert_allclose(deck.dealt().share, [[1 / 3] * 3, [1, 0, 0]])
+    kinds = KindCounts(np.array([7, 7, 9, 7]), np.zeros(4), np.ones(4)).by_kind()
+    np.testing.assert_allclose(kinds.folds().share, [[1 / 3] * 3, [1, 0, 0]])
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.decision.scorecard import Scorecard
-    from bayeswater.models.streaming.examples import Piece
+    from bayeswater.models.streaming.passes import Piece
 
 MOST_CLASSES = 50
 """Classes up to which the whole confusion is shown: those of most tables, in some screens."""
@@ -35,9 +35,9 @@ def evaluate(
     from bayeswater.cli.progress import passes_shown
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.errors import DataError
-    from bayeswater.models.streaming.cell_types import column_names
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
+    from bayeswater.models.streaming.sources import column_names
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
@@ -167,7 +167,7 @@ class Found:
     n_unknown: int
 
     def __add__(self, other: "Found") -> "Found":
-        from bayeswater.models.streaming.walking import plus
+        from bayeswater.models.streaming.passes import plus
 
         return Found(plus(self.score, other.score), self.n_unknown + other.n_unknown)
 

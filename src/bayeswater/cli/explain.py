@@ -33,7 +33,7 @@ def explain(
     from bayeswater.data.sources.cutting import Stretch
     from bayeswater.data.sources.row_names import rows_named
     from bayeswater.errors import DataError
-    from bayeswater.models.streaming.cell_types import column_names
+    from bayeswater.models.streaming.sources import column_names
 
     classifier = load_model(model)
     require_explanations(classifier)

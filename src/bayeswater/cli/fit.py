@@ -172,8 +172,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     from bayeswater.families.settings import settings_like
     from bayeswater.models.comparing.ladder import LADDER
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier
-    from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
+    from bayeswater.models.streaming.sources import column_names, column_types, label_type
 
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
@@ -186,7 +185,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
         del settings["calibrate"]
     if "columns" in settings:
         settings["columns"] = settings_like(model.columns_, model.columns)
-    if isinstance(model, DependenceClassifier):
+    if hasattr(model, "counted_parents_"):
         settings["parents"] = model.counted_parents_
     return type(model), settings, column_names(model)
 
@@ -206,9 +205,9 @@ def _learned(
     from bayeswater.families.settings import MDL
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
+    from bayeswater.models.review import review_of_source
     from bayeswater.models.streaming.fitting import learned_from
     from bayeswater.models.streaming.labelled import LabelledRows
-    from bayeswater.models.streaming.reviewing import review_of
 
     examples = LabelledRows(rows, target, columns=names)
     if kind is BayesEnsemble:
@@ -219,7 +218,7 @@ def _learned(
     at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
     model = kind(**{**settings, "calibrate": calibrate and not at_once})
     with passes_shown(rows, lambda: examples.under_way):
-        review = learned_from(model, examples, checkpoint, lambda: review_of(model, examples))
+        review = learned_from(model, examples, checkpoint, lambda: review_of_source(model, examples))
     if calibrate and at_once:
         model.calibrate_with(review)
     return Learned(model, examples, review)

@@ -143,10 +143,10 @@ def _quality(learned: "Learned") -> Any:
 def _calibrated_on(learned: "Learned") -> str:
     """Say which rows a model was calibrated by; one that cuts by the labels takes rows that had no say in the cuts."""
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
-    from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
+    from bayeswater.models.semi_naive.state_classifier import StateClassifier
 
     model, review, calibration = learned.model, learned.review, learned.model.calibration_
-    holds_out = isinstance(model, DiscreteClassifier) and model._was_chosen_by_labels
+    holds_out = isinstance(model, StateClassifier) and model._is_chosen_by_labels
     if holds_out or (isinstance(model, NaiveBayes) and model.calibrate):
         title = _left_out_in_turn(calibration.n_used, calibration.n_left_out)
         return f"{title}: rows without a say in cuts and structure"

@@ -9,7 +9,7 @@ from bayeswater.cli.options import AsJson, DataFile, ModelFile, Target
 from bayeswater.cli.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    from bayeswater.models.streaming.examples import Piece
+    from bayeswater.models.streaming.passes import Piece
 
 
 def forget(
@@ -37,9 +37,9 @@ def forget(
     from bayeswater.cli.words import amount, warnings_told_once
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
-    from bayeswater.models.streaming.cell_types import column_names
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
+    from bayeswater.models.streaming.sources import column_names
 
     classifier = load_model(model)
     where = output or Path(model)

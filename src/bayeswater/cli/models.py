@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.rows import files_of
 from bayeswater.errors import DataError, ParameterError, SchemaError
-from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
+from bayeswater.models.streaming.sources import column_names, column_types, label_type
 
 if TYPE_CHECKING:
     from bayeswater.cli.costs import Costs

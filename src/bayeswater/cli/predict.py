@@ -13,7 +13,7 @@ from bayeswater.cli.options import DataFile, LossFile, ModelFile
 from bayeswater.cli.reading import AS_USUAL, Reading
 from bayeswater.cli.rows import few_rows, files_of, keep_as_written, require_other_files
 from bayeswater.cli.writing import OutputFormat, Writer
-from bayeswater.models.streaming.cell_types import column_names, label_type
+from bayeswater.models.streaming.sources import column_names, label_type
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -63,7 +63,7 @@ def few_rows(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
 
 def whole(examples: "LabelledRows", holder: str) -> "tuple[pa.Table, pa.ChunkedArray]":
     """Read all rows that have a label at once, for what holds them; say so where they are many."""
-    from bayeswater.models.streaming.whole import whole_rows
+    from bayeswater.models.streaming.fitting import whole_rows
 
     found = whole_rows(examples, holder, "leave out columns with --ignore, or take a model that is counted in pieces")
     say_what_is_held(found.X)

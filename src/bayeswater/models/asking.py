@@ -1,129 +1,105 @@
-"""`AskingClassifier`: a classifier of independent columns that says which missing cell is worth asking for.
+"""Which missing cell of a row is worth asking for: the same for every classifier.
 
-Within a class the columns are independent, so that all a missing cell could tell is its own distribution in each
-class. What these distributions are, each model says for itself (`_facts`); what they are worth is worked out in
+A model says what every cell that is missing would tell (`Facts`): the distribution of the cell in each class, given the
+cells that are known. Where columns are independent within a class that is the distribution of the column; elsewhere it
+is read off log-joints of the row with each state in the cell (`state_facts`). What facts are worth is worked out in
 `decision/`.
 """
 
-from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from copy import copy
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import held
 from bayeswater.decision.costs_of_asking import costs_of_asking, loss_of_row
-from bayeswater.decision.facts import Fact
+from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.facts import NOTHING, Fact, StateFact
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.next_best import NextBest, rank_facts
 from bayeswater.errors import DataError, SchemaError
-from bayeswater.models.classifier import CountingClassifier
+from bayeswater.kernels.class_scores import log_shares
+from bayeswater.typing import Array
 
 Facts = Mapping[str, Sequence[Fact] | str]
 """For each column what its cell would tell, or why that cannot be told."""
 
-
-class AskingClassifier(CountingClassifier):
-    """A classifier whose columns are independent within each class."""
-
-    @abstractmethod
-    def _facts(self, X: Any) -> Facts:
-        """What every cell that is missing in the one row of X would tell."""
-
-    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
-        """Say which missing cell of a row to ask for next, by what knowing it is worth minus what asking costs.
-
-            worth = expected cost of the best action now - mean, over what the cell may hold, of that once it is known
-
-        Exact for categories, flags and bins; counts are summed until less than 1e-12 of any class is left; for numbers
-        by their density the error is stated (see `bayeswater.decision.densities`). Texts are passed over.
-
-        Parameters
-        ----------
-        row : table of one row, or a dict {column: value}
-            Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says. In a
-            column where empty is a state, a cell that is None is known to be empty; one not in the dict is not known.
-        loss : Loss, or anything that `Loss` reads; default 0-1 loss
-        costs : what it costs to ask: a number for all columns, or a dict {column: cost} of those that can be asked for;
-            default 0
-        prior : class frequencies where the row comes from, as in `decide`
-
-        Returns
-        -------
-        NextBest
-            The columns, the best one first; made to be printed. ``.best`` is the one to ask for, or None.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from bayeswater import CategoricalNB, Loss
-        >>> seen = pd.DataFrame(
-        ...     {"cough": ["yes", "no", "yes", "no"] * 5, "blood test": ["high", "high", "low", "low"] * 5}
-        ... )
-        >>> model = CategoricalNB().fit(seen, ["ill", "ill", "well", "well"] * 5)
-        >>> loss = Loss({"treat": {"ill": 0, "well": 4}, "wait": {"ill": 12, "well": 0}})
-        >>> print(model.next_best({"cough": "yes"}, loss, costs={"blood test": 1}))
-        Ask for the blood test next: it is worth 1.33 of loss, costs 1.
-        """
-        self._require_fitted()
-        model = self._letting_missing_in()
-        if isinstance(row, Mapping):
-            model = model._knowing_only(row.keys())
-        X = held(model._one_row(row))
-        evidence = model._evidence(X)
-        if evidence.posterior.n_rows != 1:
-            raise DataError(f"row has {evidence.posterior.n_rows} rows; give one")
-        posterior = evidence.proba(prior)[0]
-        facts = model._facts(X)
-        known = costs_of_asking(costs, model._names_to_ask_for())
-        strength = model._strength(X)
-        asked = {name: _weakened(fact, strength) for name, fact in facts.items() if name in known}
-        return rank_facts(posterior, asked, known, loss_of_row(as_loss(loss, self.classes_.tolist()), X))
-
-    # ------------------------------------------------------------------ the row
-
-    def _letting_missing_in(self) -> Self:
-        """The same model, for which a missing cell is one that is not known yet."""
-        if self.missing != "error":
-            return self
-        model = copy(self)
-        model.missing, model._memo = "ignore", {}
-        return model
-
-    def _knowing_only(self, names: Collection[str]) -> Self:
-        """The same model, for which cells of other columns than these are not known, also where empty is a state."""
-        return self
-
-    def _one_row(self, row: Any) -> Any:
-        """Give a dict of cells as a table; cells that it does not name are missing."""
-        if not isinstance(row, Mapping):
-            return row
-        names = self._names_to_ask_for()
-        unknown = [name for name in row if name not in names]
-        if unknown:
-            raise SchemaError(f"row names {unknown[0]!r}, but there is no such column; there are {list(names)[:10]}")
-        if "feature_names_in_" not in self.__dict__ and self._library is None:
-            cells = [row.get(name, np.nan) for name in names]
-            return np.array([cells], dtype=object if any(isinstance(cell, str) for cell in cells) else None)
-        import pyarrow as pa
-
-        return pa.table({name: [row.get(name)] for name in names})
-
-    def _names_to_ask_for(self) -> Sequence[str]:
-        """Names of the columns of a row."""
-        return self._column_names()
-
-    # ------------------------------------------------------------------ the facts
-
-    def _strength(self, X: Any) -> float:
-        """Share of its log-likelihoods that one more cell of a row counts for, where a calibration takes some back."""
-        return 1.0
+MOST_OUTCOMES = 2**14
+"""Outcomes of one question that are scored one by one, at most."""
 
 
-def _weakened(facts: Sequence[Fact] | str, strength: float) -> Sequence[Fact] | str:
-    if isinstance(facts, str) or strength == 1:
-        return facts
-    weaker = [fact.weakened(strength) for fact in facts]
-    found = [fact for fact in weaker if fact is not None]
-    return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
+@dataclass(frozen=True)
+class OpenRow:
+    """A row of which cells are missing, and what a model says of it.
+
+    `strength` is the share of its log-likelihoods that one more cell counts for, where a calibration takes some back.
+    """
+
+    X: Any
+    evidence: Evidence
+    names: Sequence[str]
+    facts: Facts
+    strength: float = 1.0
+
+    def next_best(self, loss: Any, costs: Any, prior: Any) -> NextBest:
+        """Rank the cells by what knowing them is worth minus what asking costs."""
+        posterior = self.evidence.proba(prior)[0]
+        known = costs_of_asking(costs, self.names)
+        asked = {name: self._weakened(fact) for name, fact in self.facts.items() if name in known}
+        of_row = loss_of_row(as_loss(loss, np.asarray(self.evidence.classes).tolist()), self.X)
+        return rank_facts(posterior, asked, known, of_row)
+
+    def _weakened(self, facts: Sequence[Fact] | str) -> Sequence[Fact] | str:
+        if isinstance(facts, str) or self.strength == 1:
+            return facts
+        weaker = [fact.weakened(self.strength) for fact in facts]
+        found = [fact for fact in weaker if fact is not None]
+        return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
+
+
+def row_of_cells(row: Any, names: Sequence[str], *, named: bool) -> Any:
+    """Give a dict of cells as a table of one row; cells that it does not name are missing.
+
+    `named` says whether the model knows its columns by names: else the row is an array.
+    """
+    if not isinstance(row, Mapping):
+        return row
+    unknown = [name for name in row if name not in names]
+    if unknown:
+        raise SchemaError(f"row names {unknown[0]!r}, but there is no such column; there are {list(names)[:10]}")
+    if not named:
+        cells = [row.get(name, np.nan) for name in names]
+        return np.array([cells], dtype=object if any(isinstance(cell, str) for cell in cells) else None)
+    import pyarrow as pa
+
+    return pa.table({name: [row.get(name)] for name in names})
+
+
+def require_one_row(evidence: Evidence) -> None:
+    """Refuse more rows than one, and none."""
+    if evidence.posterior.n_rows != 1:
+        raise DataError(f"row has {evidence.posterior.n_rows} rows; give one")
+
+
+def state_facts(
+    log_joint: Callable[[Array], Array], codes: Array, n_states: Array, missing: Mapping[str, Sequence[int]]
+) -> Facts:
+    """Tell what missing cells of a row of codes (n_columns,) would say, given those that are known.
+
+    P(state | class, row) is that of the log-joints (n_rows, n_classes) of the row with each state in the cell,
+    normalised within the class. `missing` gives the places of what is asked for: a date is several columns at once.
+    """
+    facts: dict[str, Sequence[Fact] | str] = {}
+    for name, places in missing.items():
+        shape = tuple(int(n_states[j]) for j in places)
+        if prod(shape) > MOST_OUTCOMES:
+            facts[name] = f"it has {prod(shape):,} outcomes, too many to go through"
+            continue
+        filled = np.repeat(codes[None], prod(shape), axis=0)
+        filled[:, list(places)] = np.indices(shape).reshape(len(shape), -1).T
+        scores = log_joint(filled) if len(filled) else np.empty((0, 1))
+        scores[:, np.isneginf(scores).all(axis=0)] = 0.0  # of a class that is impossible already, nothing is asked
+        shares = log_shares(np.ascontiguousarray(scores.T), use_loop=False).T if len(filled) else scores
+        facts[name] = [StateFact(shares) if len(filled) else NOTHING]
+    return facts

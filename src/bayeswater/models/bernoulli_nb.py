@@ -16,14 +16,16 @@ from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.families.words.features import BernoulliColumns
 from bayeswater.inference.linear import LinearJoint
-from bayeswater.models.asking import AskingClassifier, Facts
+from bayeswater.models.asking import Facts
+from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 
-class BernoulliNB(AskingClassifier):
+class BernoulliNB(OnSums, BayesClassifier):
     """Bernoulli naive Bayes: log P(k, x) = log P(k) + sum_j [x_j] log p_kj + [not x_j] log (1 - p_kj).
 
     p_kj = (N_kj + alpha_j) / (N_k + 2 alpha_j), and 1 - p_kj from its own count, so that no digit cancels.

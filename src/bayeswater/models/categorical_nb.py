@@ -19,9 +19,9 @@ from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.drawing import draw_states
-from bayeswater.models.asking import AskingClassifier, Facts
-from bayeswater.models.class_name import class_name
-from bayeswater.models.network.as_network import AsNetwork, NetworkTables
+from bayeswater.models.asking import Facts
+from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import (
     checked_alpha,
     column_priors,
@@ -29,12 +29,13 @@ from bayeswater.models.settings import (
     require_unseen_rule,
     warn_of_small_alpha,
 )
+from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class CategoricalNB(AsNetwork, AskingClassifier):
+class CategoricalNB(OnSums, BayesClassifier):
     """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
 
     P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the

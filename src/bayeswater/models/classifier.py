@@ -1,277 +1,301 @@
-"""`CountingClassifier`: what every classifier on sums has in common.
+"""`BayesClassifier`: what every classifier can be asked for, whatever it has learned.
 
-`fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. `predict` reads
-parameters off the sums (once for each setting of the parameters), scores the rows and decides. Nothing is kept
-of the rows.
+A model says how it reads rows (`_table`), what their log-joints are (`_joint`), the same with each row taken out
+(`_joint_without`), what makes up the log-odds of a row (`_reasons`) and what a missing cell would tell (`_facts`). All
+else follows, and is written once: posteriors and decisions here and in `decision/`, calibration in `calibrating`,
+leave-one-out in `review`, reasons in `explain/`, questions in `asking`. X may be a source of rows that do not fit into
+memory: the answers come in pieces then (`streaming.answering`).
 """
 
 import operator
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.counted_rows import CountedRows, required_labels
-from bayeswater.data.frames import held, library_of, write_frame
+from bayeswater.data.frames import Alongside, held, index_of
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
-from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths
-from bayeswater.errors import StatisticsError
+from bayeswater.decision.calibration_report import CalibrationReport
+from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.next_best import NextBest
+from bayeswater.decision.prior_shift import PriorEstimate
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.turning import Decisions
+from bayeswater.explain.verdicts import Decided, Verdicts
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.inference.log_space import log_posterior
-from bayeswater.inference.scoring import Joint, JointWithout, score_blocks
-from bayeswater.models.batches import as_triple
-from bayeswater.models.counted_prior import CountedPrior
-from bayeswater.models.drawing import draw_classes
-from bayeswater.models.linear_form import LinearForm
-from bayeswater.models.scoring_classifier import ScoringClassifier
-from bayeswater.models.settings import agreed_classes
-from bayeswater.models.streaming.counting import Counting
-from bayeswater.models.streaming.examples import Examples
-from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
-from bayeswater.models.streaming.walking import Pass, Walk
+from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
+from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
+from bayeswater.models.asking import Facts, OpenRow, require_one_row, row_of_cells
+from bayeswater.models.calibrating import Calibration, Priors, learned_calibration
+from bayeswater.models.review import LeaveOneOut, Review
+from bayeswater.models.settings import note_columns, require_names
+from bayeswater.models.streaming.answering import over_rows
+from bayeswater.models.streaming.fitting import score_source
 from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.seen_ranges import SeenRanges
-from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
+if TYPE_CHECKING:
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
-class CountingClassifier(CountedPrior, ScoringClassifier):
-    """A classifier whose whole state is a sum over rows."""
+
+class Told(NamedTuple):
+    """What an explanation is told of rows beside their reasons, in the order in which all explanations take it."""
+
+    verdicts: Verdicts
+    decisions: Decisions
+    classes: Array
+    alongside: Alongside
+
+
+class BayesClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier by the joint probability of class and row."""
+
+    classes_: Array
+    calibration_: CalibrationReport
+    _library: str | None
 
     # ------------------------------------------------------------------ what each model says for itself
 
-    _grouped_as: str | None = None
-    """What its sums can be read off where a place of rows groups them by itself: "margins", "spreads", or nothing."""
+    @abstractmethod
+    def _joint(self) -> Joint:
+        """Give the parameters, ready for scoring."""
 
     @abstractmethod
-    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Any:
-        """Data: read X as the table this model counts and scores, in the domains of the sums that are `known`."""
+    def _table(self, X: Any) -> Any:
+        """Read rows to predict."""
 
-    @abstractmethod
-    def _count(self, table: Any, labels: Labels, weight: Array | None) -> Statistic:
-        """Statistics: sum the rows of a table."""
+    @property
+    def _class_counts(self) -> ClassCounts:
+        """Give the classes, and the weight of the rows that were counted of each."""
+        raise ParameterError(f"{type(self).__name__} keeps no counts of its classes")
 
-    @abstractmethod
-    def _read(self, sums: Sums[Any]) -> Joint:
-        """Estimate: read parameters off the sums, ready for scoring."""
+    def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
+        raise ParameterError(f"{type(self).__name__} cannot leave rows out of what it has learned")
 
-    @abstractmethod
-    def _likelihood_without(self, table: Any, labels: Labels, removed: Array) -> Any:
-        """Leave-one-out: a function that gives the log-likelihoods of some rows, each taken out of the sums."""
+    def _reasons(self, X: Any, table: Any, told: Told) -> Explanations:
+        """Say what makes up the log-odds of rows, given as they came and as they were read."""
+        raise ParameterError(f"{type(self).__name__} tells no reasons")
 
-    def _require_parameters(self, sums: Sums[Any]) -> None:
-        """Refuse parameters that are out of range, before anything is changed."""
-        self._require_prior(sums.classes.n_states)
+    def _facts(self, X: Any) -> Facts:
+        """What every cell that is missing in the one row of X would tell."""
+        raise ParameterError(f"{type(self).__name__} does not say what a missing cell would tell")
 
-    def _warn_of_parameters(self) -> None:
-        """Say, once a fit, where parameters are not taken as given."""
+    def _known_cells(self, table: Any) -> Array:
+        """Count the known cells of each row of a table: (n_rows,)."""
+        known: Array = table.known_cells()
+        return known
 
-    # ------------------------------------------------------------------ learning
-
-    __metadata_request__fit = dict.fromkeys(("target", "checkpoint", "progress"), UNUSED)  # no data of rows
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        target: str | None = None,
-        checkpoint: Any = None,
-        progress: Any = None,
-    ) -> Self:
-        """Learn from rows, forgetting what was learned before.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_columns)
-            With `target`, also a source of rows that may not fit into memory: the path of a file (CSV, Parquet, Arrow,
-            JSON lines) or a pattern of paths, a dataset of pyarrow, a relation of DuckDB, a LazyFrame of polars, an
-            iterator of Arrow batches, or a frame of Dask, Spark or Ray. It is read in pieces, as often as the model
-            needs (see Notes); counts do not depend on how rows are divided into pieces.
-        y : labels of any type, of shape (n_rows,)
-        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
-            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
-        target : str, optional
-            Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
-        checkpoint : path, optional
-            File in which what was counted of a source is kept from time to time. Where it is there already, counting
-            goes on from it, and ends with the same model; in the end it is removed.
-        progress : bool or callable, optional
-            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
-
-        Notes
-        -----
-        The kinds of columns, and how a text is read, are told by the first rows of a source: 100,000, or fewer of a
-        wide table. All else is decided by all rows. They are read once to count them, and once more
-
-        - to see where numbers are cut, by models of tables of states (`AODE` and its like), unless `columns` says it,
-          and again near the cuts of columns with more than 16,384 different numbers
-        - for every choice that counts alone cannot make: the parents of `KDB` and `SKDB`, the columns of `SKDB` and of
-          `AODE` with ``select=True``, the super-parent of `SPODE`, ``shrinkage="auto"``
-        - for ``calibrate=True``
-        """
-        if target is not None:
-            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
-        require_no_checkpoint(checkpoint)
-        rows = self._rows_that_count(X, y, sample_weight)
-        with rows.named():
-            return self._fit_at_once(*rows.triple)
-
-    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Learn from rows that are in memory, and all count."""
-        return self._keep(self._sums_of(X, y, sample_weight), X, first=True)
-
-    def _walk(self, examples: Examples) -> Walk[Self]:
-        """Learn from a source, pass by pass."""
-        sums = yield Pass(Counting(clone(self)))
-        return self._keep(sums, examples.columns_of_X, first=True)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : labels of shape (n_classes,)
-            All classes there will be; needed in the first call and free to omit later.
-        """
-        X = held(X)
-        first = not hasattr(self, "statistics_")
-        known = self._known_classes(classes, first)
-        new = self._sums_of(X, y, sample_weight, known, None if first else self.statistics_)
-        return self._keep(new if first else self.statistics_ + new, X, first)
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
-        """Take rows out again: the sums become those of a fit that never saw them.
-
-        Parameters
-        ----------
-        X, y, sample_weight : rows that were counted, with the weight they were counted with
-        remaining : (X, y) or (X, y, sample_weight), optional
-            The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
-        """
-        self._require_fitted()
-        sums = self.statistics_
-        old = self._sums_of(X, y, sample_weight, sums.classes, sums, counted=True)
-        rest = None
-        if remaining is not None:
-            rest = self._sums_of(*as_triple(remaining, "remaining"), sums.classes, sums, counted=True)
-        remaining_sums = sums.minus(old, rest)
-        vanished = [label for label in sums.classes.states if label not in remaining_sums.classes.code_of]
-        if vanished and self._given_prior is not None:
-            raise StatisticsError(
-                f"no row of class {vanished[0]!r} would remain, but {self._prior_name} gives it a probability; "
-                f"set {self._prior_name} to None first"
-            )
-        return self._keep(remaining_sums, X, first=False)
-
-    def __add__(self, other: Any) -> Self:
-        """Merge two models: the sums of both, with the parameters of the left one."""
-        return self._combined(other, operator.add)
-
-    def __radd__(self, other: Any) -> Self:
-        """Begin a ``sum(models)``."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
-
-    def __sub__(self, other: Any) -> Self:
-        """Take the rows of another model out of this one."""
-        return self._combined(other, operator.sub)
-
-    def _combined(self, other: Any, operation: Any) -> Self:
-        if type(other) is not type(self):
-            return NotImplemented
-        self._require_fitted()
-        other._require_fitted()
-        self._require_same_reading(other)
-        result, sums = self._like_self(), operation(self.statistics_, other.statistics_)
-        result._require_parameters(sums)
-        return result._adopt(sums)
-
-    _fixed_by_fit: tuple[str, ...] = ()
-    """Names of what the first fit chose, and further rows do not move."""
-
-    def _like_self(self) -> Self:
-        """Make a model without sums that has the parameters of this one, its columns, and what its fit has fixed."""
-        new: Self = clone(self)
-        for name in ("n_features_in_", "feature_names_in_", "_library", *self._fixed_by_fit):
-            if name in self.__dict__:
-                setattr(new, name, self.__dict__[name])
-        return new
-
-    def _require_same_reading(self, other: Self) -> None:
-        """Refuse to combine models that read the same cell differently."""
-
-    def _sums_of(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        classes: Variable | None = None,
-        known: Sums[Any] | None = None,
-        *,
-        counted: bool = False,
-    ) -> Sums[Any]:
-        """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
-        X = held(X)
-        if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
-            self._require_names(X)
-        rows = self._rows_that_count(X, y, sample_weight)
-        with rows.named():
-            table = self._encode(rows.X, known, learning=True)
-            if table.shape[0] != len(rows.y):
-                raise inconsistent_lengths(table.shape[0], len(rows.y))
-            labels = encode_labels(rows.y, classes, counted=counted)
-            counted_classes = ClassCounts.of(labels, rows.weight)
-            return Sums(counted_classes, self._count(table, labels, rows.weight), self._seen(table))
-
-    def _seen(self, table: Any) -> SeenRanges:
-        """Find from where to where numbers are, where explanations ask for it."""
-        return SeenRanges()
-
-    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> CountedRows:
-        """Check labels and weights, and take the rows of weight zero out."""
-        return CountedRows.of(X, y, sample_weight, type(self).__name__)
-
-    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
-        """Classes by which the rows of a `partial_fit` are read; None lets any in."""
-        return agreed_classes(classes, None if first else self.statistics_.classes)
-
-    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
-        """Accept new sums, all at once: a refused call leaves the model as it was."""
-        self._require_parameters(sums)
-        self._warn_of_parameters()
-        if first:
-            self._note_columns(X)
-            self._library = library_of(X)
-            for name in self._fixed_by_fit:
-                self.__dict__.pop(name, None)
-        return self._adopt(sums)
-
-    def _adopt(self, sums: Sums[Any]) -> Self:
-        self.statistics_ = sums
-        self.classes_ = sums.classes.labels
-        self._memo: dict[str, Any] = {}
-        return self
+    def _deciding_joint(self) -> Joint:
+        """Give what posteriors are made of, where that is less work than log-joints."""
+        return self._joint()
 
     # ------------------------------------------------------------------ predicting
 
+    @over_rows
+    def predict(self, X: Any) -> Array:
+        """Give the class of largest probability; the first one among equals.
+
+        Parameters
+        ----------
+        X : rows with the columns of `fit`
+            A table in memory, or a source of rows (a file, a query, a frame of an engine), which is answered for in
+            pieces: then the answers come as batches, or as a lazy frame of the engine. So it is with all methods that
+            answer row by row.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels.
+        """
+        if self._is_calibrated:
+            return self.classes_[best_class(self.predict_log_proba(X))]
+        return self.classes_[self._score(X, best_class)]
+
+    @over_rows
+    def predict_proba(self, X: Any) -> Array:
+        """Give the probability of each class, calibrated if that was asked for.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            P(class | row), the classes in the order of `classes_`.
+        """
+        return np.exp(self.predict_log_proba(X)) if self._is_calibrated else self._score(X, posterior)
+
+    @over_rows
+    def predict_log_proba(self, X: Any) -> Array:
+        """Give the logarithm of the probabilities, never floored.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
+        if not self._is_calibrated:
+            return self._score(X, log_posterior)
+        self._require_fitted()
+        table = self._table(X)
+        return self._calibration.corrected(self._score_table(table, log_posterior), self._known_cells(table))
+
+    @over_rows
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Give the logarithm of P(row, class), before a calibration, which is no part of the joint distribution.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
+        return self._score(X, None)
+
+    @over_rows
+    def log_evidence(self, X: Any) -> Array:
+        """Give the logarithm of P(row), the sum over all classes.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        return log_evidence(self.predict_joint_log_proba(X))
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        """Walk the second half of the road: data, then inference."""
+        self._require_fitted()
+        return self._score_table(self._table(X), finish)
+
+    def _score_table(self, table: Any, finish: Any) -> Array:
+        """Inference: score the rows of a table."""
+        return score(self._joint(), table, finish)
+
+    # ------------------------------------------------------------------ deciding
+
+    @over_rows
+    def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:
+        """Take the action of least expected cost in every row.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+        loss : Loss, or anything that `Loss` reads; default 0-1 loss, which decides as `predict`
+        prior : class frequencies in order of `classes_` or by label, or "estimate"; default those of the model
+            Frequencies that hold where X comes from: the same as this model with its class prior set to them.
+            "estimate" finds them from X itself; `estimate_class_prior` tells what they are.
+        return_risk : bool, default False
+            Whether to give a pair: the actions, and the risks of all of them.
+
+        Returns
+        -------
+        array of shape (n_rows,), or a pair of it and the risks (n_rows, n_actions)
+            The attribute `prior` of the pair is the report of the frequencies that were estimated.
+        """
+        return self._evidence(X).decide(loss, prior, return_risk=return_risk)
+
+    @over_rows
+    def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
+        """Give the expected cost of the best action.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+        loss, prior : as in `decide`
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        return self._evidence(X).expected_loss(loss, prior)
+
+    __metadata_request__score = dict.fromkeys(("target",), UNUSED)  # no data of rows
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
+        """Give the share of the rows whose class is predicted; a stream is held in memory, beside its labels.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+        y : labels of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
+        target : str, optional
+            Name of the column of X that holds the labels, in the place of y: then X may be a source, as in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        if target is not None:
+            return score_source(self, X, y, sample_weight, target)
+        share: float = super().score(held(X), y, sample_weight)
+        return share
+
+    def estimate_class_prior(self, X: Any) -> PriorEstimate:
+        """Find the class frequencies where unlabelled rows come from, of largest likelihood.
+
+        Parameters
+        ----------
+        X : rows
+
+        Returns
+        -------
+        PriorEstimate
+            The frequencies, and how sure they are.
+        """
+        return self._evidence(X).estimate_prior()
+
+    def _evidence(self, X: Any) -> Evidence:
+        X = held(X)
+        scores = self.predict_log_proba(X) if self._is_calibrated else self._score(X, lambda joint, use_loop: joint)
+        return Evidence(Probabilities(scores, "log_joint"), self.classes_, self._scored_prior(), X)
+
+    def _scored_prior(self) -> Array | None:
+        """Give the class prior that is part of the scores, if one is."""
+        return np.exp(self._joint().log_prior)
+
+    # ------------------------------------------------------------------ leaving rows out
+
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
+        """Give the log posterior of rows that were counted, each against the model without it.
 
         Equals n refits, each without one row, at the price of a few predictions. A row of weight w stands for w
         equal ones: one of them is left out. What decides how rows are read is held fixed, as all rows decided it:
-        classes, domains of categories, families of columns, cuts of bins, vocabulary and weights of words, and
-        smoothing that was chosen automatically. So are parameters that were given, a class prior among them.
+        classes, domains of categories, families of columns, cuts of bins, structure, vocabulary and weights of words,
+        and smoothing that was chosen automatically. So are parameters that were given, a class prior among them.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows that were counted, with their labels and the weight they were counted with
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
         """
         self._require_fitted()
-        labels = encode_labels(required_labels(y, type(self).__name__), self.statistics_.classes, counted=True)
+        labels = encode_labels(required_labels(y, type(self).__name__), self._class_counts.classes, counted=True)
         removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
         return self._log_proba_without(self._table(X), labels, removed)
 
@@ -279,64 +303,236 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         """Log posterior of rows, each taken out of the sums with a weight of its own: (n_rows, n_classes)."""
         if table.shape[0] != len(labels.codes):
             raise inconsistent_lengths(table.shape[0], len(labels.codes))
-        counts = self.statistics_.class_count.count
-        if (counts[np.unique(labels.codes)] == 0).any():
+        if (self._class_counts.count[np.unique(labels.codes)] == 0).any():
             raise StatisticsError("y names a class of which no row was counted; give rows that the model has seen")
         return score_blocks(self._joint_without(table, labels, removed), table, log_posterior)
 
-    def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
-        """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
-        likelihood = self._likelihood_without(table, labels, removed)
-        log_prior = self._joint().log_prior
+    def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
+        """Score rows that were counted, each against the model without it.
 
-        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
-            prior = self._log_prior_without(log_prior, labels.codes[rows], removed[rows])
-            return prior + likelihood(rows, use_loop), prior
+        What decides how rows are read is held fixed, as all rows decided it: classes, domains, families, cuts,
+        vocabulary, and smoothing of words that was chosen automatically (see `loo_predict_log_proba`). They were chosen
+        by the very rows that are scored, so the figures may be a little better than those of new rows. Automatic
+        smoothing of categories and bins is chosen again without each row, where these are few: together with many
+        columns it would overfit.
 
-        return log_joint
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            The rows the model was fitted on, in pieces, or some of them.
 
-    def _table(self, X: Any) -> Any:
-        """Read rows to predict; only where the model or the rows have names are they compared."""
-        X = held(X)
-        self._require_names(X)
-        return self._encode(X, self.statistics_, learning=False)
-
-    def _joint(self) -> Joint:
-        """Read the parameters off the sums, once for each setting."""
+        Returns
+        -------
+        LeaveOneOut
+            The scores, and accuracy, log-loss and calibration error; made to be printed.
+        """
         self._require_fitted()
-        setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
-        known, joint = self._memo.get("read", ((), None))
-        if joint is None or not all(map(operator.is_, setting, known)):
-            self._require_parameters(self.statistics_)
-            joint = self._read(self.statistics_)
-            self._memo["read"] = (setting, joint)
-        return joint
+        reviews = [self._review_of(*batch) for batch in batches]
+        if not reviews:
+            raise DataError("there are no rows to review: the batches are empty")
+        return reduce(operator.add, reviews).result()
 
-    def _require_fitted(self) -> None:
-        if "statistics_" not in self.__dict__:
-            check_is_fitted(self)
+    def _review_of(
+        self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
+    ) -> Review:
+        """Score counted rows, each taken out of the sums.
 
-    # ------------------------------------------------------------------ as a logistic regression
+        Rows of a fold that is held out have the weight `score_weight` in the figures, and come with the number of it:
+        equal rows of two folds are scored differently, and no one kind.
+        """
+        model = self._as_reviewed()
 
-    def to_linear(self) -> LinearForm:
-        """Write the posterior as softmax(W x + b), where the log-odds are linear in the features.
+        def scored(X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
+            table = model._table(X)
+            return model._log_proba_without(table, labels, removed), model._known_cells(table)
+
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        return Review.of_rows(rows, self._class_counts, scored, score_weight, fold)
+
+    def _as_reviewed(self) -> Self:
+        """Give the model by which rows that are left out are scored."""
+        return self
+
+    # ------------------------------------------------------------------ calibrating
+
+    def calibrate_with(self, review: LeaveOneOut) -> Self:
+        """Learn from leave-one-out scores how far the probabilities can be trusted, and correct them from now on.
+
+        Parameters
+        ----------
+        review : LeaveOneOut
+            What `leave_one_out` gives.
+
+        Returns
+        -------
+        self
+        """
+        self._require_fitted()
+        self.calibration_ = learned_calibration(review, self._priors)
+        return self
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return "calibration_" in self.__dict__
+
+    @property
+    def _calibration(self) -> Calibration:
+        return Calibration(self.calibration_, self._priors)
+
+    @property
+    def _priors(self) -> Priors:
+        """Give the class prior of the scores, and that of the counted rows: the same, where none was given."""
+        log_prior = self._joint().log_prior
+        return Priors(log_prior, log_prior)
+
+    # ------------------------------------------------------------------ explaining
+
+    def explain(self, X: Any, against: Any = None) -> Explanations:
+        """Say for each row why it gets its class rather than another.
+
+        Parameters
+        ----------
+        X : rows
+        against : label, or one label for each row, optional
+            The class to compare with; default the runner-up. A row that is predicted to be of that very class is
+            compared with its runner-up.
+
+        Returns
+        -------
+        Explanations
+            For each row the exact contribution of every column to the log-odds, the largest in words, what is missing,
+            and what would turn the decision. Print it, or take ``.contributions`` and ``.to_frame()``. Where columns
+            depend on one another, ``.pairs(row)`` gives those of every column under each of its parents.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import NaiveBayes
+        >>> table = pa.table({"colour": ["red", "red", "red", "green", "green", "red"], "sweet": [1, 1, 1, 0, 0, 1]})
+        >>> model = NaiveBayes(alpha=1.0).fit(table, ["apple", "apple", "apple", "pea", "pea", "pea"])
+        >>> print(model.explain(pa.table({"colour": ["green"], "sweet": [None]})))
+        'pea' rather than 'apple', with probability 0.75
+          before the row is looked at     +0.000  'pea' is as frequent as 'apple'
+          colour = green                  +1.099  3 times as likely among 'pea' as among 'apple'
+          log-odds                        +1.099  3 to 1
+          missing, left out: sweet
+          would turn it: colour = red
+        """
+        self._require_fitted()
+        X = held(X)
+        table = self._table(X)
+        verdicts = self._decided(table).compared(against, self._class_counts.classes)
+        alongside = Alongside(self._library, index_of(X))
+        return self._reasons(X, table, Told(verdicts, self._decisions(table), self.classes_, alongside))
+
+    def _decided(self, table: Any) -> Decided:
+        """Decide each row as `predict` does."""
+        joint = self._deciding_joint()
+        log_joint = score(joint, table)
+        fall_back(log_joint, joint.log_prior)
+        chosen = best_class(log_joint)
+        log_proba = log_posterior(log_joint)
+        if not self._is_calibrated:
+            return Decided(log_proba, None, chosen)
+        calibrated = self._calibration.corrected(log_proba, self._known_cells(table))
+        return Decided(log_proba, calibrated, best_class(calibrated))
+
+    def _decisions(self, table: Any, n_more: int = 0) -> Decisions:
+        """Say what calibration makes of log-joints before the largest wins, if `n_more` cells were known."""
+        if self._is_calibrated:
+            return self._calibration.decisions(self._known_cells(table) + n_more)
+        n_rows = table.shape[0]
+        return Decisions(np.ones(n_rows), np.zeros((n_rows, len(self.classes_))))
+
+    # ------------------------------------------------------------------ asking
+
+    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
+        """Say which missing cell of a row to ask for next, by what knowing it is worth minus what asking costs.
+
+            worth = expected cost of the best action now - mean, over what the cell may hold, of that once it is known
+
+        Exact for categories, flags and bins; counts are summed until less than 1e-12 of any class is left; for numbers
+        by their density the error is stated (see `bayeswater.decision.densities`). Texts are passed over.
+
+        Parameters
+        ----------
+        row : table of one row, or a dict {column: value}
+            Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says. In a
+            column where empty is a state, a cell that is None is known to be empty; one not in the dict is not known.
+        loss : Loss, or anything that `Loss` reads; default 0-1 loss
+        costs : what it costs to ask: a number for all columns, or a dict {column: cost} of those that can be asked for;
+            default 0
+        prior : class frequencies where the row comes from, as in `decide`
+
+        Returns
+        -------
+        NextBest
+            The columns, the best one first; made to be printed. ``.best`` is the one to ask for, or None.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import CategoricalNB, Loss
+        >>> seen = pd.DataFrame(
+        ...     {"cough": ["yes", "no", "yes", "no"] * 5, "blood test": ["high", "high", "low", "low"] * 5}
+        ... )
+        >>> model = CategoricalNB().fit(seen, ["ill", "ill", "well", "well"] * 5)
+        >>> loss = Loss({"treat": {"ill": 0, "well": 4}, "wait": {"ill": 12, "well": 0}})
+        >>> print(model.next_best({"cough": "yes"}, loss, costs={"blood test": 1}))
+        Ask for the blood test next: it is worth 1.33 of loss, costs 1.
+        """
+        self._require_fitted()
+        model = self._letting_missing_in()
+        if isinstance(row, Mapping):
+            model = model._knowing_only(row.keys())
+        names = model._names_to_ask_for()
+        X = held(row_of_cells(row, names, named="feature_names_in_" in self.__dict__ or self._library is not None))
+        evidence = model._evidence(X)
+        require_one_row(evidence)
+        strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
+        return OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
+
+    def _letting_missing_in(self) -> Self:
+        """The same model, for which a missing cell is one that is not known yet."""
+        if self.__dict__.get("missing") != "error":
+            return self
+        model = copy(self)
+        model.__dict__.update(missing="ignore", _memo={})
+        return model
+
+    def _knowing_only(self, names: Collection[str]) -> Self:
+        """The same model, for which cells of other columns than these are not known, also where empty is a state."""
+        return self
+
+    def _names_to_ask_for(self) -> Sequence[str]:
+        """Names of the columns of a row."""
+        return self._column_names()
+
+    # ------------------------------------------------------------------ as a network
+
+    def to_network(self, *, class_name: str | None = None) -> "BayesianNetwork":
+        """Give the fitted model as a network, in which the class is a variable like any other.
+
+        Its posteriors of the class are those of `predict_proba`, with cells missing or not, and before a calibration,
+        which is no part of the joint distribution. Numbers that were cut into bins are variables of their bins.
+
+        Parameters
+        ----------
+        class_name : name of the class variable; "class" unless told, or "(class)" beside a column of that name
+
+        Returns
+        -------
+        BayesianNetwork
 
         Raises
         ------
         ParameterError
-            Where they are not, as with variances that differ between classes.
+            Where a column has a density or words instead of states, missing cells are a state of their own, or the
+            model is a mean of several networks.
         """
-        self._require_fitted()
-        from bayeswater.models.linear_reading import linear_form
+        from bayeswater.models.network.bayesian_network import BayesianNetwork  # which knows the classifiers
 
-        return linear_form(self)
-
-    def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:
-        """Give scikit-learn's `LogisticRegression` with the weights of `to_linear`, fitted on from there with X and y.
-
-        It takes the features as numbers: what ``to_linear().design(X)`` gives.
-        """
-        return self.to_linear().to_logistic_regression(X, y, **settings)
+        return BayesianNetwork.from_classifier(self, class_name=class_name)
 
     # ------------------------------------------------------------------ housekeeping
 
@@ -344,34 +540,11 @@ class CountingClassifier(CountedPrior, ScoringClassifier):
         names = getattr(self, "feature_names_in_", None)
         return [column_name(names, j) for j in range(self.n_features_in_)]
 
-    def _class_table(self) -> Any:
-        return write_frame(
-            {
-                "class": self.classes_,
-                "count": self.class_count_,
-                "probability": np.exp(self._joint().log_prior),
-            },
-            self._library,
-        )
+    def _note_columns(self, X: Any) -> None:
+        note_columns(self, X)
 
-    def _sample_classes(self, n: int, random_state: Any) -> tuple[np.random.Generator, Array]:
-        """Draw the classes of n rows."""
-        self._require_fitted()
-        return draw_classes(self._joint().log_prior, n, random_state)
+    def _require_names(self, X: Any) -> None:
+        require_names(self, X)
 
-    def _like_fitted(self, values: Array) -> Any:
-        """Give rows the form of those that `fit` was given."""
-        if self._library is None:
-            return values
-        return write_frame(dict(zip(self._column_names(), values.T, strict=True)), self._library)
-
-    def __getattr__(self, name: str) -> Any:
-        """Say of what a fit brings that there has been none."""
-        is_learned = (name[-1] == "_" and name[0] != "_") or hasattr(type(self), name)
-        if is_learned and "statistics_" not in self.__dict__:
-            check_is_fitted(self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: {} if name == "_memo" else value for name, value in state.items()}
+    def _require_fitted(self) -> None:
+        check_is_fitted(self)

@@ -20,17 +20,19 @@ from bayeswater.estimate.gaussian import (
     require_near_priors,
 )
 from bayeswater.families.gaussian import normal_fact
+from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.gaussian_leave_one_out import GaussianWithout, warn_of_lost_digits
-from bayeswater.models.asking import AskingClassifier, Facts
-from bayeswater.models.drawing import require_density
+from bayeswater.models.asking import Facts
+from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 
-class GaussianNB(AskingClassifier):
+class GaussianNB(OnSums, BayesClassifier):
     """Gaussian naive Bayes: log P(k, x) = log P(k) + sum_j log Normal(x_j; theta_kj, var_kj).
 
     Parameters

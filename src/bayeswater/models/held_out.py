@@ -1,13 +1,13 @@
 """Which rows are held out, for a calibration by rows that had no part in choosing cuts and structure.
 
 Leaving a row out of the counts is honest for probabilities. It is not for what the labels of all rows have chosen
-beforehand, the cuts of numbers and the structure: on few rows these overfit. So rows are dealt into three parts, and
-those of one part are scored, each left out of the counts of all rows, by cuts and structure that the others chose.
+beforehand, the cuts of numbers and the structure: on few rows these overfit. So rows are divided into three folds, and
+those of one fold are scored, each left out of the counts of all rows, by cuts and structure that the others chose.
 
 A hash of its cells decides for each row, so that neither the order of rows nor their division into pieces matters. Up
-to some thousand rows every part is scored in turn, and rows are dealt one by one in the order of that hash within each
-class: every class is spread over the parts. Equal rows share what they are dealt, and a row of weight w is dealt as w
-equal ones. Of more rows the first part alone is scored, which is enough of them then.
+to some thousand rows every fold is scored in turn, and rows are assigned one by one in the order of that hash within
+each class: every class is spread over the folds. Equal rows share their assignment, and a row of weight w is assigned
+as w equal ones. Of more rows the first fold alone is scored, which is enough of them then.
 """
 
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.mixing import mixed, state_words
 from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.row_hashes import row_hashes
 from bayeswater.data.weights import take_rows
-from bayeswater.models.streaming.examples import Examples, Piece
-from bayeswater.models.streaming.walking import Pass, Walk
+from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
 from bayeswater.typing import Array
 
-PARTS = 3
-"""Parts that rows are dealt into: one is scored, the others choose."""
+FOLDS = 3
+"""Folds of rows: one is scored, the others choose."""
 
 CROSS_FITTED_ROWS = 5000
-"""Rows up to which every part is scored in turn; a third of more rows settles a calibration well enough."""
+"""Rows up to which every fold is scored in turn; a third of more rows settles a calibration well enough."""
 
 
 @dataclass(frozen=True)
 class CellsOf:
-    """A function of a table: the columns of it by whose cells its rows are dealt."""
+    """A function of a table: the columns of it by whose cells its rows are assigned to folds."""
 
     model: str
     columns: tuple[str, ...]
@@ -44,38 +44,38 @@ class CellsOf:
 
 
 @dataclass(frozen=True)
-class Dealing:
-    """Which share of each kind of rows is in which part; without kinds, rows are dealt by their hash alone."""
+class Folds:
+    """Which share of each kind of rows is in which fold; without kinds, rows are assigned by their hash alone."""
 
     kind: Array | None = None  # (n_kinds,), sorted
-    share: Array | None = None  # (n_kinds, PARTS)
+    share: Array | None = None  # (n_kinds, FOLDS)
 
     @property
     def n_scored(self) -> int:
-        """Number of parts that are scored."""
-        return 1 if self.kind is None else PARTS
+        """Number of folds that are scored."""
+        return 1 if self.kind is None else FOLDS
 
     def shares(self, raw: RawTable, y: Any) -> Array:
-        """Give the share of each row that is in each part: (n_rows, PARTS)."""
+        """Give the share of each row that is in each fold: (n_rows, FOLDS)."""
         hashes = row_hashes(raw)
         if self.kind is None or self.share is None:
-            part = mixed(hashes) % np.uint64(PARTS)
-            return (part[:, None] == np.arange(PARTS, dtype=np.uint64)).astype(np.float64)
+            fold = mixed(hashes) % np.uint64(FOLDS)
+            return (fold[:, None] == np.arange(FOLDS, dtype=np.uint64)).astype(np.float64)
         return self.share[np.searchsorted(self.kind, _kinds(hashes, y)[0])]
 
 
 @dataclass(frozen=True)
-class Part:
-    """The rows of one part that are held out, or of the others that choose."""
+class Fold:
+    """The rows of one fold that are held out, or of the others that choose."""
 
     cells: CellsOf
-    dealing: Dealing
+    folds: Folds
     number: int
     held_out: bool
 
     def rows(self, X: Any, y: Any, weight: Array | None) -> tuple[Any, Any, Array | None, Array | None]:
         """Take the rows of a table, their labels, the weight they have here, and that of the whole rows."""
-        share = self.dealing.shares(self.cells(X), y)[:, self.number]
+        share = self.folds.shares(self.cells(X), y)[:, self.number]
         share = share if self.held_out else 1 - share
         kept = share > 0
         if not kept.all():
@@ -86,72 +86,71 @@ class Part:
         return X, y, share if weight is None else weight * share, weight
 
 
-def dealing_of(model: Any, examples: Examples, cells: CellsOf) -> Walk[Dealing]:
-    """Deal the rows of some examples; where the first rows are few and not all, by a pass over all of them."""
-    gathering = Gathering(model, cells)
+def folds_of_rows(examples: Examples, cells: CellsOf) -> Walk[Folds]:
+    """Divide the rows of some examples; where the first rows are few and not all, by a pass over all of them."""
+    counting = CountingKinds(cells)
     with examples.head_named():
-        deck = gathering(examples.head)
-    if not (deck.is_many or examples.fits_into_head):
-        deck = yield Pass(gathering, "dealing rows", None, "calibrate=True reads the rows twice")
-    return deck.dealt()
+        kinds = counting(examples.head)
+    if not (kinds.is_many or examples.fits_into_head):
+        kinds = yield Pass(counting, "dividing rows into folds", None, "calibrate=True reads the rows twice")
+    return kinds.folds()
 
 
 @dataclass(frozen=True)
-class Gathering:
-    """A function of a piece: its rows to be dealt; one of weight 4 counts as four, one of 0.4 as one."""
+class CountingKinds:
+    """A function of a piece: kinds of its rows; one of weight 4 counts as four rows, one of 0.4 as one."""
 
-    model: Any
     cells: CellsOf
 
-    def __call__(self, piece: Piece) -> "Deck":
-        """Gather the rows of a piece."""
-        X, y, weight = self.model._rows_that_count(*piece[:3]).triple
+    def __call__(self, piece: Piece) -> "KindCounts":
+        """Count the rows of a piece."""
+        X, y, weight = CountedRows.of(*piece[:3], self.cells.model).triple
         times = np.ones(len(y)) if weight is None else np.ceil(weight)
         if times.sum() > CROSS_FITTED_ROWS:
             return MANY
-        return Deck(*_kinds(row_hashes(self.cells(X)), y), times).by_kind()
+        return KindCounts(*_kinds(row_hashes(self.cells(X)), y), times).by_kind()
 
 
 @dataclass(frozen=True)
-class Deck:
-    """Kinds of equal rows, the hash of their class, and how many there are, until they are too many to be dealt."""
+class KindCounts:
+    """Kinds of equal rows, the hash of their class, and how many there are, until they are too many to list."""
 
     kind: Array  # (n_kinds,), sorted
     label: Array  # (n_kinds,)
     times: Array  # (n_kinds,)
     is_many: bool = False
 
-    def __add__(self, other: "Deck") -> "Deck":
+    def __add__(self, other: "KindCounts") -> "KindCounts":
         if self.is_many or other.is_many or self.times.sum() + other.times.sum() > CROSS_FITTED_ROWS:
             return MANY
         kind, label, times = (
             np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("kind", "label", "times")
         )
-        return Deck(kind, label, times).by_kind()
+        return KindCounts(kind, label, times).by_kind()
 
-    def by_kind(self) -> "Deck":
+    def by_kind(self) -> "KindCounts":
         """Put equal rows together."""
         kind, first, of = np.unique(self.kind, return_index=True, return_inverse=True)
-        return Deck(kind, self.label[first], np.bincount(of, self.times, len(kind)))
+        return KindCounts(kind, self.label[first], np.bincount(of, self.times, len(kind)))
 
-    def dealt(self) -> Dealing:
-        """Deal the rows out one by one, class by class.
+    def folds(self) -> Folds:
+        """Assign the rows one by one, class by class.
 
-        >>> deck = Deck(np.array([5, 7, 9]), np.zeros(3), np.array([1.0, 4.0, 1.0]))
-        >>> deck.dealt().share.tolist()
+        >>> kinds = KindCounts(np.array([5, 7, 9]), np.zeros(3), np.array([1.0, 4.0, 1.0]))
+        >>> kinds.folds().share.tolist()
         [[1.0, 0.0, 0.0], [0.25, 0.5, 0.25], [0.0, 0.0, 1.0]]
         """
         if self.is_many:
-            return Dealing()
+            return Folds()
         order = np.lexsort((self.kind, self.label))
         first = np.empty(len(order))
-        first[order] = np.cumsum(self.times[order] % PARTS) - self.times[order] % PARTS
-        before = (np.arange(PARTS) - first[:, None]) % PARTS  # rows of a kind before the first that goes to each part
-        times = np.maximum((self.times[:, None] - before + PARTS - 1) // PARTS, 0)
-        return Dealing(self.kind, times / self.times[:, None])
+        first[order] = np.cumsum(self.times[order] % FOLDS) - self.times[order] % FOLDS
+        before = (np.arange(FOLDS) - first[:, None]) % FOLDS  # rows of a kind before the first that goes to each fold
+        times = np.maximum((self.times[:, None] - before + FOLDS - 1) // FOLDS, 0)
+        return Folds(self.kind, times / self.times[:, None])
 
 
-MANY = Deck(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint64), np.zeros(0), is_many=True)
+MANY = KindCounts(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint64), np.zeros(0), is_many=True)
 """Rows that are too many."""
 
 

@@ -19,24 +19,22 @@ from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.bernoulli_nb import BernoulliNB
-from bayeswater.models.calibrating import CalibratingClassifier
 from bayeswater.models.categorical_nb import CategoricalNB
-from bayeswater.models.classifier import CountingClassifier
-from bayeswater.models.complement_nb import ComplementNB
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
+from bayeswater.models.feature_nb import ComplementNB, MultinomialNB
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
-from bayeswater.models.multinomial_nb import MultinomialNB
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_classifier import NetworkClassifier
+from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.a2de import A2DE
 from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.dependence_classifier import FAMILIES
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
 from bayeswater.models.semi_naive.kdb import KDB
+from bayeswater.models.semi_naive.learning import FAMILIES, PAIRS
 from bayeswater.models.semi_naive.skdb import SKDB
 from bayeswater.models.semi_naive.spode import SPODE
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tan import TAN
 from bayeswater.models.stored.calibration import OldMap, require_fitting
 from bayeswater.models.stored.domains import read_names
@@ -81,7 +79,7 @@ GAUSSIAN = FIELDS | {"calibration", "shrinkage"}
 class Kind:
     """A kind of model: its class, that of the sums of its columns, what its document says, and its groups of sums."""
 
-    model: type[CountingClassifier]
+    model: type[OnSums]
     columns: type[Statistic]
     fields: frozenset[str] = FIELDS
     groups: Mapping[str, type[Statistic]] | None = None  # of a table of states
@@ -182,7 +180,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 # ---------------------------------------------------------------------- between a model and its document
 
 
-def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str, Array]]:
+def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
     written, arrays = described_sums(model.statistics_)
     names = getattr(model, "feature_names_in_", None)
     document = {
@@ -193,11 +191,11 @@ def _described(model: CountingClassifier, kind: str) -> tuple[Document, dict[str
         "frame": model._library,
         **written,
     }
-    if isinstance(model, CalibratingClassifier):
+    if "calibration" in KINDS[kind].fields:
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
     if isinstance(model, GaussianClassifier):
         document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
-    if isinstance(model, DiscreteClassifier):
+    if isinstance(model, StateClassifier):
         document["structure"] = CODEC.encode(vars(model).get("structure_"), "the structure that was chosen")
     if isinstance(model.statistics_.columns, ColumnGroups):
         document["n_features"] = int(model.n_features_in_)
@@ -221,7 +219,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     model = with_parameters(kind.model, document["parameters"])
     if isinstance(model, GaussianClassifier):
         _shrink(model, document["shrinkage"])
-    if isinstance(model, DiscreteClassifier):
+    if isinstance(model, StateClassifier):
         _structure(model, document["structure"], sums)
     model._require_parameters(sums)
     model.n_features_in_ = _n_features(sums.columns, document)
@@ -232,7 +230,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     model._library = library
     model._adopt(sums)
-    if isinstance(model, CalibratingClassifier):
+    if "calibration" in kind.fields:
         _calibrate(model, document["calibration"])
     return model
 
@@ -252,7 +250,7 @@ def _shrink(model: GaussianClassifier, written: Any) -> None:
         model.shrinkage_ = chosen
 
 
-def _structure(model: DiscreteClassifier, written: Any, sums: Any) -> None:
+def _structure(model: StateClassifier, written: Any, sums: Any) -> None:
     """Restore what structure was chosen by the fit, if it was left to choose."""
     chosen = CODEC.decode(written, "the structure that was chosen")
     led_to = "no fit with these parameters and sums leads to; if they were changed, set them back or fit again"
@@ -261,7 +259,7 @@ def _structure(model: DiscreteClassifier, written: Any, sums: Any) -> None:
         model.structure_ = chosen
 
 
-def _calibrate(model: CalibratingClassifier, written: Any) -> None:
+def _calibrate(model: OnSums, written: Any) -> None:
     report = CODEC.decode(written, "the calibration")
     if report is not None:
         require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
+from bayeswater.data.frames import given_names, is_frame
 from bayeswater.data.labels import declared_classes
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
-from bayeswater.errors import ParameterError, warn_user
+from bayeswater.errors import ParameterError, SchemaError, warn_user
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 LEAST_ALPHA = 1e-10
@@ -117,3 +119,27 @@ def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
     if isinstance(column, bool) or told not in names:
         raise ParameterError(f"{parameter} names {column!r}, but there is no such column; there are {list(names)[:10]}")
     return list(names).index(told)
+
+
+def note_columns(estimator: Any, X: Any) -> None:
+    """Remember number and names of the columns, as scikit-learn does, which takes its time to look for them."""
+    names = list(given_names(X)) if is_frame(X) else []
+    if names and all(isinstance(name, str) for name in names):
+        estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+    elif not names and getattr(X, "ndim", 1) == 2:
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+    else:
+        validate_data(estimator, X, skip_check_array=True)
+
+
+def require_names(estimator: Any, X: Any) -> None:
+    """Refuse columns that are named otherwise than those of the fit, or not at all; with the words of scikit-learn."""
+    known = vars(estimator).get("feature_names_in_")
+    if is_frame(X) or (known is not None and getattr(X, "ndim", 1) == 2):
+        if known is not None and is_frame(X) and list(given_names(X)) == known.tolist():
+            return  # as almost always
+        try:
+            validate_data(estimator, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise SchemaError(str(error)) from None

@@ -15,9 +15,9 @@ from bayeswater.data.discretising.cuts import Cuts
 from bayeswater.errors import ParameterError, SchemaError, StatisticsError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.models import held_out
-from bayeswater.models.held_out import CellsOf, Gathering
+from bayeswater.models.held_out import CellsOf, CountingKinds
 from bayeswater.models.review import Review
-from bayeswater.models.streaming.examples import Piece
+from bayeswater.models.streaming.passes import Piece
 
 N = 400
 RNG = np.random.default_rng(8)
@@ -202,9 +202,9 @@ def test_the_temperature_is_learned_from_rows_that_did_not_choose_the_cuts(weigh
     counted = np.ones(N, dtype=bool) if weight is None else weight > 0
     rows, y, w = X[counted], Y[counted], np.ones(N) if weight is None else weight[counted]
     cells = CellsOf("NaiveBayes", tuple(X.columns))
-    dealing = Gathering(model, cells)(Piece(rows, y, w)).dealt()
-    shares, reviews = dealing.shares(cells(rows), y), []
-    for number in range(dealing.n_scored):
+    folds = CountingKinds(cells)(Piece(rows, y, w)).folds()
+    shares, reviews = folds.shares(cells(rows), y), []
+    for number in range(folds.n_scored):
         choosing, scored = 1 - shares[:, number], shares[:, number] > 0
         some = choosing > 0
         chosen = Discretizer().fit(rows[NUMBERS][some], y[some], (w * choosing)[some])
@@ -241,7 +241,7 @@ def test_a_column_of_very_many_values_is_calibrated_in_buckets():
     assert len(column.cuts) >= 3
     for (least, largest), low, high in zip(column.spans, (-np.inf, *column.cuts), (*column.cuts, np.inf), strict=True):
         assert low <= least <= largest < high
-    assert model.calibration_.n_used == pytest.approx(40_000 / held_out.PARTS, rel=0.05)
+    assert model.calibration_.n_used == pytest.approx(40_000 / held_out.FOLDS, rel=0.05)
 
 
 def test_a_semi_naive_model_takes_the_same_word():

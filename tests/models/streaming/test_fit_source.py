@@ -32,7 +32,7 @@ from bayeswater import (
     SchemaError,
 )
 from bayeswater.kernels import column_look, number_columns
-from bayeswater.models.streaming import labelled
+from bayeswater.models.streaming import grouping, labelled
 from bayeswater.statistics import key_counts
 
 N = 300
@@ -266,9 +266,7 @@ def test_sources_without_rows_or_labels_are_refused():
 
 @pytest.mark.parametrize("model", [NaiveBayes(), AODE()], ids=str)
 def test_a_column_of_too_many_categories_is_named(model, monkeypatch):
-    from bayeswater.models.streaming import categories
-
-    monkeypatch.setattr(categories, "MOST_CATEGORIES", 100)
+    monkeypatch.setattr(grouping, "MOST_CATEGORIES", 100)
     table = TABLE.add_column(0, "name", pa.array([f"n {i // 2} b" if i > 60 else "first one" for i in range(N)]))
     with pytest.raises(
         ResourceLimitError,
@@ -311,9 +309,9 @@ def test_a_bad_cell_is_named_by_its_file_and_row_though_rows_without_a_label_wer
 
 
 def test_progress_is_told_to_a_function_or_on_standard_error(tmp_path, capsys, monkeypatch):
-    from bayeswater.models.streaming import progress
+    from bayeswater.models.streaming import sources
 
-    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(sources, "EVERY_SECONDS", 0.0)
     path, told = tmp_path / "rows.parquet", []
     pyarrow.parquet.write_table(TABLE, path)
     NaiveBayes(calibrate=True).fit(path, target="income", progress=told.append)

@@ -11,7 +11,7 @@ from bayeswater import ModelFileError
 from bayeswater.data.variable import Variable
 from bayeswater.models.stored import partial_sums
 from bayeswater.models.stored.partial_sums import KINDS, described, restored
-from bayeswater.models.streaming.walking import Parts
+from bayeswater.models.streaming.passes import Parts
 from bayeswater.statistics.class_counts import ClassCounts
 
 

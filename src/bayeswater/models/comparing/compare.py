@@ -29,7 +29,7 @@ from bayeswater.families.settings import column_settings
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.comparing.ladder import LADDER
 from bayeswater.models.settings import require_flag
-from bayeswater.models.streaming.whole import whole_source
+from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.typing import Array
 
 EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"

@@ -20,7 +20,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.html import html_table
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
-from bayeswater.models.streaming.whole import whole_source
+from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.typing import Array
 
 TITLES = ("model", "error %", "log-loss", "behind the best", "ECE", "fit s", "predict s", "parameters", "kB")

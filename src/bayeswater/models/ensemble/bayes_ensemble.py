@@ -31,7 +31,7 @@ from bayeswater.models.ensemble.reading import Reading, canonical
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.ensemble.stack import Stack, learn
 from bayeswater.models.ensemble.time_limit import limited
-from bayeswater.models.streaming.whole import fit_whole
+from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import is_number
 
 

@@ -29,7 +29,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.standard_numbers import StandardNumbers
 from bayeswater.models.ensemble.state_columns import StateColumns, labels_of, without_numbers
-from bayeswater.models.gaussian.leaving_out import likelihood_without
+from bayeswater.models.gaussian.learning import likelihood_without
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.consistency import require_consistent

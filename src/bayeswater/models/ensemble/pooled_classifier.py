@@ -18,17 +18,17 @@ from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.log_space import best_class
 from bayeswater.inference.scoring import Joint
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.ensemble.explaining import cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.reading import Reading
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.ensemble.stack import Stack, log_frequency
-from bayeswater.models.scoring_classifier import ScoringClassifier
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.typing import Array
 
 
-class PooledClassifier(ScoringClassifier):
+class PooledClassifier(BayesClassifier):
     """A classifier by a stack of families."""
 
     _stack: Stack

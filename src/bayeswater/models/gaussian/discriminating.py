@@ -1,4 +1,4 @@
-"""`DiscriminantAxes`: rows in the few directions in which the means of the classes differ (Fisher, 1936; Rao, 1948).
+"""Directions in which the means of the classes differ most (Fisher, 1936; Rao, 1948), and densities of one column.
 
 With W the shared covariance, and B that of the class means under the class prior, the axes are the directions v with
 the largest v'Bv / v'Wv, each scaled so that classes have variance one along it. K means span K - 1 directions at most.
@@ -6,11 +6,9 @@ Where the ratio is the same in several directions, as it is where no class has a
 along which scaled columns weigh most.
 """
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from bayeswater.estimate.densities import Densities
 from bayeswater.inference.gaussian_full import FullJoint
@@ -24,50 +22,6 @@ LEAST_DISTANCE = 1e-8
 
 SAME = 1e-6
 """Ratios that differ by less than this share are the same."""
-
-
-class DiscriminantAxes(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What lets a Gaussian classifier reduce rows to at most K - 1 dimensions."""
-
-    @abstractmethod
-    def _shared_densities(self) -> Densities:
-        """Densities of the classes with a covariance that they share."""
-
-    @property
-    def discriminant_axes_(self) -> Array:
-        """Axes of largest difference between classes, first ones first: (n_columns, n_axes)."""
-        return self._axes()[1].copy()
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._axes()[1].shape[1])
-
-    def transform(self, X: Any) -> Array:
-        """Give rows along the discriminant axes, counted from the mean of the class means: (n_rows, n_axes).
-
-        The axes are those of the shared covariance, with the shrinkage of the model but without its `prior`, and of the
-        class means as they were counted. A row with a missing cell has no place on them: it is NaN.
-        """
-        table = self._table(X)
-        center, axes = self._axes()
-        result = np.empty((table.shape[0], axes.shape[1]))
-
-        def project(rows: slice) -> None:
-            result[rows] = (table.block(rows) - center) @ axes
-
-        with one_blas_thread(table.shape[0] * axes.size):
-            for _ in ordered_map(project, row_blocks(table.shape[0])):
-                pass
-        return result
-
-    def _axes(self) -> tuple[Array, Array]:
-        """Mean of the class means (n_columns,), and the axes; found once for each setting."""
-        joint = self._joint()
-        known = self._memo.get("axes")
-        if known is None or known[0] is not joint:
-            known = (joint, *discriminant_axes(np.exp(joint.log_prior), self._shared_densities()))
-            self._memo["axes"] = known
-        return known[1], known[2]
 
 
 def discriminant_axes(prior: Array, shared: Densities) -> tuple[Array, Array]:
@@ -89,3 +43,42 @@ def discriminant_axes(prior: Array, shared: Densities) -> tuple[Array, Array]:
         axes[:, tied], scaled[:, tied] = axes[:, tied] @ rotation.T, scaled[:, tied] @ rotation.T
     signs = np.sign(scaled[np.abs(scaled).argmax(axis=0), np.arange(n_axes)])
     return center, axes * signs
+
+
+def projected(table: Any, center: Array, axes: Array) -> Array:
+    """Give rows along axes (n_columns, n_axes), counted from a center: (n_rows, n_axes)."""
+    result = np.empty((table.shape[0], axes.shape[1]))
+
+    def project(rows: slice) -> None:
+        result[rows] = (table.block(rows) - center) @ axes
+
+    with one_blas_thread(table.shape[0] * axes.size):
+        for _ in ordered_map(project, row_blocks(table.shape[0])):
+            pass
+    return result
+
+
+def conditional_densities(read: Densities, x: Array, j: int) -> tuple[Array, Array, Array]:
+    """Tell the density of one missing cell given the known cells of a row: mean, variance, degrees (n_classes,) each.
+
+    Of a normal density with mean m and covariance S the cell is normal, with
+
+        mean = m_j + S_jk S_kk^-1 (x_k - m_k),    variance = S_jj - S_jk S_kk^-1 S_kj
+
+    over the known columns k. A Student-t of v degrees stays one, of v + d degrees with d known cells, its variance
+    multiplied by (v + distance) / (v + d).
+    """
+    known = ~np.isnan(x)
+    n_known = int(known.sum())
+    mean, variance, degrees = np.empty(read.n_classes), np.empty(read.n_classes), read.degrees.copy()
+    for k in range(read.n_classes):
+        covariance = read.covariance(k)
+        away = x[known] - read.mean[k, known]
+        inverse = np.linalg.pinv(covariance[np.ix_(known, known)], hermitian=True)
+        slope = covariance[j, known] @ inverse
+        mean[k] = read.mean[k, j] + slope @ away
+        variance[k] = max(covariance[j, j] - slope @ covariance[known, j], np.finfo(np.float64).tiny)
+        if np.isfinite(degrees[k]):
+            variance[k] *= (degrees[k] + away @ inverse @ away) / (degrees[k] + n_known)
+            degrees[k] += n_known
+    return mean, variance, degrees

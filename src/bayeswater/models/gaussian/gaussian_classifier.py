@@ -3,38 +3,52 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
-from bayeswater.data.frames import Alongside, held, index_of, is_frame
-from bayeswater.data.labels import Labels, declared_classes
+from bayeswater.data.counted_rows import CountedRows
+from bayeswater.data.frames import is_frame, write_frame
+from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.matrix import DenseMatrix, DenseTable, column_name
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
+from bayeswater.decision.densities import DensityFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.covariance import FORMS, Reading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
+from bayeswater.families.gaussian import normal_fact
+from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_draws import draw_rows
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.independent import IndependentJoint
+from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.blas import one_blas_thread
-from bayeswater.models.calibrating import CalibratingClassifier
-from bayeswater.models.drawing import require_density
-from bayeswater.models.gaussian.discriminating import DiscriminantAxes
-from bayeswater.models.gaussian.frames import gaussian_tables
-from bayeswater.models.gaussian.leaving_out import likelihood_without
-from bayeswater.models.gaussian.reading import read_joint, require_finite
-from bayeswater.models.gaussian.rows import read_rows, require_whole_rows
-from bayeswater.models.gaussian.settings import AUTO, LEDOIT_WOLF, checked_reading, is_named, refuse_em
-from bayeswater.models.gaussian.walking import walk_over_numbers
+from bayeswater.models.asking import Facts
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.gaussian.discriminating import conditional_densities, discriminant_axes, projected
+from bayeswater.models.gaussian.learning import LeftOutRows, LossSums, likelihood_without, require_rows_for
+from bayeswater.models.gaussian.reading import (
+    AUTO,
+    LEDOIT_WOLF,
+    checked_reading,
+    is_named,
+    read_joint,
+    read_rows,
+    refuse_em,
+    require_finite,
+    require_whole_rows,
+    warn_of_singular,
+)
 from bayeswater.models.linear_form import QuadraticForm
 from bayeswater.models.linear_reading import quadratic_form
+from bayeswater.models.on_sums import OnSums
+from bayeswater.models.review import reviewed
 from bayeswater.models.settings import require_missing_rule
-from bayeswater.models.streaming.examples import Batches, Examples
-from bayeswater.models.streaming.walking import Walk, walked
+from bayeswater.models.streaming.passes import Counting, Examples, Pass, Piece, Walk
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.seen_ranges import SeenRanges
@@ -42,7 +56,7 @@ from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
+class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSums, BayesClassifier):
     """Gaussian classes: log P(k, x) = log P(k) + log Normal(x; mean_k, covariance_k).
 
     With a covariance for each class boundaries are quadratic (QDA), with a shared one they are lines (LDA), and with
@@ -140,12 +154,30 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
 
     _fixed_by_fit = ("shrinkage_",)
 
-    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        examples = Batches([(X, y, sample_weight)], type(self).__name__)
-        return walked(self._walk(examples), examples)
+    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+        """Sum the rows, choose the shrinkage, calibrate."""
+        self._reading_of(None)  # refuse what cannot be read before anything is summed
+        is_auto = is_named(self.shrinkage, AUTO)
+        require_rows_for(self.missing, examples, is_auto=is_auto)
+        again = "shrinkage='auto' reads the rows twice" if is_auto else ""
+        again = "calibrate=True reads the rows twice" if self.calibrate else again
+        blank: Self = clone(self)
+        sums = yield Pass(Counting(blank._sums_of, classes), then=again)
+        self._keep(sums, examples.columns_of_X, first=True)
+        if is_auto:
+            losses = yield Pass(self._losses, "choosing the shrinkage", then=again if self.calibrate else "")
+            self._keep_shrinkage(losses.best())
+        warn_of_singular(self._densities, sums)
+        return self.calibrate_with((yield from reviewed(self._review_of))) if self.calibrate else self
 
-    def _walk(self, examples: Examples) -> Walk[Self]:
-        return walk_over_numbers(self, examples)
+    def _losses(self, piece: Piece) -> LossSums:
+        """Sum the leave-one-out log-losses of rows that were counted, for each candidate of shrinkage."""
+        rows, sums = CountedRows.of(*piece[:3], type(self).__name__), self.statistics_
+        codes = encode_labels(rows.y, sums.classes, counted=True).codes
+        removed, table = removed_weight(rows.weight, len(codes)), self._encode(rows.X, sums, learning=True)
+        log_prior = self._log_prior_without(self.class_log_prior_, codes, removed)
+        left_out = LeftOutRows(sums, table, codes, removed, rows.weight, log_prior)
+        return left_out.losses(self._reading_of(sums.columns), self.variance_floor)
 
     def _keep_shrinkage(self, chosen: Friedman) -> None:
         """Accept the shrinkage that the rows of a first fit chose; parameters are read again with it."""
@@ -160,6 +192,10 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         X, y, sample_weight : as in `fit`
         classes : labels, optional
             Classes that there are although no row has them yet.
+
+        Returns
+        -------
+        self
         """
         refuse_em(self.missing, "partial_fit cannot add rows to them; call fit with all rows")
         if hasattr(self, "statistics_"):
@@ -180,6 +216,10 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         X, y, sample_weight : rows that were counted, with the weight they were counted with
         remaining : (X, y) or (X, y, sample_weight), optional
             The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
+
+        Returns
+        -------
+        self
         """
         refuse_em(self.missing, "forget cannot take rows out of them; call fit with the rows that remain")
         return super().forget(X, y, sample_weight, remaining=remaining)
@@ -313,9 +353,6 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         with one_blas_thread(self._n_products(len(removed))):
             return super()._log_proba_without(table, labels, removed)
 
-    def _known_cells(self, table: DenseTable) -> Array:
-        return table.known_cells()
-
     def _n_products(self, n_rows: int) -> int:
         return n_rows * self.n_features_in_**2 * len(self.classes_)
 
@@ -330,6 +367,44 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         shrinkage = Friedman() if self.covariance == "spherical" else reading.shrinkage
         shared = Reading("shared", reading.unbiased, shrinkage)
         return read_densities(sums.columns, sums.class_count.count, shared, self.variance_floor)
+
+    # ------------------------------------------------------------------ discriminant axes
+
+    @property
+    def discriminant_axes_(self) -> Array:
+        """Axes of largest difference between classes, first ones first: (n_columns, n_axes)."""
+        return self._axes()[1].copy()
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._axes()[1].shape[1])
+
+    def transform(self, X: Any) -> Array:
+        """Give rows along the discriminant axes, counted from the mean of the class means.
+
+        The axes are those of the shared covariance, with the shrinkage of the model but without its `prior`, and of the
+        class means as they were counted. A row with a missing cell has no place on them: it is NaN.
+
+        Parameters
+        ----------
+        X : rows
+
+        Returns
+        -------
+        array of shape (n_rows, n_axes)
+            At most one axis less than there are classes.
+        """
+        table = self._table(X)
+        return projected(table, *self._axes())
+
+    def _axes(self) -> tuple[Array, Array]:
+        """Mean of the class means (n_columns,), and the axes; found once for each setting."""
+        joint = self._joint()
+        known = self._memo.get("axes")
+        if known is None or known[0] is not joint:
+            known = (joint, *discriminant_axes(np.exp(joint.log_prior), self._shared_densities()))
+            self._memo["axes"] = known
+        return known[1], known[2]
 
     # ------------------------------------------------------------------ what was learned
 
@@ -363,7 +438,19 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         There is one table of covariances for each class, or one for all where they share it; the diagonal forms need
         none.
         """
-        return gaussian_tables(self)
+        names, covariances = self._column_names(), self.covariances_
+        columns: dict[str, Any] = {"column": names}
+        for k, label in enumerate(self.classes_):
+            columns[f"mean({label})"] = self.means_[k]
+            columns[f"std({label})"] = np.sqrt(np.diagonal(covariances[k]))
+        result = {"class": self._class_table(), "columns": write_frame(columns, self._library)}
+        if self._densities.blend.reading.is_diagonal:
+            return result
+        is_one = self.covariance == "shared" and self.prior is None
+        for k, label in enumerate(self.classes_[:1] if is_one else self.classes_):
+            rows: dict[str, Any] = {"column": names, **dict(zip(names, covariances[k].T, strict=True))}
+            result["covariance" if is_one else f"covariance({label})"] = write_frame(rows, self._library)
+        return result
 
     def explain(self, X: Any, against: Any = None) -> Explanations:
         """Say for each row why it gets its class rather than another.
@@ -379,6 +466,11 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up.
 
+        Returns
+        -------
+        Explanations
+            Print it, or take ``.contributions`` and ``.to_frame()``.
+
         Examples
         --------
         >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [5.0, 5.0], [6.0, 7.0], [7.0, 6.0]]
@@ -391,15 +483,22 @@ class GaussianClassifier(DiscriminantAxes, CalibratingClassifier):
           log-odds                       +10.000  22,000 to 1
           would turn it: x0 under 1.999; x1 under 2.999
         """
-        X = held(X)
-        joint, table = self._joint(), self._table(X)
+        return super().explain(X, against)
+
+    def _reasons(self, X: Any, table: DenseTable, told: Told) -> Explanations:
+        joint = self._joint()
         assert isinstance(joint, FullJoint | IndependentJoint)
-        verdicts = self._decided(self._deciding_joint(), table).compared(against, self.statistics_.classes)
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
         terms, views = gaussian_terms(joint, table, self._column_names(), raw, seen)
-        alongside = Alongside(self._library, index_of(X))
-        decisions = self._decisions(self._known_cells(table))
-        return GaussianExplanations.of(terms, views, verdicts, decisions, self.classes_, alongside)
+        return GaussianExplanations.of(terms, views, *told)
+
+    def _facts(self, X: Any) -> Facts:
+        joint, names = self._joint(), self._column_names()
+        x = self._table(X).block(slice(0, 1))[0].astype(np.float64)
+        missing = np.flatnonzero(np.isnan(x)).tolist()
+        if isinstance(joint, IndependentJoint):
+            return {names[j]: [normal_fact(joint.columns.parameters, j)] for j in missing}
+        return {names[j]: [DensityFact(*conditional_densities(self._densities, x, j))] for j in missing}
 
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayeswater.data.column_plan import IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import sparse_columns
 from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.raw_table import RawTable, read_raw
@@ -19,12 +20,11 @@ from bayeswater.errors import SchemaError
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import Late, agreed, replan_open
 from bayeswater.families.registry import count_columns, encode_columns, families_of, seen_in_columns
-from bayeswater.models.held_out import Part
+from bayeswater.models.held_out import Fold
 from bayeswater.models.mixed.held_out_cuts import profiles_of_choosing
 from bayeswater.models.mixed.open_columns import with_late_columns
 from bayeswater.models.mixed.settling_text import rows_to_compare
-from bayeswater.models.streaming.examples import Piece
-from bayeswater.models.streaming.walking import Parts, plus
+from bayeswater.models.streaming.passes import Parts, Piece, plus
 from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
@@ -40,8 +40,8 @@ class MixedCounting:
     model : how cells are read, and nothing learned
     plan : how each column is read, made of the first rows
     sparse : the sparse columns of the first rows, which are counted by their place
-    choosing : columns whose cuts are chosen by some rows and judged by the others
-    parts : the parts that are judged, one after the other
+    choosing : columns whose cuts are chosen by some rows, and scored by the others
+    folds : the folds that are scored, one after the other
     read : the first rows and what was read of them, where they are here
     """
 
@@ -49,13 +49,13 @@ class MixedCounting:
     plan: ColumnPlan
     sparse: tuple[Any, ...] = ()
     choosing: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    folds: tuple[Fold, ...] = ()
     read: tuple[Any, RawTable] | None = None
 
     def __call__(self, piece: Piece) -> "MixedTotal":
         """Count the rows of a piece."""
         model, settings = self.model, self.model._settings
-        X, flat, weight = model._rows_that_count(*piece[:3]).triple
+        X, flat, weight = CountedRows.of(*piece[:3], settings.model).triple
         _require_same_block(self.sparse, X)
         is_read = self.read is not None and self.read[0] is X
         raw = self.read[1] if self.read is not None and is_read else read_raw(X, settings.model)
@@ -68,8 +68,8 @@ class MixedCounting:
         texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
         shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
         profiles = None
-        if self.parts:
-            profiles = profiles_of_choosing(self.choosing, self.parts, raw, raw.with_dates(plan), flat, weight)
+        if self.folds:
+            profiles = profiles_of_choosing(self.choosing, self.folds, raw, raw.with_dates(plan), flat, weight)
         return MixedTotal(sums, self.plan, late, shown, profiles, settings)
 
 

@@ -19,8 +19,8 @@ from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.registry import families_of
 from bayeswater.families.settings import MDL
-from bayeswater.models.held_out import Part
-from bayeswater.models.streaming.walking import Parts
+from bayeswater.models.held_out import Fold
+from bayeswater.models.streaming.passes import Parts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
@@ -34,18 +34,18 @@ def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:
 
 def profiles_of_choosing(
     names: tuple[str, ...],
-    parts: tuple[Part, ...],
+    folds: tuple[Fold, ...],
     raw: RawTable,
     dated: RawTable,
     y: CheckedLabels,
     weight: Array | None,
 ) -> Parts:
-    """Sum the named columns over the rows that choose their cuts, for each part; `dated` has dates as planned."""
-    labels, shares = encode_labels(y), parts[0].dealing.shares(raw, y)
+    """Sum the named columns over the rows that choose their cuts, for each fold; `dated` has dates as planned."""
+    labels, shares = encode_labels(y), folds[0].folds.shares(raw, y)
     numbers = [dated.numbers(name) for name in names]
 
-    def profile(part: Part) -> NumberProfile | None:
-        share = 1 - shares[:, part.number]
+    def profile(fold: Fold) -> NumberProfile | None:
+        share = 1 - shares[:, fold.number]
         some = share > 0
         if not some.any():
             return None
@@ -53,7 +53,7 @@ def profiles_of_choosing(
         matrix = ColumnMatrix(tuple(column[some] for column in numbers), names)
         return NumberProfile.of(matrix, labels.take(some), None if (counted == 1).all() else counted)
 
-    return Parts(tuple(map(profile, parts)))
+    return Parts(tuple(map(profile, folds)))
 
 
 def chosen_cuts(chosen_by: NumberProfile, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:

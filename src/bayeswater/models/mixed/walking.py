@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sklearn.base import clone
 
 from bayeswater.data.column_plan import TEXT, ColumnPlan
+from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import sparse_columns
 from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
@@ -20,14 +21,12 @@ from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.planning import NOT_AGREED, plan_columns, warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import families_of
-from bayeswater.models.held_out import CellsOf, Part, dealing_of
+from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
 from bayeswater.models.mixed.counting import MixedCounting, MixedTotal
 from bayeswater.models.mixed.held_out_cuts import chosen_cuts, columns_cut_by_labels, with_cuts
 from bayeswater.models.mixed.open_columns import settled, with_text_settled
-from bayeswater.models.review import LeaveOneOut, Review
-from bayeswater.models.streaming.examples import Batches, Examples, Piece
-from bayeswater.models.streaming.reviewing import Reviewing, reviewed
-from bayeswater.models.streaming.walking import Parts, Pass, SideBySide, Walk, plus
+from bayeswater.models.review import LeaveOneOut, Review, Reviewing, reviewed
+from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, SideBySide, Walk, plus
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 
@@ -44,13 +43,13 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
     with examples.head_named():
         plan, raw = _planned(model, head)
     read = (head.X, raw) if isinstance(examples, Batches) else None  # elsewhere the first rows come again
-    parts: tuple[Part, ...] = ()
+    folds: tuple[Fold, ...] = ()
     if cut_by_labels:
         cells = CellsOf(type(model).__name__, plan.sources)
-        dealing = yield from dealing_of(clone(model), examples, cells)
-        parts = tuple(Part(cells, dealing, number, held_out=True) for number in range(dealing.n_scored))
+        found = yield from folds_of_rows(examples, cells)
+        folds = tuple(Fold(cells, found, number, held_out=True) for number in range(found.n_scored))
     total: MixedTotal = yield Pass(
-        MixedCounting(clone(model), plan, tuple(sparse_columns(head.X)), cut_by_labels, parts, read),
+        MixedCounting(clone(model), plan, tuple(sparse_columns(head.X)), cut_by_labels, folds, read),
         then="calibrate=True reads the rows twice" if model.calibrate else "",
     )
     sums = total.sums if classes is None else total.sums.with_classes(classes)
@@ -58,7 +57,7 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
     for name, shown in total.shown.items():
         if sums.columns.plan[name].family == TEXT:
             sums = with_text_settled(model, sums, [name], *shown)
-    model._keep(settled(model, sums, *model._rows_that_count(*head[:3]).triple), head.X, first=True)
+    model._keep(settled(model, sums, *CountedRows.of(*head[:3], type(model).__name__).triple), head.X, first=True)
     _warn_of_left_out(model.columns_)
     if model.missing != "state":
         warn_of_empty_states(_with_empty_states(model.statistics_.columns))
@@ -66,8 +65,8 @@ def walk_over_columns(model: Model, examples: Examples, classes: Variable | None
         return model
     profile = sums.columns.groups.get(OpenNumbers.key)
     if isinstance(profile, NumberProfile) and total.choosing is not None:
-        return model.calibrate_with((yield from _review_of_parts(model, parts, total.choosing, profile)))
-    return model.calibrate_with((yield from reviewed(model, examples)))
+        return model.calibrate_with((yield from _review_of_folds(model, folds, total.choosing, profile)))
+    return model.calibrate_with((yield from reviewed(model._review_of)))
 
 
 def _planned(model: "NaiveBayes", head: Piece) -> tuple[ColumnPlan, RawTable]:
@@ -98,17 +97,17 @@ def _with_empty_states(sums: ColumnGroups) -> list[str]:
     return [column.name for column in sums.plan if column.name in found]
 
 
-def _review_of_parts(
-    model: "NaiveBayes", parts: tuple[Part, ...], chosen_by: Parts, profile: NumberProfile
+def _review_of_folds(
+    model: "NaiveBayes", folds: tuple[Fold, ...], chosen_by: Parts, profile: NumberProfile
 ) -> Walk[LeaveOneOut]:
-    """Score the rows of each part by the cuts that the others chose (`models.mixed.held_out_cuts`)."""
+    """Score the rows of each fold by the cuts that the others chose (`models.mixed.held_out_cuts`)."""
 
     def judge(chosen: NumberProfile | None) -> "NaiveBayes":
         if chosen is None:  # a single row has no others
             return model
         return copy(model)._adopt(with_cuts(model.statistics_, profile, chosen_cuts(chosen, profile), model._settings))
 
-    reviewing = (Reviewing(judge(chosen), part) for part, chosen in zip(parts, chosen_by.parts, strict=True))
+    reviewing = (Reviewing(judge(chosen)._review_of, fold) for fold, chosen in zip(folds, chosen_by.parts, strict=True))
     found = yield Pass(SideBySide(tuple(reviewing)), "leaving one out")
     review: Review = reduce(plus, found.parts)
     return review.result()

@@ -26,7 +26,7 @@ from bayeswater.models.network.counting import columns_of, counted_rows, declare
 from bayeswater.models.network.found_states import domains, labelled, settled
 from bayeswater.models.network.rows import encode_rows
 from bayeswater.models.settings import checked_alpha, column_priors
-from bayeswater.models.streaming.finding import rows_to_answer
+from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
 from bayeswater.statistics.joint_counts import joint_counts

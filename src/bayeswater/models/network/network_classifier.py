@@ -25,17 +25,16 @@ from bayeswater.families.settings import settings_of
 from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
-from bayeswater.models.class_name import class_name
-from bayeswater.models.network.as_network import AsNetwork, NetworkTables
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.empty_states import read_as_empty, with_empty_states
 from bayeswater.models.network.given_tables import declared_variable
-from bayeswater.models.scoring_classifier import ScoringClassifier
-from bayeswater.models.semi_naive.discrete_encoding import code_columns, planned_table, read_columns
+from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns
 from bayeswater.models.settings import checked_alpha, require_missing_rule
-from bayeswater.models.streaming.whole import fit_whole
+from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.models.structures.class_network import SHAPES, ClassNetworks
 from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
+from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
@@ -46,7 +45,7 @@ from bayeswater.typing import Array
 SELECTIONS = ("score", "cross-validated")
 
 
-class NetworkClassifier(AsNetwork, ScoringClassifier):
+class NetworkClassifier(BayesClassifier):
     """A Bayesian network as a classifier.
 
     Columns have states: categories as they are, numbers cut into bins. A missing cell is summed over, in `predict`

@@ -8,7 +8,6 @@ What its variables, parents and tables are, each classifier says for itself: ``n
 from typing import Any
 
 from bayeswater.errors import ParameterError
-from bayeswater.models.network.as_network import AsNetwork
 from bayeswater.models.network.empty_states import EMPTY
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.networks.conditionals import Table
@@ -24,7 +23,7 @@ def network_of(model: Any, class_name: str | None = None) -> Network:
     model : fitted classifier, whose columns all have states
     class_name : name of the class variable; "class" unless told, or "(class)" beside a column of that name
     """
-    if not isinstance(model, AsNetwork):
+    if not hasattr(model, "network_tables"):
         raise ParameterError(
             f"a {type(model).__name__} is no network of variables with states; give a NaiveBayes, CategoricalNB, TAN, "
             "SPODE, KDB or SKDB"

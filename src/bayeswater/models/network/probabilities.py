@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.inference.drawing import generator_of
 from bayeswater.inference.network_joint import JOINT_ROWS, log_probability, sample_codes
-from bayeswater.models.drawing import generator_of
 from bayeswater.models.network.rows import encode_rows, require_complete, rows_as_frame
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array

@@ -6,17 +6,15 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.inference.super_pairs import SuperPairs
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS, DiscreteClassifier
-from bayeswater.models.semi_naive.family_frames import family_frame, joint_frame, joint_tables
-from bayeswater.models.semi_naive.state_rows import StateRows
+from bayeswater.models.semi_naive.learning import StateRows, pairs_of
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.triple_counts import TripleCounts
 
 
-class A2DE(DiscreteClassifier):
+class A2DE(StateClassifier):
     """Averaged two-dependence estimators: the mean over i, j of P(y, x_i, x_j) prod_c P(x_c | y, x_i, x_j).
 
     Every two columns in turn are the parents of all the others, so dependences of three columns are seen. Probabilities
@@ -73,11 +71,11 @@ class A2DE(DiscreteClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    def _counted(self, rows: StateRows) -> dict[str, Statistic]:
-        return {PAIRS: TripleCounts.of(rows.table.coded, rows.labels, rows.weight)}
+    def _counts(self, rows: StateRows) -> TripleCounts:
+        return TripleCounts.of(rows.table.coded, rows.labels, rows.weight)
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> SuperPairs:
-        counts = self._pairs(sums)
+        counts = pairs_of(sums)
         assert isinstance(counts, TripleCounts)
         return SuperPairs(self._prior(sums), self._estimate(sums), counts, float(self.min_support))
 
@@ -91,23 +89,24 @@ class A2DE(DiscreteClassifier):
         The prior is called "class", or "(class)" beside a column of that name. `pair_table` and `triple_table` give
         what rows are scored by.
         """
-        return joint_tables(self)
+        self._require_fitted()
+        return self._names.joint_tables(self._joint().estimate, self._class_table())
 
     def pair_table(self, first: str, second: str) -> Any:
         """Give P(class, state of one column, state of another) as a labelled frame."""
         i, j = self._places(first, second)
         share = np.exp(self._joint().log_root((max(i, j), min(i, j))))
-        return joint_frame(self, [i, j], share if i > j else share.swapaxes(0, 1))
+        return self._names.joint_frame([i, j], share if i > j else share.swapaxes(0, 1))
 
     def triple_table(self, column: str, parents: tuple[str, str]) -> Any:
         """Give P(state of a column | class, states of its two parents) as a labelled frame."""
         j, *above = self._places(column, *parents)
         joint: SuperPairs = self._joint()
-        return family_frame(self, j, above, np.exp(joint.log_given(j, (above[0], above[1]))))
+        return self._names.conditional_frame(j, above, np.exp(joint.log_given(j, (above[0], above[1]))))
 
     def _places(self, *names: str) -> list[int]:
         self._require_fitted()
-        known = self._pairs(self.statistics_).schema.names
+        known = pairs_of(self.statistics_).schema.names
         places = [column_place(name, known, "column") for name in names]
         if len(set(places)) < len(places):
             raise ParameterError(f"{list(names)} names a column twice; give different columns")

@@ -8,9 +8,8 @@ from bayeswater.errors import ParameterError
 from bayeswater.inference.judging_rows import judging_rows
 from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.super_parents import SuperParents
-from bayeswater.models.semi_naive.discrete_classifier import DiscreteClassifier
-from bayeswater.models.semi_naive.family_frames import family_frame, joint_tables
-from bayeswater.models.semi_naive.state_rows import StateRows
+from bayeswater.models.semi_naive.learning import StateRows, pairs_of
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, require_flag, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
@@ -30,7 +29,7 @@ Chosen = tuple[tuple[str, ...], tuple[str, ...]]
 """Names of the parents and of the children."""
 
 
-class AODE(DiscreteClassifier):
+class AODE(StateClassifier):
     """Averaged one-dependence estimators: P(y, x) is the mean over i of P(y, x_i) prod_{j != i} P(x_j | y, x_i).
 
     Every column in turn is the parent of all the others, so dependences of pairs of columns are seen that naive Bayes
@@ -128,7 +127,7 @@ class AODE(DiscreteClassifier):
         joint = self._read_with(sums, None)
         estimate = joint.estimate
         times = rows.times * ~rows.alone(sums.class_count.count)
-        judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_judges(sums))
+        judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_choosing(sums))
         order = descending_order(mutual_information(estimate.states))
         some = rows.take(judges.rows)
         block = some.table.block(slice(None))
@@ -141,8 +140,12 @@ class AODE(DiscreteClassifier):
     def _chooses_by_rows(self) -> bool:
         return bool(self.select)
 
-    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
-        terms = len(self._pairs(sums).schema) ** 2 * sums.classes.n_states
+    @property
+    def _learns_structure(self) -> bool:
+        return bool(self.select)
+
+    def _most_choosing(self, sums: Sums[ColumnGroups]) -> int:
+        terms = len(pairs_of(sums).schema) ** 2 * sums.classes.n_states
         return max(LEAST_CHOOSING_ROWS, CHOOSING_TERMS // terms)
 
     def _structure(self, sums: Sums[ColumnGroups]) -> Chosen | None:
@@ -157,7 +160,7 @@ class AODE(DiscreteClassifier):
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
         if structure is None:
             return not self.select
-        names = self._pairs(sums).schema.names
+        names = pairs_of(sums).schema.names
         return (
             isinstance(structure, tuple)
             and len(structure) == 2
@@ -179,24 +182,22 @@ class AODE(DiscreteClassifier):
             weighted=self.weighting == "mi",
         )
 
-    def _learns_structure(self) -> bool:
-        return bool(self.select)
-
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and P(class, state) of each column as a parent, as labelled frames by name.
 
         The prior is called "class", or "(class)" beside a column of that name. `pair_table` gives the rest.
         """
-        return joint_tables(self)
+        self._require_fitted()
+        return self._names.joint_tables(self._joint().estimate, self._class_table())
 
     def pair_table(self, column: str, parent: str) -> Any:
         """Give P(state of a column | class, state of its parent) as a labelled frame."""
         self._require_fitted()
-        names = self._pairs(self.statistics_).schema.names
+        names = pairs_of(self.statistics_).schema.names
         j, i = column_place(column, names, "column"), column_place(parent, names, "parent")
         if i == j:
             raise ParameterError(f"{column!r} cannot be its own parent; give two columns")
-        return family_frame(self, j, [i], np.exp(self._joint().estimate.log_given(j, i)))
+        return self._names.conditional_frame(j, [i], np.exp(self._joint().estimate.log_given(j, i)))
 
     @property
     def n_parameters(self) -> int:

@@ -1,4 +1,4 @@
-"""The plan of a table in which every column has states: categories, flags, and numbers in bins.
+"""The plan of a table in which every column has states, and the codes of its cells side by side.
 
 Strings and declared categories are read as in `NaiveBayes` (`families.planning`). Of numbers, whole ones of few
 different values are categories; all others are cut into bins that tell the classes apart. Text and identifiers are left
@@ -7,20 +7,26 @@ out. The labels of the rows have a say in the cuts, so what is measured on these
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.column_kinds import IDENTIFIED
 from bayeswater.data.column_plan import AUTO, BITS, COUNTS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.discretising.cuts import closed_left
 from bayeswater.data.discretising.finding import Found, Method
 from bayeswater.data.labels import Labels
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.raw_table import RawTable, read_raw
 from bayeswater.data.schema import Schema
+from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
-from bayeswater.families.registry import OF_TEXT
+from bayeswater.families.registry import OF_TEXT, families_of
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.typing import Array
@@ -60,9 +66,14 @@ def plan_discrete(
             changed[column.name] = _settled(column, dated.numbers(column.name), labels, weight, said, discretize)
     warn_of_left_out(column for column in plan.open if settings.of(column).family is None)
     plan = plan.with_columns(changed)
+    require_used(plan)
+    return plan
+
+
+def require_used(plan: ColumnPlan) -> None:
+    """Refuse a plan by which nothing is left to learn from."""
     if not plan.used:
         raise DataError(f"no column is left to learn from:\n{plan}\nsay how to read one, for example columns={{...}}")
-    return plan
 
 
 def warn_of_names_of_rows(schema: Schema, plan: ColumnPlan, n_rows: int) -> None:
@@ -89,25 +100,6 @@ def warn_of_sparse_columns(counts: PairCounts) -> None:
             f"columns={{{counts.schema[sparse[0]].name!r}: 'ignored'}}, or say who depends on whom, parents={{...}}",
             BayesWarning,
         )
-
-
-def recut(
-    plan: ColumnPlan,
-    raw: RawTable,
-    rows: Array,
-    labels: Labels,
-    weight: Array | None,
-    settings: Settings,
-    discretize: str,
-) -> ColumnPlan:
-    """Choose the cuts that the labels have a say in anew, by some rows (n_rows,); `labels` and weights are theirs."""
-    dated = raw.with_dates(plan)
-    changed = {}
-    for column in cut_by_labels(plan, settings, discretize):
-        method = method_of(settings.of(column), discretize)
-        found = _found(dated.numbers(column.name)[rows], labels, weight, method)
-        changed[column.name] = replace(column, cuts=tuple(found.cuts.tolist()), spans=None)
-    return plan.with_columns(changed)
 
 
 def cut_by_labels(plan: ColumnPlan, settings: Settings, discretize: str) -> tuple[Column, ...]:
@@ -203,3 +195,42 @@ def _spans(values: Array, cuts: tuple[float, ...]) -> tuple[tuple[float, float],
     np.minimum.at(low, place, present)
     np.maximum.at(high, place, present)
     return tuple(zip(low.tolist(), high.tolist(), strict=True)) if np.isfinite(low).all() else None
+
+
+NARROW = 2
+"""Bytes of an integer up to which a copy of a table costs less than reading its columns far apart."""
+
+
+def read_columns(X: Any, model: str) -> RawTable:
+    """Read the columns of a table; narrow integers side by side are put one below the other, to be read in a run."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iub" and X.dtype.itemsize <= NARROW:
+        X = np.asfortranarray(X)
+    return read_raw(X, model)
+
+
+def code_columns(
+    raw: RawTable, plan: ColumnPlan, known: CategoryCounts | None, settings: Settings, *, learning: bool
+) -> DiscreteTable:
+    """Code the columns of a plan, in the domains of the counts that are `known`."""
+    raw = raw.with_dates(plan)
+    place = {column.name: j for j, column in enumerate(plan.used)}
+    coded: dict[str, tuple[CodedTable, int]] = {}
+    for part in families_of(plan).values():
+        own = None if known is None else known.take([place[name] for name in part.names])
+        table = part.encode(raw, own, settings, learning=learning)
+        coded |= {name: (table, j) for j, name in enumerate(part.names)}
+    in_order = [coded[name] for name in place]
+    codes = ColumnMatrix(tuple(table.codes.columns[j] for table, j in in_order))  # type: ignore[union-attr]
+    unseen = tuple(seen for table in {id(table): table for table, _ in in_order}.values() for seen in table.unseen)
+    return DiscreteTable(plan, CodedTable(Schema(tuple(table.schema[j] for table, j in in_order)), codes, unseen))
+
+
+def planned_table(X: Any, labels: Labels, weight: Array | None, settings: Settings, discretize: str) -> DiscreteTable:
+    """Plan the columns of a first table by its rows, their labels and weights, and code them."""
+    raw = read_columns(X, settings.model)
+    if raw.n_rows != len(labels.codes):
+        raise inconsistent_lengths(raw.n_rows, len(labels.codes))
+    plan = plan_discrete(raw, labels, weight, settings, discretize)
+    table = code_columns(raw, plan, None, settings, learning=True)
+    warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
+    return table

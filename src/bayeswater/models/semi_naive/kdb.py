@@ -3,14 +3,25 @@
 from typing import Any
 
 from bayeswater.errors import ParameterError
+from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.inference.dependence import Dependence
-from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier, require_number_of_parents
+from bayeswater.models.semi_naive.learning import parents_of
+from bayeswater.models.semi_naive.several_parents import (
+    SeveralParents,
+    go_round,
+    named_parents,
+    require_number_of_parents,
+)
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.family_counts import Parents
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import is_number
 
 
-class KDB(DependenceClassifier):
+class KDB(StateClassifier):
     """k-dependence Bayes: P(y, x) = P(y) prod_j P(x_j | y, the k parents of j).
 
     Columns are ordered by what they tell about the class, MI(X; Y). The parents of a column are those k before it with
@@ -91,22 +102,18 @@ class KDB(DependenceClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    @property
-    def _most_parents(self) -> int:
-        return int(self.k)
-
-    @property
-    def _least_information(self) -> float | None:
-        return self.theta
-
     def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> Dependence:
-        parents = self._families(sums).parents
-        most = max(map(len, parents)) if self.parents is not None else int(self.k)
-        return self._dependence(sums, most, tuple(range(len(parents))))
+        counts = parents_of(sums)
+        most = max(map(len, counts.parents)) if self.parents is not None else int(self.k)
+        used = tuple(range(len(counts.parents)))
+        return self._several.joint(self._prior(sums), self._estimate(sums), counts, most, used)
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        return structure is None and not go_round(parents_of(sums).parents)
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
         super()._require_parameters(sums)
-        parents = self._families(sums).parents
+        parents = parents_of(sums).parents
         counted = max(map(len, parents))
         linked = {j for child, own in enumerate(parents) if own for j in (child, *own)}  # others had too many states
         if self.parents is None and self.theta is None and counted < min(int(self.k), len(linked) - 1):
@@ -114,6 +121,46 @@ class KDB(DependenceClassifier):
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
+        self._several.require()
         require_number_of_parents(self.k, "k")
         if self.theta is not None and not (is_number(self.theta) and self.theta >= 0):
             raise ParameterError(f"theta is {self.theta!r}; it must be None or a number, 0 or more")
+
+    # ------------------------------------------------------------------ parents
+
+    _counts_parents = True
+
+    @property
+    def _several(self) -> SeveralParents:
+        return SeveralParents(self.parents, self.smoothing, self.class_free, self.k, self.theta)
+
+    def _parents_by(self, pairs: PairCounts) -> Parents:
+        return self._several.by(pairs, self._estimate_of(pairs))
+
+    @property
+    def _smoothing(self) -> PseudoCounts:
+        return self._several.pseudo_counts(self.alpha)
+
+    def _conditionals(self) -> Conditionals:
+        return Conditionals.of(self._joint())
+
+    @property
+    def parents_(self) -> dict[str, tuple[str, ...]]:
+        """Parents of each column, the strongest first."""
+        return named_parents(self.statistics_, self._joint().parents)
+
+    @property
+    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
+        """All parents that each column was counted with, of which ``parents_`` are the first.
+
+        Another model with these as its `parents` counts as this one does: the two can be added.
+        """
+        return named_parents(self.statistics_, parents_of(self.statistics_).parents)
+
+    @property
+    def concentrations_(self) -> dict[str, list[float]]:
+        """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
+
+        Level l has the first l parents; f of level 0 is `alpha`. Columns of too many states to be a parent have others.
+        """
+        return self._several.concentrations(self._joint())

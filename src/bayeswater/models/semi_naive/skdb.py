@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.filled_rows import n_filled
 from bayeswater.inference.judging_rows import judging_rows
@@ -11,9 +12,18 @@ from bayeswater.inference.prefix_choice import best_of_prefixes, prefix_losses, 
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.models.semi_naive.dependence_classifier import DependenceClassifier, require_number_of_parents
-from bayeswater.models.semi_naive.state_rows import StateRows
+from bayeswater.models.semi_naive.learning import StateRows, pairs_of, parents_of
+from bayeswater.models.semi_naive.several_parents import (
+    SeveralParents,
+    go_round,
+    named_parents,
+    require_number_of_parents,
+)
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.family_counts import Parents
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.kdb import telling_order
 from bayeswater.typing import Array
@@ -25,7 +35,7 @@ Chosen = tuple[int, tuple[str, ...]]
 """Number of parents, and names of the columns in their order."""
 
 
-class SKDB(DependenceClassifier):
+class SKDB(StateClassifier):
     """Selective KDB: P(y, x) = P(y) prod_j P(x_j | y, the first k parents of j), over the first a columns.
 
     Columns are ordered by what they tell about the class, and parents found, as by `KDB`, up to `max_k` of them. The
@@ -96,20 +106,20 @@ class SKDB(DependenceClassifier):
         self.calibrate = calibrate
 
     @property
-    def _most_parents(self) -> int:
-        return int(self.max_k)
+    def _learns_structure(self) -> bool:
+        return True
 
     @property
     def _chooses_by_rows(self) -> bool:
         return True
 
-    def _most_judges(self, sums: Sums[ColumnGroups]) -> int:
+    def _most_choosing(self, sums: Sums[ColumnGroups]) -> int:
         return CHOOSING_ROWS
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen:
-        names = self._pairs(sums).schema.names
+        names = pairs_of(sums).schema.names
         order = self._order(sums)
-        joint = self._dependence(sums, max(map(len, self._families(sums).parents)), tuple(order))
+        joint = self._read_first(sums, max(map(len, parents_of(sums).parents)), tuple(order))
         times = rows.times * ~rows.alone(sums.class_count.count)
         judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, CHOOSING_ROWS)
         some = rows.take(judges.rows)
@@ -135,15 +145,15 @@ class SKDB(DependenceClassifier):
         order: list[int] = telling_order(self._estimate(sums).states).tolist()
         if self.parents is None:
             return order
-        parents = self._families(sums).parents
+        parents = parents_of(sums).parents
         done: dict[int, None] = {}
         while len(done) < len(order):
             done[next(j for j in order if j not in done and all(p in done for p in parents[j]))] = None
         return list(done)
 
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
-        parents, names = self._families(sums).parents, self._pairs(sums).schema.names
-        if not super()._can_be_structure(None, sums):
+        parents, names = parents_of(sums).parents, pairs_of(sums).schema.names
+        if go_round(parents):
             return False
         if not (isinstance(structure, tuple) and len(structure) == 2 and isinstance(structure[1], tuple)):
             return False
@@ -156,14 +166,16 @@ class SKDB(DependenceClassifier):
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: Chosen) -> Dependence:
         n_parents, selected = structure
-        names = self._pairs(sums).schema.names
-        return self._dependence(sums, n_parents, tuple(names.index(name) for name in selected))
+        names = pairs_of(sums).schema.names
+        return self._read_first(sums, n_parents, tuple(names.index(name) for name in selected))
 
-    def _learns_structure(self) -> bool:
-        return True
+    def _read_first(self, sums: Sums[ColumnGroups], n_parents: int, used: tuple[int, ...]) -> Dependence:
+        """Read some columns with their first parents."""
+        return self._several.joint(self._prior(sums), self._estimate(sums), parents_of(sums), n_parents, used)
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
+        self._several.require()
         require_number_of_parents(self.max_k, "max_k")
 
     @property
@@ -175,3 +187,42 @@ class SKDB(DependenceClassifier):
     def selected_(self) -> tuple[str, ...]:
         """Columns that were chosen, the most telling first."""
         return self.structure_[1]
+
+    # ------------------------------------------------------------------ parents
+
+    _counts_parents = True
+
+    @property
+    def _several(self) -> SeveralParents:
+        return SeveralParents(self.parents, self.smoothing, self.class_free, self.max_k)
+
+    def _parents_by(self, pairs: PairCounts) -> Parents:
+        return self._several.by(pairs, self._estimate_of(pairs))
+
+    @property
+    def _smoothing(self) -> PseudoCounts:
+        return self._several.pseudo_counts(self.alpha)
+
+    def _conditionals(self) -> Conditionals:
+        return Conditionals.of(self._joint())
+
+    @property
+    def parents_(self) -> dict[str, tuple[str, ...]]:
+        """Parents of each column, the strongest first."""
+        return named_parents(self.statistics_, self._joint().parents)
+
+    @property
+    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
+        """All parents that each column was counted with, of which ``parents_`` are the first.
+
+        Another model with these as its `parents` counts as this one does: the two can be added.
+        """
+        return named_parents(self.statistics_, parents_of(self.statistics_).parents)
+
+    @property
+    def concentrations_(self) -> dict[str, list[float]]:
+        """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
+
+        Level l has the first l parents; f of level 0 is `alpha`. Columns of too many states to be a parent have others.
+        """
+        return self._several.concentrations(self._joint())

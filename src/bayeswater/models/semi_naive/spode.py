@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 from bayeswater.estimate.class_prior import checked_class_prior
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
-from bayeswater.models.held_out import Part
-from bayeswater.models.semi_naive.forest_classifier import ForestClassifier
-from bayeswater.models.semi_naive.state_rows import StateRows
-from bayeswater.models.semi_naive.walking import CodedPiece
+from bayeswater.models.held_out import Fold
+from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.models.settings import column_place
-from bayeswater.models.streaming.walking import Pass, SideBySide, Walk
+from bayeswater.models.streaming.passes import Pass, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -29,7 +28,7 @@ SAME_LOSS = 1e-12
 """Losses that differ by no more than this share of their size are equal: the order of rows moves their last digits."""
 
 
-class SPODE(ForestClassifier):
+class SPODE(StateClassifier):
     """Super-parent one-dependence estimator: P(y, x) = P(y, x_i) prod_{j != i} P(x_j | y, x_i).
 
     One column i, the super-parent, is the parent of all others; smoothing is that of `AODE`, which averages over all
@@ -88,33 +87,38 @@ class SPODE(ForestClassifier):
     def _chooses_by_rows(self) -> bool:
         return not self._is_given
 
-    def _choosing_walk(self, plan: ColumnPlan, sums: Sums[ColumnGroups], part: Part | None) -> Walk[str | None]:
+    @property
+    def _learns_structure(self) -> bool:
+        return not self._is_given
+
+    def _choosing_walk(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Walk[str | None]:
+        """Choose by the losses of all rows, which are sums: none has to be gathered."""
         if self._is_given:
             return None
-        of, singles = partial(self._losses, sums=sums), self._pairs(sums).singles
-        coded = CodedPiece(self, plan, of, part, singles, sums.classes)
+        coded = CodedPiece.like(sums, self._settings, partial(self._losses, sums=sums), fold)
         found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
         return self._of_least_loss(sums, found.parts[0])
 
     def _losses(self, rows: StateRows, sums: Sums[ColumnGroups]) -> Array:
         """Sum the leave-one-out log-losses of some rows for every super-parent: (n_columns,)."""
-        table, labels, judged, own = rows.table, rows.labels, ~rows.alone(sums.class_count.count), np.arange(len(rows))
+        table, labels, own = rows.table, rows.labels, np.arange(len(rows))
+        is_scored = ~rows.alone(sums.class_count.count)
         losses = []
         with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
             warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
             for column in table.plan.used:
                 joint = self._read_with(sums, column.name).without(table, labels, rows.removed)
                 log_proba = score_blocks(joint, table, log_posterior)
-                losses.append(-(log_proba[own, labels.codes] * rows.times)[judged].sum())
+                losses.append(-(log_proba[own, labels.codes] * rows.times)[is_scored].sum())
         return np.array(losses)
 
     def _of_least_loss(self, sums: Sums[ColumnGroups], losses: Array) -> str:
         """Name the super-parent of least loss; the first one among those that are equal but for rounding."""
         best = np.flatnonzero(losses <= losses.min() * (1 + SAME_LOSS))
-        return self._pairs(sums).schema.names[int(best[0])]
+        return pairs_of(sums).schema.names[int(best[0])]
 
     def _structure(self, sums: Sums[ColumnGroups]) -> str:
-        names = self._pairs(sums).schema.names
+        names = pairs_of(sums).schema.names
         if self._is_given:
             return names[column_place(self.super_parent, names, "super_parent")]
         if "structure_" not in self.__dict__:
@@ -128,7 +132,7 @@ class SPODE(ForestClassifier):
         return not (isinstance(self.super_parent, str) and self.super_parent == BEST)
 
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
-        is_name = isinstance(structure, str) and structure in self._pairs(sums).schema.names
+        is_name = isinstance(structure, str) and structure in pairs_of(sums).schema.names
         return is_name or (structure is None and self._is_given)
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: str) -> Forest:
@@ -146,10 +150,10 @@ class SPODE(ForestClassifier):
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
         super()._require_parameters(sums)
         if self._is_given:
-            column_place(self.super_parent, self._pairs(sums).schema.names, "super_parent")
+            column_place(self.super_parent, pairs_of(sums).schema.names, "super_parent")
 
-    def _learns_structure(self) -> bool:
-        return not self._is_given
+    def _conditionals(self) -> Conditionals:
+        return Conditionals.of(self._joint())
 
     @property
     def super_parent_(self) -> str:

@@ -9,7 +9,9 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.forest import Forest
-from bayeswater.models.semi_naive.forest_classifier import ForestClassifier
+from bayeswater.models.semi_naive.learning import pairs_of
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -18,7 +20,7 @@ from bayeswater.structure.sparse_columns import sparse_columns
 from bayeswater.structure.trees import PENALTIES, tree_augmented
 
 
-class TAN(ForestClassifier):
+class TAN(StateClassifier):
     """Tree-augmented naive Bayes: P(y, x) = P(y) prod_j P(x_j | y, x_parent(j)), the parents forming a tree.
 
     Of all trees the one of largest likelihood is taken: the maximum spanning tree by CMI(X_i; X_j | Y), unsmoothed. It
@@ -86,7 +88,7 @@ class TAN(ForestClassifier):
 
     def _structure(self, sums: Sums[ColumnGroups]) -> tuple[int, ...]:
         """Parent of each column, or -1."""
-        names = self._pairs(sums).schema.names
+        names = pairs_of(sums).schema.names
         if self.parents is not None:
             return _given_parents(self.parents, names)
         root = None if self.root is None else column_place(self.root, names, "root")
@@ -101,16 +103,12 @@ class TAN(ForestClassifier):
     def _read_with(self, sums: Sums[ColumnGroups], structure: tuple[int, ...]) -> Forest:
         return Forest.of_tree(self._prior(sums), self._estimate(sums), structure)
 
-    def _learns_structure(self) -> bool:
-        return self._finds_parents
-
-    @property
-    def _finds_parents(self) -> bool:
-        return self.parents is None
+    def _conditionals(self) -> Conditionals:
+        return Conditionals.of(self._joint())
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
         super()._require_parameters(sums)
-        names = self._pairs(sums).schema.names
+        names = pairs_of(sums).schema.names
         if self.root is not None:
             column_place(self.root, names, "root")
         if self.parents is not None:
@@ -126,7 +124,7 @@ class TAN(ForestClassifier):
     @property
     def parents_(self) -> dict[str, str | None]:
         """Parent of each column."""
-        names = self._pairs(self.statistics_).schema.names
+        names = pairs_of(self.statistics_).schema.names
         forest: Forest = self._joint()
         return {name: None if p < 0 else names[p] for name, p in zip(names, forest.parents, strict=True)}
 

@@ -14,8 +14,8 @@ from bayeswater.data.column_plan import IGNORED
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS
 from bayeswater.models.semi_naive.discrete_planning import OF_STATES
+from bayeswater.models.semi_naive.learning import PAIRS
 from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import read_plan
 from bayeswater.models.stored.values import CODEC

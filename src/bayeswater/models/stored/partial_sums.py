@@ -22,15 +22,15 @@ from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.files.model_file import Document, require
 from bayeswater.files.words import words_as_bytes, words_of_bytes
-from bayeswater.models.gaussian.choosing_shrinkage import LossSums
-from bayeswater.models.held_out import Deck
+from bayeswater.models.gaussian.learning import LossSums
+from bayeswater.models.held_out import KindCounts
 from bayeswater.models.mixed.counting import MixedTotal
 from bayeswater.models.review import Review
-from bayeswater.models.semi_naive.number_schema import Looked
-from bayeswater.models.semi_naive.row_kinds import RowKinds
+from bayeswater.models.semi_naive.cutting import Looked
+from bayeswater.models.semi_naive.learning import RowKinds
 from bayeswater.models.stored.values import CODEC
 from bayeswater.models.streaming.labelled import Total
-from bayeswater.models.streaming.walking import Parts
+from bayeswater.models.streaming.passes import Parts
 from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.class_counts import ClassCounts
@@ -56,7 +56,7 @@ KINDS: dict[str, type[Any]] = {
         *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, CountTotals, FamilyCounts, FeatureSums),
         *(FourthMoments, KeyCounts, Moments, NumberProfile, PairCounts, Scatter, Sums, TextSums, TripleCounts),
         *(WholeSums, Total, Parts, MixedTotal, Looked, RowKinds, LossSums, Review, Scorecard, Scores, Settings),
-        *(CheckedLabels, Schema, SeenRanges, Deck),
+        *(CheckedLabels, Schema, SeenRanges, KindCounts),
     )
 }
 """All that a pass may add up."""

@@ -13,7 +13,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.families.plan_consistency import require_planned
 from bayeswater.families.registry import law_of
 from bayeswater.files.model_file import Document, require
-from bayeswater.models.semi_naive.discrete_classifier import PAIRS
+from bayeswater.models.semi_naive.learning import PAIRS
 from bayeswater.models.stored.discrete import described_discrete, restored_discrete
 from bayeswater.models.stored.domains import read_names, read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import described_groups, restored_groups

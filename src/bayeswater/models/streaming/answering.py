@@ -30,8 +30,7 @@ from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.decision.loss import as_loss
 from bayeswater.errors import ParameterError, SchemaError
-from bayeswater.models.streaming.cell_types import column_names, column_types, label_type
-from bayeswater.models.streaming.finding import rows_to_answer
+from bayeswater.models.streaming.sources import column_names, column_types, label_type, rows_to_answer
 
 if TYPE_CHECKING:
     import pyarrow as pa

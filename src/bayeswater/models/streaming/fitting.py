@@ -1,23 +1,36 @@
-"""`fit(source, target=...)`: where the rows are found, and which road they go.
+"""`fit(source, target=...)` and `score(source, target=...)`: where labelled rows are found, and which road they go.
 
 A table that is in memory is parted into columns and labels and fitted as ever. So is a source whose first rows are all
-its rows. All others are read in pieces (`walking`), or into memory by models that look at rows many times (`whole`).
+its rows. All others are read in pieces (`passes`); models that look at rows many times read them into memory, once and
+as long as there is room for them (`data.sources.whole`).
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayeswater.data.frames import frame_names, take_columns
+from bayeswater.data.labels import one_dimensional
+from bayeswater.data.sources.cutting import Stretch
 from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.row_names import places_told, rows_named
 from bayeswater.data.sources.source import TypesWidened
+from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.weights import take_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
-from bayeswater.models.streaming.finding import is_in_memory, rows_to_learn
 from bayeswater.models.streaming.labelled import LabelledRows
-from bayeswater.models.streaming.progress import told
-from bayeswater.models.streaming.walking import require_rereading, walked
+from bayeswater.models.streaming.passes import Piece, require_rereading, walked
+from bayeswater.models.streaming.sources import (
+    column_names,
+    column_types,
+    is_in_memory,
+    label_type,
+    rows_to_learn,
+    told,
+)
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -149,3 +162,98 @@ def _have_labels(labels: Any) -> Array:
 
     column = labels if isinstance(labels, pa.ChunkedArray) else pa.chunked_array([pa.array(labels)])
     return ~np.asarray(pc.is_null(column, nan_is_null=True))
+
+
+WAY_OUT = (
+    "read fewer columns, bayeswater.local_rows(source, columns=[...]), or fewer rows; take a model that is counted in "
+    "pieces, such as NaiveBayes or AODE; or give a table that is in memory already"
+)
+"""Of one who has more rows than memory holds."""
+
+
+class Whole(NamedTuple):
+    """All rows that have a label, their labels and weights; of a source, its name and which of its rows these are."""
+
+    X: Any
+    y: Any
+    weight: Any
+    name: str | None = None
+    kept: Array | None = None
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Give errors about rows the name of the source, and the numbers that rows have there."""
+        if self.name is None or self.kept is None:
+            yield
+            return
+        with rows_named([Stretch(self.name, 0, len(self.kept))]), places_told(self.kept):
+            yield
+
+
+def fit_whole(model: Any, source: Any, y: Any, sample_weight: Any, target: Any, progress: Any = None) -> Any:
+    """Fit a model that looks at its rows many times to a source, of which one column holds the labels."""
+    whole = whole_source(source, y, sample_weight, target, type(model).__name__, progress)
+    with whole.named():
+        return model.fit(whole.X, whole.y, whole.weight)
+
+
+def whole_source(source: Any, y: Any, sample_weight: Any, target: Any, holder: str, progress: Any = None) -> Whole:
+    """Read a source, of which one column holds the labels, into memory; a frame is there already."""
+    require_target(target, y)
+    if is_in_memory(source):
+        return Whole(*parted(source, target, sample_weight))
+    examples = labelled_rows(source, target, sample_weight)
+    with told(examples.rows, progress):
+        return whole_rows(examples, holder)
+
+
+def whole_rows(examples: LabelledRows, holder: str, way_out: str = WAY_OUT) -> Whole:
+    """Read labelled rows into memory; those without a label are left out, with a warning."""
+    examples.under_way = "reading"
+    table = whole_table(examples.rows, examples.needed(examples.columns), holder, way_out)
+    piece, kept = examples.at_once(table)
+    if examples.n_unlabelled:
+        warn_of_unlabelled(examples.n_unlabelled, examples.target)
+    return Whole(piece.X, piece.y, piece.weight, examples.name, kept)
+
+
+def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: Any) -> float:
+    """Give the accuracy of a model on a source, of which one column holds the labels."""
+    require_target(target, y)
+    if is_in_memory(source):
+        share: float = model.score(*parted(source, target, sample_weight))
+        return share
+    examples = labelled_rows(source, target, sample_weight)
+    if hasattr(model, "feature_names_in_"):
+        examples.columns = column_names(model)
+        examples.rows.require_columns(examples.columns)
+        if isinstance(examples.rows, LocalRows):
+            examples.rows.declare({**column_types(model), target: label_type(model)})
+    found: Hits = examples.sum(Predicting(model))
+    if examples.n_unlabelled:
+        warn_of_unlabelled(examples.n_unlabelled, target)
+    return found.right / found.total
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Weights of the rows whose class was predicted, and of all."""
+
+    right: float
+    total: float
+
+    def __add__(self, other: "Hits") -> "Hits":
+        return Hits(self.right + other.right, self.total + other.total)
+
+
+@dataclass(frozen=True)
+class Predicting:
+    """A function of a piece: how often the class of its rows is predicted."""
+
+    model: Any
+
+    def __call__(self, piece: Piece) -> Hits:
+        """Predict all rows of a piece."""
+        hit = np.asarray(self.model.predict(piece.X) == one_dimensional(piece.y))
+        weight = np.ones(len(hit)) if piece.weight is None else piece.weight
+        return Hits(float(weight[hit].sum()), float(weight.sum()))

@@ -16,13 +16,14 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.data.sources.rows import Rows
-from bayeswater.errors import BayesError
+from bayeswater.errors import BayesError, ResourceLimitError
 from bayeswater.kernels.faint_squares import FAINT, NEAR_ZERO
-from bayeswater.models.streaming.categories import require_few_categories
-from bayeswater.models.streaming.counting import Counting
-from bayeswater.models.streaming.examples import Piece
+from bayeswater.models.streaming.passes import Counting, Parts, Piece
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.moments import Moments
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def by_groups(of: Callable[[Piece], Any], rows: Rows, columns: Sequence[str], ta
     """Give the sums of a model that is counted by groups; None where they have to be counted row by row."""
     if not isinstance(of, Counting):
         return None
-    match of.model._grouped_as:
+    match of.grouped_as:
         case "margins":
             margins = rows.margins(columns, target)
             return None if margins is None else _of_margins(of, dict(zip(columns, margins, strict=True)))
@@ -141,3 +142,32 @@ def _codes(labels: "pa.Array", known: "pa.Array") -> Any:
     import pyarrow.compute as pc
 
     return pc.index_in(labels, known, skip_nulls=True).fill_null(-1).to_numpy()
+
+
+MOST_CATEGORIES = 2**20
+"""Categories of a column that is read in pieces: exact up to here."""
+
+
+def require_few_categories(found: Any) -> None:
+    """Refuse sums, whatever stands around them, in which a column has more categories than can be learned from."""
+    if isinstance(found, Parts):
+        for part in found.parts:
+            require_few_categories(part)
+    sums = getattr(found, "sums", found)
+    if not isinstance(sums, Sums):
+        return
+    columns = sums.columns
+    groups = columns.groups.values() if isinstance(columns, ColumnGroups) else [columns]
+    for group in groups:
+        if isinstance(group, CategoryCounts | PairCounts):
+            for variable in group.schema:
+                if variable.n_states > MOST_CATEGORIES:
+                    raise _too_many(variable.name, variable.n_states)
+
+
+def _too_many(name: str, n_states: int) -> ResourceLimitError:
+    return ResourceLimitError(
+        f"column {name!r} has {n_states:,} categories, over {MOST_CATEGORIES:,}; if it names the rows leave it out of "
+        f"the source, or in a model that has columns say columns={{{name!r}: 'ignored'}}; NaiveBayes can also count it "
+        f"by hash, columns={{{name!r}: {{'family': 'text', 'analyser': bayeswater.TextAnalyser(n_hash=2**16)}}}}"
+    )

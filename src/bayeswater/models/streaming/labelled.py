@@ -19,10 +19,8 @@ from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.errors import DataError, SchemaError, nearest_names
-from bayeswater.models.streaming.categories import require_few_categories
-from bayeswater.models.streaming.examples import Examples, Piece
-from bayeswater.models.streaming.grouping import by_groups
-from bayeswater.models.streaming.walking import plus
+from bayeswater.models.streaming.grouping import by_groups, require_few_categories
+from bayeswater.models.streaming.passes import Examples, Piece, plus
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:

@@ -24,9 +24,14 @@ from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.registry import NUMERIC
 from bayeswater.families.settings import column_settings
 from bayeswater.models.network.rows import rows_as_frame
-from bayeswater.models.semi_naive.discrete_encoding import code_columns, read_columns
-from bayeswater.models.semi_naive.discrete_planning import cut_by_labels, plan_discrete, warn_of_names_of_rows
-from bayeswater.models.streaming.finding import rows_to_answer
+from bayeswater.models.semi_naive.discrete_planning import (
+    code_columns,
+    cut_by_labels,
+    plan_discrete,
+    read_columns,
+    warn_of_names_of_rows,
+)
+from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 

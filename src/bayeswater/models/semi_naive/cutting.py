@@ -2,11 +2,20 @@
 
 The first rows tell kinds of columns by their types. Whether a column of numbers holds few different ones, and where the
 others are cut, is read off a histogram of every column by class (`statistics.key_counts`): a sum, the same for any
-pieces. Up to `MOST_BUCKETS` different numbers are kept apart in it, and cuts are those of a fit of all rows at once. Of
-more, neighbours share a bucket, one of some 16,000; the values beside every cut are counted again by themselves, and
-the column is cut anew (`refining`).
+pieces. Up to `MOST_BUCKETS` different numbers are kept apart in it, and cuts are those of a fit of all rows at once.
+
+Of a column of many different numbers a histogram keeps buckets. Where a cut came to lie between two of them, the best
+one may be inside of either: their values are counted again by themselves, as fine as a histogram of their own keeps
+them apart, and take the place of the two buckets. Then the column is cut anew. Where the values near cuts are no more
+than a histogram keeps apart, bins of equal frequency are then those of the sorted rows: every quantile lies in one of
+the two buckets beside it. Cuts that tell the classes apart are chosen one after the other among the places that are
+left; they tell the classes apart as well, and need not be the same. All of them are the same for any pieces.
+
+Whole numbers too large for floats to tell apart, such as hashes, are listed beside the histogram as long as they are
+few: a column of few of them holds categories all the same.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -33,12 +42,25 @@ from bayeswater.models.semi_naive.discrete_planning import (
     require_dense,
     require_states,
 )
-from bayeswater.models.semi_naive.refining import Near, only_near, with_fine_buckets
-from bayeswater.models.semi_naive.wide_numbers import EXACT, Wide, wide_numbers, wide_of_both
-from bayeswater.models.streaming.walking import plus
+from bayeswater.models.streaming.passes import plus
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts
 from bayeswater.typing import Array
+
+MOST_CUTS = 1000
+"""Cuts up to which a column is refined: of more, the buckets between them are fine enough."""
+
+Near = Mapping[str, Array]
+"""Intervals (n_intervals, 2) of the values near the cuts of columns, both ends in them, in rising order."""
+
+EXACT = 2.0**53
+"""Whole numbers up to this are floats, each its own."""
+
+LOOKED_AT = 1000
+"""Numbers of a column that are looked at before all are sorted."""
+
+Wide = Mapping[str, tuple[Any, ...] | None]
+"""Different large numbers of each column in rising order; None where they are too many."""
 
 
 def first_plan(raw: RawTable, settings: Settings) -> ColumnPlan:
@@ -236,3 +258,77 @@ def _spans(histogram: ColumnHistogram, cuts: tuple[float, ...]) -> tuple[tuple[f
     np.minimum.at(low, np.searchsorted(limits, histogram.first, side="right"), histogram.first)
     np.maximum.at(high, np.searchsorted(limits, histogram.last, side="right"), histogram.last)
     return tuple(zip(low.tolist(), high.tolist(), strict=True)) if (low <= high).all() else None
+
+
+def values_near_cuts(plan: ColumnPlan, keys: KeyCounts) -> Near:
+    """Find the buckets beside every cut, in columns whose numbers share buckets."""
+    near = {}
+    for j, name in enumerate(keys.names or ()):
+        cuts = next((column.cuts for column in plan if column.name == name), None)
+        if not keys.shift[j] or not cuts or len(cuts) > MOST_CUTS:
+            continue
+        histogram = keys.of_column(j)
+        above = np.searchsorted(histogram.first, cuts)
+        beside = np.unique(np.concatenate([above - 1, above]))
+        beside = beside[(beside >= 0) & (beside < len(histogram.first))]
+        near[name] = np.stack([histogram.first[beside], histogram.last[beside]], axis=1)
+    return near
+
+
+def only_near(matrix: ColumnMatrix, near: Near) -> ColumnMatrix:
+    """Leave out all values that are not near a cut."""
+    assert matrix.names is not None
+    columns = []
+    for name, values in zip(matrix.names, matrix.columns, strict=True):
+        first, last = near[name].T
+        numbers = values.astype(np.float64)
+        place = np.searchsorted(first, numbers, side="right") - 1
+        is_near = (place >= 0) & (numbers <= last[place])
+        columns.append(np.where(is_near, numbers, np.nan))
+    return ColumnMatrix(tuple(columns), matrix.names)
+
+
+def with_fine_buckets(coarse: ColumnHistogram, fine: ColumnHistogram, near: Array) -> ColumnHistogram:
+    """Put the values near cuts, counted by themselves, in the place of the buckets that they were in."""
+    is_kept = ~np.isin(coarse.first, near[:, 0])
+    new_place = np.cumsum(is_kept) - 1
+    cells = is_kept[coarse.place]
+    first = np.concatenate([coarse.first[is_kept], fine.first])
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    place = np.concatenate([new_place[coarse.place[cells]], int(is_kept.sum()) + fine.place])
+    return ColumnHistogram(
+        first[order],
+        np.concatenate([coarse.last[is_kept], fine.last])[order],
+        rank[place],
+        np.concatenate([coarse.code[cells], fine.code]),
+        np.concatenate([coarse.count[cells], fine.count]),
+        coarse.n_classes,
+    )
+
+
+def wide_numbers(values: Array) -> tuple[Any, ...] | None:
+    """Find the different numbers of a column (n_rows,) from 2^53 on.
+
+    >>> wide_numbers(np.array([5, 2**62, 2**62 + 1, 2**62]))
+    (4611686018427387904, 4611686018427387905)
+    """
+    is_narrow = values.dtype.itemsize < (4 if values.dtype.kind == "f" else 8)  # no such number is so large
+    large = () if is_narrow else values[(values >= EXACT) | (values <= -EXACT)]
+    if len(large) > LOOKED_AT and len(np.unique(large[:LOOKED_AT])) > FEW_VALUES:  # most are recognised at once
+        return None
+    return _few(np.unique(large).tolist())
+
+
+def wide_of_both(mine: Wide, other: Wide) -> Wide:
+    """Join what was found in two pieces of a table."""
+    found: dict[str, tuple[Any, ...] | None] = {}
+    for name in {**mine, **other}:
+        here, there = mine.get(name, ()), other.get(name, ())
+        found[name] = None if here is None or there is None else _few(sorted({*here, *there}))
+    return found
+
+
+def _few(numbers: list[Any]) -> tuple[Any, ...] | None:
+    return tuple(numbers) if len(numbers) <= FEW_VALUES else None

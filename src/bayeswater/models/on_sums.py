@@ -1,0 +1,449 @@
+"""`OnSums`: a classifier whose whole state is a sum over rows.
+
+`fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. So models learn from
+further rows (`+`), forget (`-`), merge, and leave rows out. `predict` reads parameters off the sums, once for each
+setting of the parameters. Nothing is kept of the rows. Learning is a walk over pieces of rows (`streaming.passes`), of
+which a table in memory is one.
+
+The class prior is given, or read off the class counts:
+
+    P(k) = (N_k + class_alpha) / (N + K class_alpha)
+
+with N_k the weight of the rows of class k, unless probabilities are given or ``fit_prior`` is false, which makes all K
+classes equal. Leaving a row out takes it out of N_k too; given probabilities stay.
+"""
+
+import operator
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from bayeswater.data.counted_rows import CountedRows
+from bayeswater.data.frames import held, library_of, write_frame
+from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
+from bayeswater.inference.drawing import draw_classes
+from bayeswater.inference.leave_one_out import log_prior_without
+from bayeswater.inference.scoring import Joint, JointWithout
+from bayeswater.models.calibrating import Priors, as_stale
+from bayeswater.models.linear_form import LinearForm
+from bayeswater.models.review import reviewed
+from bayeswater.models.settings import agreed_classes, require_flag
+from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
+from bayeswater.models.streaming.passes import Batches, Counting, Examples, Pass, Walk, as_triple, walked
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
+
+if TYPE_CHECKING:
+    from bayeswater.models.classifier import BayesClassifier as Base
+else:
+    Base = object
+
+
+class OnSums(Base):
+    """Mixin of a `BayesClassifier`: it learns by adding rows up."""
+
+    statistics_: Sums[Any]
+
+    # ------------------------------------------------------------------ what each model says for itself
+
+    _grouped_as: str | None = None
+    """What its sums can be read off where a place of rows groups them by itself: "margins", "spreads", or nothing."""
+
+    _fixed_by_fit: tuple[str, ...] = ()
+    """Names of what the first fit chose, and further rows do not move."""
+
+    _prior_name = "class_prior"
+    """Parameter that gives the class probabilities."""
+
+    @abstractmethod
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Any:
+        """Data: read X as the table this model counts and scores, in the domains of the sums that are `known`."""
+
+    @abstractmethod
+    def _count(self, table: Any, labels: Labels, weight: Array | None) -> Statistic:
+        """Statistics: sum the rows of a table."""
+
+    @abstractmethod
+    def _read(self, sums: Sums[Any]) -> Joint:
+        """Estimate: read parameters off the sums, ready for scoring."""
+
+    def _likelihood_without(self, table: Any, labels: Labels, removed: Array) -> Any:
+        """Leave-one-out: a function that gives the log-likelihoods of some rows, each taken out of the sums."""
+        raise NotImplementedError
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        """Refuse parameters that are out of range, before anything is changed."""
+        self._require_prior(sums.classes.n_states)
+        require_flag(self._calibrates, "calibrate")
+
+    def _warn_of_parameters(self) -> None:
+        """Say, once a fit, where parameters are not taken as given."""
+
+    def _seen(self, table: Any) -> SeenRanges:
+        """Find from where to where numbers are, where explanations ask for it."""
+        return SeenRanges()
+
+    # ------------------------------------------------------------------ learning
+
+    __metadata_request__fit = dict.fromkeys(("target", "checkpoint", "progress"), UNUSED)  # no data of rows
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Self:
+        """Learn from rows, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_columns)
+            With `target`, also a source of rows that may not fit into memory: the path of a file (CSV, Parquet, Arrow,
+            JSON lines) or a pattern of paths, a dataset of pyarrow, a relation of DuckDB, a LazyFrame of polars, an
+            iterator of Arrow batches, or a frame of Dask, Spark or Ray. It is read in pieces, as often as the model
+            needs (see Notes); counts do not depend on how rows are divided into pieces.
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target : str, optional
+            Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
+        checkpoint : path, optional
+            File in which what was counted of a source is kept from time to time. Where it is there already, counting
+            goes on from it, and ends with the same model; in the end it is removed.
+        progress : bool or callable, optional
+            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        The kinds of columns, and how a text is read, are told by the first rows of a source: 100,000, or fewer of a
+        wide table. All else is decided by all rows. They are read once to count them, and once more
+
+        - to see where numbers are cut, by models of tables of states (`AODE` and its like), unless `columns` says it,
+          and again near the cuts of columns with more than 16,384 different numbers
+        - for every choice that counts alone cannot make: the parents of `KDB` and `SKDB`, the columns of `SKDB` and of
+          `AODE` with ``select=True``, the super-parent of `SPODE`, ``shrinkage="auto"``
+        - for ``calibrate=True``
+        """
+        if target is not None:
+            return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
+        require_no_checkpoint(checkpoint)
+        return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__))
+
+    def _learned_from(self, examples: Examples, classes: Variable | None = None) -> Self:
+        """Make the passes over rows that the model asks for; `classes` are declared beforehand."""
+        return walked(self._walk(examples, classes), examples)
+
+    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+        """Learn pass by pass: sum the rows, and calibrate."""
+        counter = self if isinstance(examples, Batches) else clone(self)  # elsewhere it takes nothing along
+        counting = Counting(counter._sums_of, classes, self._grouped_as)
+        sums = yield Pass(counting, then="calibrate=True reads the rows twice" if self._calibrates else "")
+        self._keep(sums, examples.columns_of_X, first=True)
+        return self.calibrate_with((yield from reviewed(self._review_of))) if self._calibrates else self
+
+    @property
+    def _calibrates(self) -> bool:
+        return self.__dict__.get("calibrate", False)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels of shape (n_classes,)
+            All classes there will be; needed in the first call and free to omit later.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "statistics_")
+        known = self._known_classes(classes, first)
+        if first:
+            return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), known)
+        X = held(X)
+        new = self._sums_of(X, y, sample_weight, known, self.statistics_)
+        return self._keep(self.statistics_ + new, X, first=False)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
+        """Take rows out again: the sums become those of a fit that never saw them.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows that were counted, with the weight they were counted with
+        remaining : (X, y) or (X, y, sample_weight), optional
+            The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
+
+        Returns
+        -------
+        self
+        """
+        self._require_fitted()
+        sums = self.statistics_
+        old = self._sums_of(X, y, sample_weight, sums.classes, sums, counted=True)
+        rest = None
+        if remaining is not None:
+            rest = self._sums_of(*as_triple(remaining, "remaining"), sums.classes, sums, counted=True)
+        remaining_sums = sums.minus(old, rest)
+        vanished = [label for label in sums.classes.states if label not in remaining_sums.classes.code_of]
+        if vanished and self._given_prior is not None:
+            raise StatisticsError(
+                f"no row of class {vanished[0]!r} would remain, but {self._prior_name} gives it a probability; "
+                f"set {self._prior_name} to None first"
+            )
+        return self._keep(remaining_sums, X, first=False)
+
+    def __add__(self, other: Any) -> Self:
+        """Merge two models: the sums of both, with the parameters of the left one."""
+        return self._combined(other, operator.add)
+
+    def __radd__(self, other: Any) -> Self:
+        """Begin a ``sum(models)``."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __sub__(self, other: Any) -> Self:
+        """Take the rows of another model out of this one."""
+        return self._combined(other, operator.sub)
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        self._require_fitted()
+        other._require_fitted()
+        self._require_same_reading(other)
+        result, sums = self._like_self(), operation(self.statistics_, other.statistics_)
+        result._require_parameters(sums)
+        result._adopt(sums)
+        if self._is_calibrated:
+            result.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
+        return result
+
+    def _like_self(self) -> Self:
+        """Make a model without sums that has the parameters of this one, its columns, and what its fit has fixed."""
+        new: Self = clone(self)
+        for name in ("n_features_in_", "feature_names_in_", "_library", *self._fixed_by_fit):
+            if name in self.__dict__:
+                setattr(new, name, self.__dict__[name])
+        return new
+
+    def _require_same_reading(self, other: Self) -> None:
+        """Refuse to combine models that read the same cell differently."""
+
+    def _sums_of(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        classes: Variable | None = None,
+        known: Sums[Any] | None = None,
+        *,
+        counted: bool = False,
+    ) -> Sums[Any]:
+        """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
+        X = held(X)
+        if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
+            self._require_names(X)
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        with rows.named():
+            table = self._encode(rows.X, known, learning=True)
+            if table.shape[0] != len(rows.y):
+                raise inconsistent_lengths(table.shape[0], len(rows.y))
+            labels = encode_labels(rows.y, classes, counted=counted)
+            counted_classes = ClassCounts.of(labels, rows.weight)
+            return Sums(counted_classes, self._count(table, labels, rows.weight), self._seen(table))
+
+    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
+        """Classes by which the rows of a `partial_fit` are read; None lets any in."""
+        return agreed_classes(classes, None if first else self.statistics_.classes)
+
+    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
+        """Accept new sums, all at once: a refused call leaves the model as it was."""
+        self._require_parameters(sums)
+        self._warn_of_parameters()
+        if first:
+            self._note_columns(X)
+            self._library = library_of(X)
+            for name in ("calibration_", *self._fixed_by_fit):
+                self.__dict__.pop(name, None)
+        return self._adopt(sums)
+
+    def _adopt(self, sums: Sums[Any]) -> Self:
+        if self._is_calibrated:
+            self.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
+        self.statistics_ = sums
+        self.classes_ = sums.classes.labels
+        self._memo: dict[str, Any] = {}
+        return self
+
+    # ------------------------------------------------------------------ the class prior
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Logarithm of P(class)."""
+        return self._log_prior(self.statistics_)
+
+    @property
+    def class_count_(self) -> Array:
+        """Weight of the rows of each class."""
+        return self.statistics_.class_count.count.astype(np.float64)
+
+    @property
+    def _class_counts(self) -> ClassCounts:
+        return self.statistics_.class_count
+
+    @property
+    def _given_prior(self) -> Any:
+        return getattr(self, self._prior_name)
+
+    @property
+    def _class_alpha(self) -> Any:
+        return getattr(self, "class_alpha", 0.0)  # not every model has the parameter
+
+    @property
+    def _fit_prior(self) -> Any:
+        return getattr(self, "fit_prior", True)  # nor this one
+
+    @property
+    def _prior_is_counted(self) -> bool:
+        return self._given_prior is None and bool(self._fit_prior)
+
+    def _require_prior(self, n_classes: int) -> None:
+        """Refuse probabilities and pseudo-counts that are none."""
+        checked_class_prior(self._given_prior, n_classes, self._prior_name)
+        if not is_pseudo_count(self._class_alpha):
+            raise ParameterError(
+                f"class_alpha is {self._class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}"
+            )
+        require_flag(self._fit_prior, "fit_prior")
+
+    def _log_prior(self, sums: Sums[Any]) -> Array:
+        count = sums.class_count.count
+        given = checked_class_prior(self._given_prior, len(count), self._prior_name)
+        return class_log_prior(count, given=given, fit_prior=self._fit_prior, class_alpha=self._class_alpha)
+
+    def _log_prior_without(self, log_prior: Array, codes: Array, removed: Array) -> Array:
+        """Log class prior for each row, the row taken out of the counts if it is counted: (n_rows, n_classes)."""
+        if self._prior_is_counted:
+            return log_prior_without(self.statistics_.class_count.count, self._class_alpha, codes, removed)
+        return np.broadcast_to(log_prior, (len(codes), len(log_prior)))
+
+    @property
+    def _priors(self) -> Priors:
+        log_prior = self._joint().log_prior
+        if self._prior_is_counted:
+            return Priors(log_prior, log_prior)
+        count = self.statistics_.class_count.count + 1.0
+        return Priors(log_prior, np.log(count / count.sum()))
+
+    # ------------------------------------------------------------------ reading parameters off the sums
+
+    def _table(self, X: Any) -> Any:
+        """Read rows to predict; only where the model or the rows have names are they compared."""
+        X = held(X)
+        self._require_names(X)
+        return self._encode(X, self.statistics_, learning=False)
+
+    def _joint(self) -> Joint:
+        """Read the parameters off the sums, once for each setting."""
+        self._require_fitted()
+        setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
+        known, joint = self._memo.get("read", ((), None))
+        if joint is None or not all(map(operator.is_, setting, known)):
+            self._require_parameters(self.statistics_)
+            joint = self._read(self.statistics_)
+            self._memo["read"] = (setting, joint)
+        return joint
+
+    def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        likelihood = self._likelihood_without(table, labels, removed)
+        log_prior = self._joint().log_prior
+
+        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+            prior = self._log_prior_without(log_prior, labels.codes[rows], removed[rows])
+            return prior + likelihood(rows, use_loop), prior
+
+        return log_joint
+
+    def to_linear(self) -> LinearForm:
+        """Write the posterior as softmax(W x + b), where the log-odds are linear in the features.
+
+        Returns
+        -------
+        LinearForm
+
+        Raises
+        ------
+        ParameterError
+            Where they are not, as with variances that differ between classes.
+        """
+        self._require_fitted()
+        from bayeswater.models.linear_reading import linear_form
+
+        return linear_form(self)
+
+    def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:
+        """Give scikit-learn's `LogisticRegression` with the weights of `to_linear`, fitted on from there with X and y.
+
+        Parameters
+        ----------
+        X, y : rows and labels to fit it on, optional
+        settings : parameters of `LogisticRegression`
+
+        Returns
+        -------
+        LogisticRegression
+            It takes the features as numbers: what ``to_linear().design(X)`` gives.
+        """
+        return self.to_linear().to_logistic_regression(X, y, **settings)
+
+    # ------------------------------------------------------------------ housekeeping
+
+    def _class_table(self) -> Any:
+        prior = np.exp(self._joint().log_prior)
+        return write_frame({"class": self.classes_, "count": self.class_count_, "probability": prior}, self._library)
+
+    def _sample_classes(self, n: int, random_state: Any) -> tuple[np.random.Generator, Array]:
+        """Draw the classes of n rows."""
+        self._require_fitted()
+        return draw_classes(self._joint().log_prior, n, random_state)
+
+    def _like_fitted(self, values: Array) -> Any:
+        """Give rows the form of those that `fit` was given."""
+        if self._library is None:
+            return values
+        return write_frame(dict(zip(self._column_names(), values.T, strict=True)), self._library)
+
+    def _require_fitted(self) -> None:
+        if "statistics_" not in self.__dict__:
+            check_is_fitted(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of what a fit brings that there has been none."""
+        is_learned = (name[-1] == "_" and name[0] != "_") or hasattr(type(self), name)
+        if is_learned and "statistics_" not in self.__dict__:
+            check_is_fitted(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: {} if name == "_memo" else value for name, value in state.items()}

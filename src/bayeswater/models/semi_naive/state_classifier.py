@@ -1,0 +1,474 @@
+"""`StateClassifier`: what the classifiers on a table of states have in common (SPODE, TAN, AODE and their like).
+
+Every column has states: categories as they are, numbers in bins. `fit` walks the road:
+
+    plan   = plan_discrete(raw, labels)     data         how each column is read; cuts of numbers, by the labels too
+    table  = code_columns(raw, plan)        data         codes side by side
+    sums   = PairCounts.of(table, labels)   statistics   what the model keeps, and all it keeps
+    joint  = self._read(sums)               estimate     probabilities, laid out for looking them up
+
+The plan is fixed by the first fit. Which columns depend on which is read again from the sums whenever they change,
+unless choosing it took a look at the rows: then `fit` decides, and `structure_` says what. Where columns have several
+parents (`KDB`, `SKDB`), these are found by the counts of pairs, every column is counted with its own, and which they
+are is part of the counts: later rows are counted with them, and counts of other parents are refused.
+"""
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import reduce
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from bayeswater.data.column_plan import ColumnPlan
+from bayeswater.data.discrete_table import DiscreteTable
+from bayeswater.data.discretising.finding import METHODS
+from bayeswater.data.drawn_table import drawn_table
+from bayeswater.data.frames import held, is_frame
+from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.mixing import mixed, word
+from bayeswater.data.variable import Variable
+from bayeswater.decision.facts import MISSING_IS_STATE
+from bayeswater.decision.scores import Scores
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.estimate.class_prior import checked_class_prior
+from bayeswater.estimate.empty_cells import empty_is_state
+from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.explain.pair_explanations import PairExplanations
+from bayeswater.families.family import Settings
+from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
+from bayeswater.families.registry import families_of
+from bayeswater.families.settings import settings_of
+from bayeswater.families.states import StateFamily
+from bayeswater.inference.log_space import log_posterior
+from bayeswater.inference.prior import Prior
+from bayeswater.inference.scoring import JointWithout, score_blocks
+from bayeswater.models.asking import Facts, state_facts
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.held_out import Fold
+from bayeswater.models.linear_form import LinearForm
+from bayeswater.models.on_sums import OnSums
+from bayeswater.models.review import REVIEWED_ROWS, Review
+from bayeswater.models.semi_naive.cutting import left_out
+from bayeswater.models.semi_naive.discrete_planning import (
+    code_columns,
+    cut_by_labels,
+    planned_table,
+    read_columns,
+    warn_of_names_of_rows,
+    warn_of_sparse_columns,
+)
+from bayeswater.models.semi_naive.learning import (
+    FAMILIES,
+    PAIRS,
+    LearnedStates,
+    StateRows,
+    Way,
+    counted,
+    counted_with,
+    counts_with_parents,
+    gathered,
+    pairs_of,
+    parents_of,
+    with_parents,
+)
+from bayeswater.models.semi_naive.tables import Conditionals, StateNames
+from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
+from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, as_triple, plus, together
+from bayeswater.networks.class_tables import NetworkTables
+from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.family_counts import Parents
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class StateClassifier(OnSums, BayesClassifier):
+    """A classifier on columns of states, whose sums are counts."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # ------------------------------------------------------------------ what each model says for itself
+
+    @abstractmethod
+    def _read_with(self, sums: Sums[ColumnGroups], structure: Any) -> Any:
+        """Estimate: read parameters off the sums for a structure; a `Joint` that can also score without a row."""
+
+    def _counts(self, rows: StateRows) -> PairCounts:
+        """Statistics: counts of pairs of columns, or more."""
+        return PairCounts.of(rows.table.coded, rows.labels, rows.weight)
+
+    def _parents_by(self, pairs: PairCounts) -> Parents | None:
+        """Parents that each column is counted with, as given or by what columns tell of each other; None for none."""
+        return None
+
+    def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Any:
+        """Structure that only a look at the rows can choose; None where it is read from the sums."""
+        return None
+
+    def _structure(self, sums: Sums[ColumnGroups]) -> Any:
+        """Who depends on whom: as the fit chose, or read from the sums."""
+        return self.__dict__.get("structure_")
+
+    def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
+        """Tell whether a structure, perhaps from a file, is one that a fit can choose."""
+        return structure is None
+
+    @property
+    def _finds_parents(self) -> bool:
+        """Whether the parents of columns are found by what columns tell of each other, where they can be given."""
+        return self.__dict__.get("parents", ()) is None
+
+    @property
+    def _learns_structure(self) -> bool:
+        """Whether the labels choose which column depends on which."""
+        return self._finds_parents
+
+    _counts_parents: bool = False
+    """Whether every column is counted with all its parents, beside the pairs."""
+
+    @property
+    def _chooses_by_rows(self) -> bool:
+        """Whether only a look at the rows can choose the structure."""
+        return False
+
+    def _most_choosing(self, sums: Sums[ColumnGroups]) -> int:
+        """How many kinds of rows choose the structure, at most; 0 where a look at them is not needed."""
+        return 0
+
+    def _conditionals(self) -> Conditionals:
+        """Tables of columns given their parents, where the model is a product of such."""
+        raise ParameterError(
+            f"a {type(self).__name__} is no network of variables with states; give a NaiveBayes, CategoricalNB, TAN, "
+            "SPODE, KDB or SKDB: this one is a mean of several networks"
+        )
+
+    # ------------------------------------------------------------------ learning
+
+    _fixed_by_fit = ("structure_",)
+
+    def fit_batches(self, batches: Iterable[Batch]) -> Self:
+        """Learn from a table that comes in pieces, each read and then let go, as often as `fit` reads a source.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+
+        Returns
+        -------
+        self
+        """
+        examples = Batches(batches, type(self).__name__)
+        if isinstance(batches, Sequence) and len(batches) == 1:
+            return self.fit(*as_triple(batches[0]))
+        return self._learned_from(examples)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows, which may bring new classes and categories.
+
+        The first call decides how each column is read, as `fit` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : labels, optional
+            Classes that there are although no row has them yet.
+
+        Returns
+        -------
+        self
+        """
+        declared = None if classes is None else declared_classes(classes)
+        if not hasattr(self, "statistics_"):
+            return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
+        X = held(X)
+        sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
+        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
+
+    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+        """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""
+        self._require_reading_parameters()
+        if examples.fits_into_head and not self.calibrate:
+            with examples.head_named():
+                return self._learned_at_once(examples.head, classes)
+        settings, head = self._settings, examples.head
+        blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
+        way = Way.of(examples, settings, self.discretize)
+        folds: list[Fold] = []
+        if self.calibrate and (self._learns_structure or way.is_cut_by_labels):
+            folds = yield from way.folds(examples)
+        ways = [way, *(replace(way, fold=replace(fold, held_out=False)) for fold in folds)]
+        learned, *by_others = yield from together(*(blank._learned_states(way, classes) for way in ways))
+        if learned is None:
+            raise DataError(f"{examples.name}: there are no rows to learn from")
+        self._keep_chosen(learned, head.X)
+        n_rows = int(learned.sums.class_count.count.sum())
+        warn_of_names_of_rows(pairs_of(learned.sums).schema, self.columns_, n_rows)
+        warn_of_left_out(left_out(self.columns_, way.first, settings))
+        if not self.calibrate:
+            return self
+        scorers: list[tuple[Any, Fold | None]] = [*zip(by_others, folds, strict=True)] or [(learned, None)]
+        reviews = yield from together(*(blank._reviewed(scorer or learned, fold) for scorer, fold in scorers))
+        return self.calibrate_with(reduce(plus, reviews).result())
+
+    def _learned_at_once(self, head: Piece, classes: Variable | None) -> Self:
+        """Learn from rows that are all here: cuts are found by sorted numbers, and rows are coded once."""
+        X, y, weight = head[:3]
+        labels = encode_labels(y)
+        if classes is not None:
+            labels = encode_labels(y, labels.variable.union(classes))
+        rows = StateRows(planned_table(X, labels, weight, self._settings, self.discretize), labels, weight)
+        sums = self._sums_of_rows(rows)
+        return self._keep_chosen(LearnedStates(sums, self._chosen(sums, rows)), X)
+
+    def _learned_states(self, way: Way, classes: Variable | None) -> Walk[LearnedStates | None]:
+        """Learn by the rows that choose; None where there are none."""
+        plan = yield from way.planned()
+        if plan is None:
+            return None
+        sums, chosen_by = yield from self._counting_walk(plan, way.fold)
+        if chosen_by is None:
+            return None
+        structure = yield from self._choosing_walk(chosen_by, way.fold)
+        if structure is None and way.fold is not None:
+            structure = self._structure(chosen_by)
+        return LearnedStates(sums if classes is None else sums.with_classes(classes), structure)
+
+    def _counting_walk(self, plan: ColumnPlan, fold: Fold | None) -> Walk[tuple[Any, Any]]:
+        """Count all rows, and those that choose; where columns find their parents, once more with these."""
+        if not (self._finds_parents and self._counts_parents):
+            then = "calibrate=True reads the rows twice" if self.calibrate else ""
+            if self._chooses_by_rows:
+                then = "the structure is chosen by leaving rows out, so that rows are read twice"
+            return (yield from counted(self._settings, plan, self._sums_of_rows, fold, then))
+        again = "calibrate=True reads the rows again" if self.calibrate else ""
+        then = "parents are chosen by all rows and then counted, so that rows are read twice unless parents= names them"
+        pairs, of_fold = yield from counted(self._settings, plan, self._pair_sums, fold, then)
+        parents = None if of_fold is None else self._parents_by(pairs_of(of_fold))
+        if parents is None:
+            return pairs, None
+        return (yield from counted_with(self._settings, pairs, of_fold, parents, fold, again))
+
+    def _choosing_walk(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Walk[Any]:
+        """Choose the structure that only a look at the rows can choose, by rows that are gathered."""
+        if not self._chooses_by_rows:
+            return None
+        found = yield from gathered(self._settings, sums, fold, self._most_choosing(sums))
+        assert found is not None  # they have been counted
+        return self._chosen(sums, found[1])
+
+    def _reviewed(self, scorer: LearnedStates, fold: Fold | None) -> Walk[Review | None]:
+        """Score the rows of a fold, each left out of the counts of all rows; None where there are none."""
+        sums = scorer.sums
+        joint = self._read_with(sums, self._structure(sums) if scorer.structure is None else scorer.structure)
+        found = yield from gathered(self._settings, sums, fold, REVIEWED_ROWS)
+        if found is None:
+            return None
+        kinds, rows = found
+        is_scored = ~rows.alone(sums.class_count.count)
+        log_proba = score_blocks(joint.without(rows.table, rows.labels, rows.removed), rows.table, log_posterior)
+        known = rows.table.known_cells(self._estimate(sums).missing_is_state)
+        scores = Scores.of(log_proba, rows.labels.codes, rows.weight, known)
+        # Equal rows of two folds are scored differently: they are kinds of their own.
+        key = mixed(kinds.hash + word(0 if fold is None else fold.number))
+        return Review.of(scores.take(is_scored), key[is_scored], int((~is_scored).sum()))
+
+    def _keep_chosen(self, learned: LearnedStates, X: Any) -> Self:
+        """Accept the sums of a first fit, and the structure that it chose, if it did."""
+        self._keep(learned.sums, X, first=True)
+        if learned.structure is not None:
+            self.structure_ = learned.structure
+        estimate = self._estimate(learned.sums)
+        if self._finds_parents:
+            warn_of_sparse_columns(estimate.states)
+        if self.missing != "state":
+            names = estimate.counts.schema.names
+            warn_of_empty_states(
+                [name for name, is_state in zip(names, estimate.empty_is_state, strict=True) if is_state]
+            )
+        return self
+
+    @property
+    def _is_chosen_by_labels(self) -> bool:
+        """Whether the labels of the rows choose cuts or structure."""
+        return self._learns_structure or bool(cut_by_labels(self.columns_, self._settings, self.discretize))
+
+    # ------------------------------------------------------------------ the road
+
+    @property
+    def _settings(self) -> Settings:
+        return replace(settings_of(self), unknown=self.__dict__.get("_unknown", ()))
+
+    def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> DiscreteTable:
+        self._require_reading_parameters()
+        assert known is not None  # the first fit plans its table
+        settings, plan = self._settings, known.columns.plan
+        raw = read_columns(X, settings.model).require_columns(plan.sources, settings.model)
+        return code_columns(raw, plan, pairs_of(known).singles, settings, learning=learning)
+
+    def _pair_sums(self, rows: StateRows) -> Sums[ColumnGroups]:
+        """Count rows without parents."""
+        columns = ColumnGroups(rows.labels.variable, rows.table.plan, {PAIRS: self._counts(rows)})
+        return Sums(ClassCounts.of(rows.labels, rows.weight), columns)
+
+    def _sums_of_rows(self, rows: StateRows) -> Sums[ColumnGroups]:
+        """Count rows, with the parents that they choose themselves."""
+        pairs = self._pair_sums(rows)
+        parents = self._parents_by(pairs_of(pairs))
+        return pairs if parents is None else with_parents(pairs, counts_with_parents(rows, parents))
+
+    def _count(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ColumnGroups:
+        """Count further rows, with the parents that are known."""
+        rows = StateRows(table, labels, weight)
+        groups: dict[str, Statistic] = {PAIRS: self._counts(rows)}
+        if FAMILIES in self.statistics_.columns.groups:
+            groups[FAMILIES] = counts_with_parents(rows, parents_of(self.statistics_).parents)
+        return ColumnGroups(labels.variable, table.plan, groups)
+
+    def _read(self, sums: Sums[ColumnGroups]) -> Any:
+        return self._read_with(sums, self._structure(sums))
+
+    def _joint(self) -> Any:
+        """Read the parameters off the sums; of what kind the joint is, each model knows."""
+        return super()._joint()
+
+    def _known_cells(self, table: DiscreteTable) -> Array:
+        return table.known_cells(self._estimate(self.statistics_).missing_is_state)
+
+    def _joint_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> JointWithout:
+        without: JointWithout = self._joint().without(table, labels, removed)
+        return without
+
+    @property
+    def _smoothing(self) -> PseudoCounts:
+        return PseudoCounts(self.smoothing, self.alpha)
+
+    def _estimate(self, sums: Sums[ColumnGroups]) -> PairEstimate:
+        return self._estimate_of(pairs_of(sums))
+
+    def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
+        return PairEstimate(pairs, self._smoothing, empty_is_state(pairs, self.missing))
+
+    def _prior(self, sums: Sums[ColumnGroups]) -> Prior:
+        given = checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
+        return Prior.of(sums.class_count.count, self._smoothing, given)
+
+    def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
+        return self._prior(sums).log
+
+    # ------------------------------------------------------------------ what holds of the parameters
+
+    def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
+        checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
+        self._require_reading_parameters()
+
+    def _require_reading_parameters(self) -> None:
+        """Refuse parameters that are out of range, before anything is read."""
+        require_missing_rule(self.missing, ("ignore", "state", "error"))
+        require_unseen_rule(self.unseen)
+        if self.discretize not in METHODS:
+            raise ParameterError(f"discretize is {self.discretize!r}; it can be one of {[*METHODS]}")
+        require_flag(self.calibrate, "calibrate")
+        self._smoothing  # noqa: B018 (refuses what is none)
+
+    def _require_names(self, X: Any) -> None:
+        """Compare names where they do not find their column: in arrays."""
+        if not is_frame(X):
+            super()._require_names(X)
+
+    # ------------------------------------------------------------------ what was learned
+
+    def _reasons(self, X: Any, table: DiscreteTable, told: Told) -> PairExplanations:
+        raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
+        return PairExplanations.of_pairs(self._joint(), table, raw, *told)
+
+    def _facts(self, X: Any) -> Facts:
+        codes, joint = self._table(X).block(slice(0, 1))[0], self._joint()
+        estimate, unknown = joint.estimate, self._settings.unknown
+        missing: dict[str, list[int]] = {}
+        for j, column in enumerate(self.columns_.used):
+            if codes[j] == estimate.counts.n_states[j] or column.source in unknown:
+                missing.setdefault(column.source, []).append(j)
+        empty = {name for name, own in missing.items() if estimate.empty_is_state[own].any() and name not in unknown}
+        asked = {name: own for name, own in missing.items() if name not in empty}
+        facts = state_facts(lambda block: joint.of(block, False), codes, estimate.n_states, asked)
+        return {**dict.fromkeys(empty, MISSING_IS_STATE), **facts}
+
+    def _knowing_only(self, names: Collection[str]) -> Self:
+        model = copy(self)
+        model._unknown = tuple(name for name in self._names_to_ask_for() if name not in names)
+        return model
+
+    def _names_to_ask_for(self) -> Sequence[str]:
+        return self.columns_.sources
+
+    @property
+    def _names(self) -> StateNames:
+        return StateNames.of(self.columns_, self._estimate(self.statistics_), self.classes_, self._library)
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and P(state | class, states of the parents) of each column, as labelled frames by name.
+
+        The prior is called "class", or "(class)" beside a column of that name.
+        """
+        self._require_fitted()
+        return self._conditionals().tables(self._names, self._class_table())
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        self._require_fitted()
+        return self._conditionals().network(self._names)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 of the class, and K v_1 ... v_l (v_j - 1) of column j with l parents."""
+        return self._conditionals().n_parameters
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows, in the form and the types that `fit` was given, and their classes.
+
+        Numbers are drawn evenly within their bins, and a column that was left out is empty.
+
+        Parameters
+        ----------
+        n : number of rows
+        random_state : seed or generator, optional
+
+        Returns
+        -------
+        X, y : table of n rows, labels of shape (n,)
+        """
+        rng, codes = self._sample_classes(n, random_state)
+        states = self._joint().draw(codes, rng)
+        plan, singles = self.columns_, pairs_of(self.statistics_).singles
+        place = {column.name: j for j, column in enumerate(plan.used)}
+        drawn: dict[str, Any] = {}
+        for part in families_of(plan).values():
+            assert isinstance(part, StateFamily)
+            own = singles.take([place[name] for name in part.names])
+            drawn |= {name: part.drawn(own, j, states[:, place[name]], rng) for j, name in enumerate(part.names)}
+        cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}
+        return drawn_table(cells, {column.name: column.dtype for column in plan}, self._library), self.classes_[codes]
+
+    def to_linear(self) -> LinearForm:
+        """Refuse: what a cell says depends on other cells, so the log-odds are no line."""
+        raise ParameterError(
+            f"the log-odds of {type(self).__name__} are no line: what a cell says depends on those beside it. "
+            "NaiveBayes and CategoricalNB have one"
+        )
+
+    @property
+    def columns_(self) -> ColumnPlan:
+        """Family of each column, and why."""
+        return self.statistics_.columns.plan
