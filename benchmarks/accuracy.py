@@ -1,14 +1,14 @@
-"""Error, log-loss and ECE of AODE and SKDB on public tables, beside the figures of an independent prototype.
+"""Error, log-loss and ECE of AODE and SKDB on public tables, beside an independent implementation.
 
-The protocol is the prototype's: half of the rows to learn from (two folds, five times over for up to 1000 rows, twice
-for up to 4000, once for up to 10 000; above, a hold-out of 8000 rows or half of them, of at most 28 000). Cuts and
-structure are learned from that half; the domains of categories are known, and missing is a state. Probabilities are
-clipped at 1e-6, as the prototype's.
+Half of the rows are to learn from (two folds, five times over for up to 1000 rows, twice for up to 4000, once for up to
+10 000; above, a hold-out of 8000 rows or half of them, of at most 28 000). Cuts and structure are learned from that
+half; the domains of categories are known, and missing is a state. Probabilities are clipped at 1e-6.
 
-The folds are the prototype's as well. It did not say how it drew them; of some sixty ways tried, those of `folds` give
-its figures of naive Bayes and AODE, errors and log-losses, to the digits printed (but for a unit of the last one) on
-car, kr-vs-kp, vote, waveform5000, nursery, letter, bank and connect-4. On other folds of nursery the error of AODE lies
-between 6.2 and 8.5 %: comparing draws tells nothing of 0.3 points.
+The reference figures come from an independent implementation of the same models, by the same protocol. How its folds
+were drawn is not recorded; of some sixty ways tried, those of `folds` give its figures of naive Bayes and AODE, errors
+and log-losses, to the digits printed (but for a unit of the last one) on car, kr-vs-kp, vote, waveform5000, nursery,
+letter, bank and connect-4. On other folds of nursery the error of AODE lies between 6.2 and 8.5 %: comparing draws
+tells nothing of 0.3 points.
 
 The tables are no part of the project: they are looked for under BAYESWATER_DATA. Every fold is written down as soon as
 it is done, in accuracy.json, and not measured again; the table is ACCURACY.md.
@@ -45,7 +45,7 @@ NAMES_OF_ROWS = {"zoo": ["animal"], "splice": ["Instance_name"], "vowel": ["Trai
 
 MOST_ROWS, HELD_OUT = 28_000, 8000
 
-PROTOTYPE: dict[str, tuple[str, str, str, str]] = {
+REFERENCE: dict[str, tuple[str, str, str, str]] = {
     "iris": ("5.7/.194", "6.1/.171", "6.1/.173", "6.0/.219"),
     "zoo": ("3.2/.093", "3.0/.077", "3.0/.088", "5.1/.136"),
     "labor": ("9.8/.314", "8.8/.201", "6.0/.380", "13.3/.469"),
@@ -81,7 +81,7 @@ SKDB with m=1 (5 bins)."""
 
 CHECKED = ("letter", "kr-vs-kp", "nursery")
 WITHIN = 0.3
-"""Tables on which errors are to agree with the prototype's, and points of error."""
+"""Tables on which errors are to agree with the reference, and points of error."""
 
 MODELS: dict[str, Callable[..., Any]] = {
     "naive Bayes, one bin": lambda **rules: KDB(k=0, smoothing="m-estimate", **rules),
@@ -92,7 +92,7 @@ MODELS: dict[str, Callable[..., Any]] = {
     "SKDB": SKDB,
 }
 BESIDE = {"naive Bayes, one bin": 0, "AODE, one bin": 1, "AODE, temperature": 2, "SKDB, m=1": 3}
-"""Place of the prototype's figures for a model."""
+"""Place of the reference figures for a model."""
 
 
 def measure(name: str, done: dict[str, Any], keep: Callable[[], None]) -> None:
@@ -134,7 +134,7 @@ def read(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def folds(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Draw the prototype's halves."""
+    """Draw the halves of the reference figures."""
     n_rows = len(y)
     if n_rows > 10_000:
         yield from ShuffleSplit(1, test_size=min(HELD_OUT, n_rows // 2), random_state=1).split(y)
@@ -178,9 +178,9 @@ def _cut(frame: pd.DataFrame, numbers: list[str], learn: np.ndarray, y: np.ndarr
 
 
 def records(done: dict[str, Any]) -> list[dict[str, Any]]:
-    """Means over the folds of each table that has all, beside the prototype's, and the mean over the tables."""
+    """Means over the folds of each table that has all, beside the reference, and the mean over the tables."""
     rows = []
-    for name in PROTOTYPE:
+    for name in REFERENCE:
         found = {model: _folds_of(name, model, done) for model in MODELS}
         if not all(map(len, found.values())):
             continue
@@ -189,7 +189,7 @@ def records(done: dict[str, Any]) -> list[dict[str, Any]]:
             error, log_loss, ece, _ = np.mean(values, axis=0)
             record |= {f"{model}: error %": 100 * error, f"{model}: log-loss": log_loss, f"{model}: ECE": ece}
             if model in BESIDE:
-                record[f"{model}: prototype"] = PROTOTYPE[name][BESIDE[model]]
+                record[f"{model}: reference"] = REFERENCE[name][BESIDE[model]]
         rows.append(record)
     return rows
 
@@ -197,13 +197,13 @@ def records(done: dict[str, Any]) -> list[dict[str, Any]]:
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Write the figures as a Markdown page."""
     lines = ["# Accuracy", "", "Written by `python -m benchmarks.accuracy`. " + _protocol(), ""]
-    lines += ["Error % / log-loss / ECE, means over the folds; in brackets error % / log-loss of the prototype.", ""]
+    lines += ["Error % / log-loss / ECE, means over the folds; in brackets error % / log-loss of the reference.", ""]
     lines += [f"| table | folds | {' | '.join(MODELS)} |", "|---" * (2 + len(MODELS)) + "|"]
     for row in rows:
         cells = [_cell(row, model) for model in MODELS]
         lines.append(f"| {row['table']} | {row['folds']} | {' | '.join(cells)} |")
     lines.append(f"| mean of {len(rows)} | | {' | '.join(_mean(rows, model) for model in MODELS)} |")
-    lines += ["", f"Where the error is to agree with the prototype within {WITHIN} points:", ""]
+    lines += ["", f"Where the error is to agree with the reference within {WITHIN} points:", ""]
     of_models = [model for model in BESIDE if model != "naive Bayes, one bin"]
     lines += [_checked(row, model) for row in rows if row["table"] in CHECKED for model in of_models]
     return "\n".join(lines) + "\n"
@@ -211,7 +211,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 def _cell(row: dict[str, Any], model: str) -> str:
     error, log_loss, ece = (row[f"{model}: {what}"] for what in ("error %", "log-loss", "ECE"))
-    beside = f" ({row[f'{model}: prototype']})" if model in BESIDE else ""
+    beside = f" ({row[f'{model}: reference']})" if model in BESIDE else ""
     return f"{error:.1f} / {log_loss:.3f} / {ece:.3f}{beside}"
 
 
@@ -220,15 +220,15 @@ def _mean(rows: list[dict[str, Any]], model: str) -> str:
     text = f"{means[0]:.2f} / {means[1]:.3f} / {means[2]:.3f}"
     if model not in BESIDE:
         return text
-    theirs = np.array([PROTOTYPE[row["table"]][BESIDE[model]].split("/") for row in rows], dtype=float).mean(axis=0)
+    theirs = np.array([REFERENCE[row["table"]][BESIDE[model]].split("/") for row in rows], dtype=float).mean(axis=0)
     return f"{text} ({theirs[0]:.2f}/{theirs[1]:.3f})"
 
 
 def _checked(row: dict[str, Any], model: str) -> str:
     """Compare the errors of a model on the same folds."""
-    ours, theirs = row[f"{model}: error %"], float(PROTOTYPE[row["table"]][BESIDE[model]].split("/")[0])
+    ours, theirs = row[f"{model}: error %"], float(REFERENCE[row["table"]][BESIDE[model]].split("/")[0])
     verdict = "reached" if abs(ours - theirs) <= WITHIN else "lower" if ours < theirs else "not reached"
-    return f"- {row['table']}, {model}: {ours:.2f} %, prototype {theirs} %: {ours - theirs:+.2f}, {verdict}"
+    return f"- {row['table']}, {model}: {ours:.2f} %, reference {theirs} %: {ours - theirs:+.2f}, {verdict}"
 
 
 def _protocol() -> str:
@@ -247,7 +247,7 @@ def as_lines(done: dict[str, Any]) -> str:
 def main() -> None:
     """Measure what is not measured yet, and write the table."""
     done = json.loads(FOLDS.read_text()) if FOLDS.exists() else {}
-    for name in sys.argv[1:] or PROTOTYPE:
+    for name in sys.argv[1:] or REFERENCE:
         try:
             measure(name, done, lambda: FOLDS.write_text(as_lines(done)))
         except FileNotFoundError:

@@ -34,7 +34,7 @@ from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.softmax_maps import Temperature
 from bayeswater.models.comparing.peers import MOST_ITERATIONS, N_TREES, Native, OneHot, OnMixedTable
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from benchmarks.accuracy import LEAST_PROBABILITY, PROTOTYPE, as_lines, folds, read
+from benchmarks.accuracy import LEAST_PROBABILITY, REFERENCE, as_lines, folds, read
 from benchmarks.report import HERE
 
 FOLDS, RESULT, PLOT = HERE / "ensemble.json", HERE / "ENSEMBLE.md", HERE / "ensemble.svg"
@@ -43,7 +43,7 @@ N_FOLDS = 2
 
 BUILT_IN = {"wine": datasets.load_wine, "wdbc": datasets.load_breast_cancer, "digits": datasets.load_digits}
 
-TABLES = (*PROTOTYPE, *BUILT_IN)
+TABLES = (*REFERENCE, *BUILT_IN)
 
 FOREST, CALIBRATED = "random forest", "random forest, temperature"
 OURS = ("best", "balanced", "generative")

@@ -7,8 +7,7 @@ its two exact engines, one row after the other, as its users do, and pgmpy with 
 given fewer rows and told per row. All run on one thread. pyAgrum's BIF reader keeps seven digits: so far the answers
 have to agree.
 
-What is to be reached is a ratio to pyAgrum in the same run, since microseconds depend on the machine: that of a
-prototype, by 1.5.
+What is to be reached is a ratio to pyAgrum in the same run, since microseconds depend on the machine.
 
 The files (alarm.bif, ...) are no part of the project: they are looked for under BAYESWATER_DATA, and a network that is
 not there among those that pgmpy brings along (win95pts). Without them the section is left out, as are libraries that
@@ -55,7 +54,7 @@ AT_MOST_COLD, AT_MOST_CACHED = 4.0, 0.3
 NUMBA = "numba itself"
 PYAGRUM_ROWS, PGMPY_ROWS = 25, 1
 
-PROTOTYPE = {  # pyAgrum's time by its own: any pattern, one pattern
+GOAL = {  # pyAgrum's time by its own: any pattern, one pattern
     "alarm": (770, 1430),
     "hailfinder": (265, 470),
     "insurance": (40, 310),
@@ -63,8 +62,8 @@ PROTOTYPE = {  # pyAgrum's time by its own: any pattern, one pattern
     "andes": (25, 1030),
 }
 
-OF_PROTOTYPE = 1.5
-"""Times slower than the prototype that ours may be."""
+SLACK = 1.5
+"""Times slower than the goal that a run may be."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def network_file(folder: Path, name: str) -> Path:
     return unpacked
 
 
-def network_inference(repeats: int, folder: Path = FOLDER, names: Any = PROTOTYPE) -> Iterator[dict[str, Any]]:
+def network_inference(repeats: int, folder: Path = FOLDER, names: Any = GOAL) -> Iterator[dict[str, Any]]:
     """Time all posteriors of rows, ours and theirs in turns."""
     for name in names:
         case = Case(network_file(folder, name))
@@ -136,7 +135,7 @@ def network_inference(repeats: int, folder: Path = FOLDER, names: Any = PROTOTYP
             timed = [_microseconds(case, pattern, repeats) for pattern in patterns]
             each = {library: median(times[library] for times, _ in timed) for library in timed[0][0]}
             ratio = each["pyAgrum"] / each["ours"] if "pyAgrum" in each else None
-            at_least = PROTOTYPE[name][one_pattern] / OF_PROTOTYPE if name in PROTOTYPE else None
+            at_least = GOAL[name][one_pattern] / SLACK if name in GOAL else None
             yield {
                 "network": name,
                 "evidence": "one pattern" if one_pattern else "any pattern",
@@ -168,7 +167,7 @@ def _microseconds(case: Case, pattern: int | None, repeats: int) -> tuple[dict[s
     return each, _same(case, answers, next(iter(engines.values()))()) if engines else None
 
 
-def network_queries(folder: Path = FOLDER, names: Any = ("asia", *PROTOTYPE)) -> Iterator[dict[str, Any]]:
+def network_queries(folder: Path = FOLDER, names: Any = ("asia", *GOAL)) -> Iterator[dict[str, Any]]:
     """Time one marginal given one row, the network being read: nothing is shared between questions."""
     for name in names:
         case = Case(network_file(folder, name))
@@ -381,10 +380,10 @@ def main() -> None:
         print(json.dumps(first_calls(Path(arguments[1]))))
         return
     folder = Path(arguments[0]) if arguments else FOLDER
-    names = arguments[1:] or PROTOTYPE
+    names = arguments[1:] or GOAL
     for records in (
         network_inference(3, folder, names),
-        network_queries(folder, arguments[1:] or ("asia", *PROTOTYPE)),
+        network_queries(folder, arguments[1:] or ("asia", *GOAL)),
         network_compile_times(folder),
     ):
         print(text_table(list(records)), flush=True)

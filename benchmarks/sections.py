@@ -238,8 +238,8 @@ OF_NETWORKS = (
         "Network inference",
         "All posteriors of a frame of coded columns in which a fifth of the cells is observed, on one thread, beside "
         "pyAgrum (its faster engine) and pgmpy (one row, one question for each variable), where they are installed. "
-        f"Of one pattern: medians over {N_PATTERNS} patterns, each for all rows. To be reached is the ratio to pyAgrum "
-        "that a prototype had, by 1.5: it depends less on the machine than the microseconds do.",
+        f"Of one pattern: medians over {N_PATTERNS} patterns, each for all rows. To be reached is a fixed ratio to "
+        "pyAgrum, by 1.5: it depends less on the machine than the microseconds do.",
         lambda extent: network_inference(extent.few),
         _path(NETWORKS),
     ),
