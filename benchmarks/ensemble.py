@@ -30,8 +30,8 @@ from sklearn import datasets
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
+from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scorecard import Scorecard
-from bayeswater.decision.softmax_maps import Temperature
 from bayeswater.models.comparing.peers import MOST_ITERATIONS, N_TREES, Native, OneHot, OnMixedTable
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from benchmarks.accuracy import LEAST_PROBABILITY, REFERENCE, as_lines, folds, read

@@ -20,11 +20,9 @@ import numpy as np
 from bayeswater.data.coded_table import CodedTable, Rules, encode_categories
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.kernels.threads import row_blocks, threads
-from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.triple_counts import TripleCounts
-from bayeswater.structure.kdb import k_dependence
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
-from bayeswater.structure.trees import tree_augmented
+from bayeswater.structure.trees import k_dependence, tree_augmented
 from benchmarks.data import categories
 from benchmarks.processes import in_fresh_process
 from benchmarks.timing import medians_in_turns

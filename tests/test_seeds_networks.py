@@ -8,8 +8,7 @@ import pytest
 from tests.structure.graphs import is_separated_morally
 
 from bayeswater import BayesianNetwork
-from bayeswater.structure.dag import Dag
-from bayeswater.structure.undirected import moral_graph
+from bayeswater.structure.dag import Dag, moral_graph
 
 EIGHTHS = {"root": [3, 5], "one parent": [[1, 7], [6, 2]], "two parents": [[[1, 7], [4, 4]], [[2, 6], [7, 1]]]}
 

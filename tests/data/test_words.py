@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.data.words import UNSPACED_RUN, analyse, find_words, kind_of_character, run_pattern
-from bayeswater.kernels.word_runs import LETTER, MARK, N_CODES
+from bayeswater.kernels.text_bytes import LETTER, MARK, N_CODES
 
 # ---------------------------------------------------------------------- by hand
 

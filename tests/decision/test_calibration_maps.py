@@ -10,7 +10,9 @@ from hypothesis.extra import numpy as arrays
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
+from bayeswater.decision.calibration_choice import Doubt
 from bayeswater.decision.calibration_maps import (
+    LEAST_LOG_ODDS,
     MAPS,
     BetaCalibration,
     IsotonicCalibration,
@@ -18,9 +20,7 @@ from bayeswater.decision.calibration_maps import (
     VectorScaling,
 )
 from bayeswater.decision.convex import minimise
-from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.scores import Scores, log_complement, normalised
-from bayeswater.decision.softmax_maps import LEAST_LOG_ODDS
 from bayeswater.errors import DataError
 
 SLOPE = st.floats(-60, 60) | st.sampled_from([-np.inf, -1e308, 1e308, -1e-300, 0.0])

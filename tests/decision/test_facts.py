@@ -10,8 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import norm, poisson, t
 
 from bayeswater import Loss
-from bayeswater.decision.densities import DensityFact
-from bayeswater.decision.facts import StateFact, joint_outcomes
+from bayeswater.decision.facts import DensityFact, StateFact, joint_outcomes
 from bayeswater.decision.next_best import rank_facts
 from bayeswater.families.poisson import CountFact
 

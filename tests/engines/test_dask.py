@@ -19,8 +19,7 @@ from tests.engines.counting import (
 )
 
 from bayeswater import GaussianNB
-from bayeswater.engines.dask import DaskRows
-from bayeswater.engines.dask_array import DaskArrayRows
+from bayeswater.engines.dask import DaskArrayRows, DaskRows
 from bayeswater.errors import DataError, SchemaError
 
 dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.estimate.quantile_bins import quantile_cuts
-from bayeswater.statistics.occupied import Occupied
+from bayeswater.statistics.key_counts import Occupied
 
 
 def occupied(values, *, is_whole=False):

@@ -11,7 +11,7 @@ from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix
 from bayeswater.data.number_table import binned
 from bayeswater.estimate.quantile_bins import quantile_cuts
 from bayeswater.families.number_profile import NumberProfile
-from bayeswater.kernels import column_look, number_columns, threads
+from bayeswater.kernels import number_columns, threads
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.moments import LostDigits, Moments
 
@@ -132,7 +132,7 @@ def long_columns(monkeypatch):
     """Columns of a few thousand rows, and histograms of as many buckets as longer ones would have for their length."""
     monkeypatch.setattr(number_columns, "LONG", 0)
     monkeypatch.setattr(key_counts, "MOST_BUCKETS", 512)
-    monkeypatch.setattr(column_look, "NEAR", 4)
+    monkeypatch.setattr(number_columns, "NEAR", 4)
     return table(n_rows=6000)
 
 

@@ -13,7 +13,7 @@ from tests.files.hostile import MANY, Header, forged, unpacked
 
 from bayeswater import NaiveBayes
 from bayeswater.data.text import TextAnalyser
-from bayeswater.decision.doubt import Doubt
+from bayeswater.decision.calibration_choice import Doubt
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 
 Change = Callable[[Header, dict[str, Any]], Any]

@@ -1,15 +1,20 @@
-"""The layout of model files: safetensors, with one document and its fingerprint."""
+"""The layout of model files: safetensors, with one document and its fingerprint.
+
+Words as bytes and back.
+"""
 
 import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors import safe_open
 from tests.files.hostile import forged, unpacked
 
 from bayeswater import ModelFileError
 from bayeswater.files import model_file
-from bayeswater.files.model_file import read_model_file, write_model_file
+from bayeswater.files.model_file import read_model_file, words_as_bytes, words_of_bytes, write_model_file
 
 DOCUMENT = {"kind": "x", "labels": ["ä", "漢", "\ud800", '"', "\\"], "deep": [[1, 2.5, None, True]], "library": "y"}
 ARRAYS = {
@@ -66,3 +71,45 @@ def test_arrays_over_the_limit_are_not_written(tmp_path):
     with pytest.raises(ModelFileError, match=re.escape("its sums take 8192.0 MiB, over 4096.0 MiB")):
         write_model_file(tmp_path / "m.bayes", DOCUMENT, {"vast": vast})
     assert list(tmp_path.iterdir()) == []
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]))  # all characters but halves of pairs
+
+
+@given(st.lists(WORDS))
+def test_words_come_back(words):
+    assert words_of_bytes(words_as_bytes(words, "here"), len(words), "here") == tuple(words)
+
+
+@given(words=st.lists(WORDS, min_size=1), data=st.data())
+def test_bytes_that_were_changed_are_refused_or_other_words(words, data):
+    text = words_as_bytes(words, "here").copy()
+    text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        found = words_of_bytes(text, len(words), "here")
+    except ModelFileError as error:
+        assert "here" in str(error)
+    else:
+        assert words_as_bytes(found, "here").tobytes() == text.tobytes()
+
+
+def test_half_a_character_is_named():
+    with pytest.raises(
+        ModelFileError, match=re.escape(r"column 'x' has the word 'a\ud800', which a model file cannot")
+    ):
+        words_as_bytes(["a\ud800"], "column 'x'")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"a\xffb\xff", "has 2 words, and counts of 1"),
+        (b"", "has 0 words, and counts of 1"),
+        (b"a\xffb", "have no end"),
+        (b"\xc3\xff", "are no text"),
+        (b"\xed\xa0\x80\xff", "are no text"),  # half a character
+    ],
+)
+def test_bytes_that_are_no_words_are_refused(text, problem):
+    with pytest.raises(ModelFileError, match=problem):
+        words_of_bytes(np.frombuffer(text, dtype=np.uint8), 1, "column 'x'")

@@ -56,7 +56,7 @@ def test_a_parent_without_states_has_no_say():
 
 def test_cliques_over_the_limit_are_left_to_others(monkeypatch):
     monkeypatch.setattr("bayeswater.limits.TABLE_BYTES", 100)
-    monkeypatch.setattr("bayeswater.inference.exact.routes.worth_compiling", lambda cells: True)
+    monkeypatch.setattr("bayeswater.inference.exact.marginals.worth_compiling", lambda cells: True)
     terms = lambda j, states: np.full((len(states), 2), 0.5)  # noqa: E731
     network = FamilyNetwork.of([0, 1, 2], ((), (0,), (0, 1)), np.array([2, 2, 2]), 2, terms, most_terms=100)
     assert network.log_likelihood(np.array([[2, 2, 0]])) is None

@@ -15,8 +15,8 @@ from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.inference import pairs_of_few_rows
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.super_parents import SuperParents
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.sums import ClassCounts
 
 N_STATES = np.array([3, 1, 5, 2])
 ROUNDED = dict(rtol=1e-12, atol=1e-12)

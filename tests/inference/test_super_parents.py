@@ -13,8 +13,7 @@ from bayeswater.inference.information_without import information_without
 from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.parent_shares import parent_shares
 from bayeswater.inference.super_parents import log_average
-from bayeswater.structure.mutual_information import mutual_information
-from bayeswater.structure.ties import descending_order
+from bayeswater.structure.mutual_information import descending_order, mutual_information
 
 pytestmark = pytest.mark.usefixtures("kernel")
 

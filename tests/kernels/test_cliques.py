@@ -7,10 +7,10 @@ import pytest
 from tests.inference.exact.small_networks import chain, random_network, random_rows, star
 from tests.oracles.clique_tables import tables_cell_by_cell
 
+from bayeswater.inference.exact.evidence_rows import read_rows
 from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.exact.junction_tree import Plan, make_plan, roles_of
 from bayeswater.inference.exact.log_passes import log_marginals
-from bayeswater.inference.exact.plan import Plan, make_plan, roles_of
-from bayeswater.inference.exact.rows import read_rows
 from bayeswater.kernels.clique_passes import IMPOSSIBLE, TINY, TOO_SMALL, Answers, Scaling, pass_messages
 from bayeswater.kernels.clique_tables import fill_tables
 from bayeswater.kernels.clique_tree import build_tree

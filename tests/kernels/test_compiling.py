@@ -69,7 +69,7 @@ def test_a_cache_directory_that_cannot_be_made_breaks_nothing(tmp_path):
         """
         import json
         import numpy as np
-        from bayeswater.kernels.category_counts import count_categories
+        from bayeswater.kernels.category_tables import count_categories
 
         codes, one_class = np.ones((3, 1), dtype=np.uint8), np.zeros(3, dtype=np.uint8)
         print(json.dumps(count_categories(codes, np.array([2]), one_class, None, 1, use_loop=True).tolist()))
@@ -263,7 +263,7 @@ def test_a_process_that_forks_while_loops_are_loaded_can_compile_in_its_child():
         import json, os
         import numpy as np
         from bayeswater.kernels import compiling
-        from bayeswater.kernels.category_counts import count_categories
+        from bayeswater.kernels.category_tables import count_categories
 
         codes, one_class = np.ones((300, 1), dtype=np.uint8), np.zeros(300, dtype=np.uint8)
         count = lambda use_loop: count_categories(codes, np.array([2]), one_class, None, 1, use_loop=use_loop)

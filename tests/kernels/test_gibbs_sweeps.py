@@ -7,7 +7,7 @@ import pytest
 from tests.inference.exact.small_networks import random_network
 from tests.inference.sampling.networks import ASIA, DYSP, LUNG, XRAY, exact
 
-from bayeswater.inference.sampling import site_tables
+from bayeswater.inference.sampling import sites
 from bayeswater.inference.sampling.gibbs import Chains
 from bayeswater.inference.sampling.question import ask
 from bayeswater.inference.sampling.sites import make_sites
@@ -49,7 +49,7 @@ def test_sites_without_rows_of_their_own_draw_the_same(n_chains, monkeypatch):
     question = question_of(ASIA, [LUNG, 2], {XRAY: 1, DYSP: 1})
     looked_up = chains_of(question, n_chains)
     expected = swept(looked_up, 2, 20, use_loop=True)
-    monkeypatch.setattr(site_tables, "MOST_CELLS_OF_A_SITE", 0)
+    monkeypatch.setattr(sites, "MOST_CELLS_OF_A_SITE", 0)
     for use_loop in (True, False):
         added_up = chains_of(question, n_chains)
         assert not added_up.tables.site[:, WIDTH].any()
@@ -65,7 +65,7 @@ def test_switched_off_the_loop_runs_as_plain_python(n_chains, most_cells, monkey
     monkeypatch.setenv("BAYESWATER_COMPILE", "0")
     fresh = {key: gibbs_sweeps._loop(*key) for key in gibbs_sweeps._LOOPS}
     monkeypatch.setattr(gibbs_sweeps, "_LOOPS", fresh)
-    monkeypatch.setattr(site_tables, "MOST_CELLS_OF_A_SITE", most_cells)
+    monkeypatch.setattr(sites, "MOST_CELLS_OF_A_SITE", most_cells)
     question = question_of(ASIA, [LUNG], {XRAY: 1, DYSP: 1})
     runs = [chains_of(question, n_chains) for _ in range(2)]
     totals = [swept(run, 2, 2, use_loop=use_loop) for run, use_loop in zip(runs, (True, False), strict=True)]

@@ -1,13 +1,33 @@
-"""Counting pairs: bits, scatter and the NumPy reference are equal, and equal to a count by hand."""
+"""Counting pairs: bits, scatter and the NumPy reference are equal, and equal to a count by hand.
+
+Counting triples: the loop equals the NumPy reference, and both equal a count by hand.
+"""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 from tests.kernels.tables import labels, weights
 
-from bayeswater.kernels.category_counts import offsets
-from bayeswater.kernels.pair_bits import SEGMENT_WORDS, class_segments, complete_pairs
-from bayeswater.kernels.pair_blocks import WORKING_BYTES, add_pairs, choose_bits, rows_at_once
-from bayeswater.kernels.pair_counts import count_pairs_by_reference, n_pair_cells, pair_offsets, rows_of_column
+from bayeswater.kernels.category_tables import offsets
+from bayeswater.kernels.pair_counts import (
+    SEGMENT_WORDS,
+    WORKING_BYTES,
+    add_pairs,
+    choose_bits,
+    class_segments,
+    complete_pairs,
+    count_pairs_by_reference,
+    count_triples,
+    n_pair_cells,
+    n_triple_cells,
+    pair_base,
+    pair_offsets,
+    rows_at_once,
+    rows_of_column,
+    triple_base,
+    triple_rows_of_column,
+)
 
 N_STATES = np.array([2, 0, 5, 3, 1, 8, 4, 2, 3, 12])
 N_CLASSES = 4
@@ -112,3 +132,46 @@ def test_a_block_of_wide_tables_has_fewer_rows():
         rows = rows_at_once(n_states, by_bits, 1)
         assert rows * n_columns * (1 + 9 / 8) <= WORKING_BYTES
         assert rows >= 64
+
+
+N_STATES_OF_TRIPLE_COUNTS = np.array([2, 0, 3, 1, 5, 300])
+N_CLASSES_OF_TRIPLE_COUNTS = 3
+
+
+def table_by_hand(codes, y, weight):
+    table = np.zeros((n_triple_cells(N_STATES_OF_TRIPLE_COUNTS), N_CLASSES_OF_TRIPLE_COUNTS))
+    n_slots, first, base = (
+        N_STATES_OF_TRIPLE_COUNTS + 1,
+        pair_offsets(N_STATES_OF_TRIPLE_COUNTS),
+        triple_base(N_STATES_OF_TRIPLE_COUNTS),
+    )
+    for r in range(codes.shape[1]):
+        for k, j, i in combinations(range(len(N_STATES_OF_TRIPLE_COUNTS)), 3):
+            a, b, c = (int(codes[column, r]) for column in (i, j, k))
+            row = base[i] + n_slots[i] * first[j, k] + (a * n_slots[j] + b) * n_slots[k] + c
+            table[row, y[r]] += 1 if weight is None else weight[r]
+    return table
+
+
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
+@pytest.mark.parametrize("weighted", [None, "int", "float"])
+def test_every_triple_is_counted_in_its_states_and_class(weighted, use_loop):
+    rng = np.random.default_rng(0)
+    codes = np.ascontiguousarray(rng.integers(0, N_STATES_OF_TRIPLE_COUNTS + 1, size=(40, 6)).T.astype(np.uint16))
+    y, weight = labels(rng, 40, N_CLASSES_OF_TRIPLE_COUNTS), weights(rng, 40, weighted)
+    kind = np.float64 if weighted == "float" else np.int64
+    triples = np.zeros((n_triple_cells(N_STATES_OF_TRIPLE_COUNTS), N_CLASSES_OF_TRIPLE_COUNTS), dtype=kind)
+    count_triples(codes, N_STATES_OF_TRIPLE_COUNTS, y, weight, triples, use_loop=use_loop)
+    np.testing.assert_array_equal(triples, table_by_hand(codes, y, weight))
+
+
+def test_the_triples_of_a_column_own_rows_of_their_own():
+    owned = [triple_rows_of_column(i, N_STATES_OF_TRIPLE_COUNTS) for i in range(6)]
+    assert sorted(np.concatenate([rows.ravel() for rows in owned]).tolist()) == list(
+        range(n_triple_cells(N_STATES_OF_TRIPLE_COUNTS))
+    )
+    assert [rows.shape for rows in owned] == [
+        (N_STATES_OF_TRIPLE_COUNTS[i] + 1, n_pair_cells(N_STATES_OF_TRIPLE_COUNTS[:i])) for i in range(6)
+    ]
+    assert pair_base(N_STATES_OF_TRIPLE_COUNTS)[-1] == n_pair_cells(N_STATES_OF_TRIPLE_COUNTS)
+    assert triple_base(N_STATES_OF_TRIPLE_COUNTS)[-1] == n_triple_cells(N_STATES_OF_TRIPLE_COUNTS)

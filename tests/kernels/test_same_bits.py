@@ -5,14 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 from tests.kernels.tables import laid_out
 
-from bayeswater.kernels import category_joint, class_scores, gaussian_joint, linear_joint, moments
-from bayeswater.kernels.category_counts import count_categories, offsets
-from bayeswater.kernels.category_joint import sum_of_states
+from bayeswater.kernels import category_tables, class_scores, feature_sums, independent_normals, moments
+from bayeswater.kernels.category_tables import count_categories, offsets, sum_of_states
 from bayeswater.kernels.class_scores import first_of_largest, log_shares, shares
 from bayeswater.kernels.compiling import Kernel
-from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums
-from bayeswater.kernels.gaussian_joint import gaussian_scores
-from bayeswater.kernels.linear_joint import sparse_times_weights
+from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums, sparse_times_weights
+from bayeswater.kernels.independent_normals import gaussian_scores
 from bayeswater.kernels.moments import class_moments
 
 SHAPES = [(1, 1, 1), (1, 9, 12), (2, 1, 3), (40, 1, 2), (300, 3, 4), (301, 11, 9), (90, 40, 33)]
@@ -24,7 +22,7 @@ layouts = pytest.mark.parametrize(("kind", "layout"), LAYOUTS)
 
 @pytest.fixture(autouse=True)
 def small_stretches_and_references(monkeypatch):
-    for module in (category_joint, class_scores, gaussian_joint):
+    for module in (category_tables, class_scores, independent_normals):
         monkeypatch.setattr(module, "STRETCH_CELLS", 1000)
     monkeypatch.setattr(moments, "CACHE_CELLS", 400)
     monkeypatch.setattr(Kernel, "serves", lambda self, n_cells, *arguments, use_loop: use_loop)
@@ -80,7 +78,7 @@ def test_shares_and_the_best_class(n_rows, n_columns, n_classes):
 @pytest.mark.parametrize("kind", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("threshold", [None, 2.0], ids=["summed", "marked"])
 def test_sparse_rows_times_weights(n_rows, n_columns, n_classes, kind, threshold):
-    if not linear_joint._scipy_rounds_products():
+    if not feature_sums._scipy_rounds_products():
         pytest.skip("SciPy is compiled to round once: no loop stands in for it")
     rng = np.random.default_rng(1)
     X = csr_array(normal(n_rows, n_columns, kind) * (rng.random((n_rows, n_columns)) < 0.7))

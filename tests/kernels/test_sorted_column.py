@@ -1,4 +1,7 @@
-"""Sums of a sorted column are those of its rows, taken one by one in exact arithmetic, by NumPy as by loops."""
+"""Logarithms of factorials.
+
+Sums of a sorted column are those of its rows, taken one by one in exact arithmetic, by NumPy as by loops.
+"""
 
 from collections import Counter
 from fractions import Fraction
@@ -10,8 +13,14 @@ from tests.kernels.tables import NUMBER_KINDS, labels, weights
 
 from bayeswater.kernels import sorted_column as module
 from bayeswater.kernels.key_cells import keys_of, least_shift, numbers_of
-from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
-from bayeswater.kernels.sorted_loops import distance_sums
+from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn, distance_sums, log_factorial
+
+
+def test_the_logarithm_of_a_factorial_has_every_digit():
+    x = np.array([0.0, 1.0, 2.0, 20.0, 1023.0, 1024.0, 1025.0, 1e5, 1e9, 2.0**53 - 1])
+    exact = [float(mpmath.loggamma(mpmath.mpf(v) + 1)) for v in x]
+    np.testing.assert_allclose(log_factorial(x), exact, rtol=4e-16, atol=0)  # two roundings
+
 
 N_CLASSES = 4
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0, np.finfo(float).max, -np.finfo(float).max, 0.1, -1 / 3, 1e-300]

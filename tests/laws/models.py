@@ -11,7 +11,7 @@ import pytest
 from tests.laws.tables import CODES, COUNTS, MARKS, QUARTERS
 
 from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
-from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.sums import Sums
 
 CLOSE = 1e-12

@@ -2,8 +2,8 @@
 
 import itertools
 
-from bayeswater.kernels.clique_places import BOTH, CHILD, CONSTANT, FAMILY_LEAF, MARGINAL, N_KINDS, place
 from bayeswater.kernels.clique_tables import DENSE_SHARE
+from bayeswater.kernels.clique_tree import BOTH, CHILD, CONSTANT, FAMILY_LEAF, MARGINAL, N_KINDS, place
 
 
 def tables_cell_by_cell(tree, factors, roles):

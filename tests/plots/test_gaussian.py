@@ -20,10 +20,9 @@ from bayeswater import (
     ParameterError,
     SchemaError,
 )
-from bayeswater.plots.boundary import Rule
-from bayeswater.plots.class_marks import colour_of, marker_of
+from bayeswater.plots.canvas import colour_of, marker_of
 from bayeswater.plots.gaussian import GaussianDisplay
-from bayeswater.plots.plane import plane_of
+from bayeswater.plots.plane import Rule, plane_of
 
 FRAME, KIND = load_iris(return_X_y=True, as_frame=True)
 X, y = FRAME.to_numpy(), np.array(["setosa", "versicolor", "virginica"])[KIND]

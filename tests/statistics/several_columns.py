@@ -10,8 +10,7 @@ import pytest
 from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
 from bayeswater.statistics.family_counts import FamilyCounts
-from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.triple_counts import TripleCounts
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 
 
 def chain(n_columns):

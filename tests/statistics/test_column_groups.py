@@ -12,11 +12,10 @@ from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import SchemaError, StatisticsError
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.moments import Moments
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 
 PLAN = ColumnPlan((Column("n", "n", "poisson", "told"), Column("x", "x", "gaussian", "told")))
 X = np.array([[1.0, 0.5], [3.0, np.nan], [np.nan, 2.0], [0.0, 1.0]])

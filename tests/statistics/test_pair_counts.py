@@ -8,8 +8,8 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.kernels import compiling, pair_blocks
-from bayeswater.kernels.pair_blocks import choose_bits
+from bayeswater.kernels import compiling, pair_counts
+from bayeswater.kernels.pair_counts import choose_bits
 from bayeswater.kernels.threads import threads
 from bayeswater.statistics.pair_counts import PairCounts
 
@@ -58,7 +58,7 @@ def test_counts_do_not_depend_on_storage_and_threads(reference, stored, n_thread
 
 @pytest.mark.usefixtures("_by_loop")
 def test_counts_do_not_depend_on_blocks(reference, monkeypatch):
-    monkeypatch.setattr(pair_blocks, "MOST_ROWS", 777)
+    monkeypatch.setattr(pair_counts, "MOST_ROWS", 777)
     assert counted() == reference
 
 

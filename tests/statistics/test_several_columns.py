@@ -14,12 +14,10 @@ from tests.statistics.several_columns import Kind, by_label, every_kind
 from bayeswater import ResourceLimitError, SchemaError, StatisticsError
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.kernels import pair_blocks, threads
+from bayeswater.kernels import pair_counts, threads
 from bayeswater.statistics import family_counts
-from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.sums import Sums
-from bayeswater.statistics.triple_counts import TripleCounts
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
+from bayeswater.statistics.sums import ClassCounts, Sums
 
 # The loops are compiled once for all tests of this module; what they count is the same by reference.
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -98,7 +96,7 @@ def test_the_number_of_threads_does_not_show(kind, weight):
 def test_blocks_of_rows_add_up(kind, weight, monkeypatch):
     X, y = table(5, n_rows=100)
     whole = kind.of(X, y, weight)
-    monkeypatch.setattr(pair_blocks, "WORKING_BYTES", 30)  # as few rows as a block can have
+    monkeypatch.setattr(pair_counts, "WORKING_BYTES", 30)  # as few rows as a block can have
     monkeypatch.setattr(family_counts, "BLOCK_ROWS", 7)
     assert kind.of(X, y, weight) == whole
 

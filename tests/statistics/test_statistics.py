@@ -20,8 +20,7 @@ from bayeswater import (
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.variable import Variable
 from bayeswater.kernels import compiling, threads
-from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 4, size=(40, 3))

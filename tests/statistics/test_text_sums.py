@@ -18,8 +18,7 @@ from bayeswater.data.vectorizers import hash_codes
 from bayeswater.data.words import analyse
 from bayeswater.kernels import compiling, threads
 from bayeswater.limits import TABLE_BYTES
-from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.statistics.text_sums import TextSums
 
 TEXTS = ["free win", None, "win win 免费", "", "see u", "u win", None, "free free free"]

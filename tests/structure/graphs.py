@@ -5,8 +5,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
-from bayeswater.structure.dag import Dag
-from bayeswater.structure.undirected import moral_graph
+from bayeswater.structure.dag import Dag, moral_graph
 
 
 def all_dags(n_nodes: int) -> list[Dag]:

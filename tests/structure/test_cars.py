@@ -11,9 +11,8 @@ from tests.oracles.cars import PROPERTIES, cars, judgement
 from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.structure.kdb import k_dependence
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
-from bayeswater.structure.trees import tree_augmented
+from bayeswater.structure.trees import k_dependence, tree_augmented
 
 NAMES = list(PROPERTIES)
 

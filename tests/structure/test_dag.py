@@ -6,8 +6,7 @@ import pytest
 from tests.structure.graphs import ASIA, all_dags, random_dag
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.dag import Dag
-from bayeswater.structure.undirected import moral_graph, skeleton
+from bayeswater.structure.dag import Dag, moral_graph, skeleton
 
 
 def test_the_small_graphs_are_as_many_as_robinson_counted():

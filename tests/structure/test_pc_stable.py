@@ -14,9 +14,8 @@ from tests.oracles.pc_of_bnlearn import NAMES, SIGNIFICANCE, answers, rows
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class, is_equivalent
-from bayeswater.structure.independence_tests import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.pc_stable import pc_stable
+from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
 from bayeswater.structure.separation import is_d_separated
 
 

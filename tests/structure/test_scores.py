@@ -10,8 +10,7 @@ from tests.oracles.families import family_score, random_parents, regret
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.families import Families
-from bayeswater.structure.regret import log_regret_of_rows, log_regrets
-from bayeswater.structure.scores import Score, as_score
+from bayeswater.structure.scores import Score, as_score, log_regret_of_rows, log_regrets
 
 NAMES = ("loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml")
 

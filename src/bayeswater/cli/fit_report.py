@@ -12,7 +12,7 @@ from bayeswater.cli.words import amount, in_words_of_the_command, say, words
 
 if TYPE_CHECKING:
     from bayeswater.cli.fit import Learned
-    from bayeswater.decision.calibration_report import CalibrationReport
+    from bayeswater.decision.calibration_choice import CalibrationReport
 
 
 SHOWN = 100

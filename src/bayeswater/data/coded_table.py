@@ -24,8 +24,8 @@ from bayeswater.data.plain_arrays import unmasked
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable, sorted_labels
 from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
-from bayeswater.kernels.column_range import column_range
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.interval_cuts import column_range
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
 

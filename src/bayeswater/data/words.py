@@ -21,7 +21,7 @@ from unicodedata import category, normalize
 import numpy as np
 
 from bayeswater.kernels.runs import starts_of
-from bayeswater.kernels.word_runs import LETTER, MARK, N_CODES, word_runs
+from bayeswater.kernels.text_bytes import LETTER, MARK, N_CODES, word_runs
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:

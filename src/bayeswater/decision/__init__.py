@@ -16,17 +16,17 @@ _HOME = {
     "bayes_risk_by_enumeration": "bayes_risks",
     "bayes_risk_by_sampling": "bayes_risks",
     "brier_decomposition": "calibration_metrics",
-    "cost_curve": "cost_curves",
+    "cost_curve": "curves",
     "ece": "calibration_metrics",
     "error_reject_curve": "curves",
     "estimate_prior": "prior_shift",
-    "expected_loss_scorer": "scorers",
+    "expected_loss_scorer": "bayes_risks",
     "prior_curve": "curves",
-    "realised_loss_scorer": "scorers",
+    "realised_loss_scorer": "bayes_risks",
     "reliability_table": "calibration_metrics",
     "shift_prior": "prior_shift",
     "threshold_curve": "curves",
-    "value_of_information": "information",
+    "value_of_information": "next_best",
 }
 
 __all__ = list(_HOME)

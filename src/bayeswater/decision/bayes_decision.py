@@ -16,7 +16,7 @@ from bayeswater.decision.deciding import Decisions, Evidence
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
-from bayeswater.decision.rows import class_codes, row_weight
+from bayeswater.decision.scores import class_codes, row_weight
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 

@@ -19,17 +19,24 @@ from bayeswater.data.frames import held
 from bayeswater.data.labels import one_dimensional
 from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.weights import n_rows_of, without_zero_rows
-from bayeswater.decision.calibration_choice import Choice, Folds, by_map, choose, thinned, trial, with_doubt
+from bayeswater.decision.calibration_choice import (
+    CalibrationReport,
+    Choice,
+    Doubt,
+    Folds,
+    by_map,
+    choose,
+    thinned,
+    trial,
+    with_doubt,
+)
 from bayeswater.decision.calibration_maps import MAPS
-from bayeswater.decision.calibration_report import CalibrationReport
 from bayeswater.decision.cross_fitting import cross_fitted, folds_of, log_scores, require_cv, rows_of, scores_method
-from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.probabilities import ROUNDING
-from bayeswater.decision.rows import class_codes, row_weight
-from bayeswater.decision.scores import Scores
+from bayeswater.decision.scores import Scores, class_codes, row_weight
 from bayeswater.errors import BayesWarning, DataError, ParameterError
-from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.class_scores import first_of_largest
+from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.typing import Array
 
 

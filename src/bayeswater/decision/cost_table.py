@@ -5,6 +5,8 @@ cost[i, j] is paid for deciding i when j is true. All choices are made on regret
     regret[i, j] = cost[i, j] - least over i of cost[i, j],
 
 which are not negative: no digit is lost in summing them, and what is added to a column changes nothing at all.
+
+Costs that differ from row to row: the amount of a payment, the price of a test, read off the rows themselves.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -199,3 +201,53 @@ def _codes(given: Any, labels: tuple[Any, ...], what: str) -> Array:
         unknown = sorted(set(map(repr, others)))
         raise SchemaError(f"unknown {what} {', '.join(unknown[:5])}; the loss knows {list(labels)}")
     return codes
+
+
+def for_rows(table: CostTable, X: Any, n_rows: int) -> CostTable:
+    """Evaluate all costs that depend on the row, for the rows X."""
+    if not table.by_row:
+        return table
+    return replace(
+        table,
+        by_row={
+            (i, j): _costs(
+                cost, X, n_rows, f"the cost of deciding {table.actions[i]!r} when {table.classes[j]!r} is true"
+            )
+            for (i, j), cost in table.by_row.items()
+        },
+    )
+
+
+def _costs(cost: RowCost, X: Any, n_rows: int, what: str) -> Array:
+    found: Any
+    if isinstance(cost, np.ndarray):
+        found = cost
+    elif X is None:
+        raise ParameterError(f"{what} depends on the row; give the rows, X=...")
+    elif isinstance(cost, str):
+        names = getattr(X, "column_names", getattr(X, "columns", ()))
+        if cost not in names:
+            raise DataError(f"{what} is column {cost!r} of X, and X has no column of that name")
+        found = X[cost]
+    else:
+        found = cost(X)
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} is not a number in every row") from None
+    if values.shape != (n_rows,):
+        raise DataError(f"{what} has shape {values.shape}; give one cost for each of the {n_rows} rows")
+    wrong = ~(np.abs(values) <= LARGEST_COST)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(f"{what} is {values[row]} in row {row}; costs must be finite, no larger than {LARGEST_COST:g}")
+    return values
+
+
+def for_one_row(table: CostTable, X: Any) -> CostTable:
+    """Put the costs of the one row X in the place of those that depend on the row."""
+    found = for_rows(table, X, 1)
+    cost = found.cost.copy()
+    for place, by_row in found.by_row.items():
+        cost[place] = by_row[0]  # type: ignore[index]
+    return replace(found, cost=cost, by_row={})

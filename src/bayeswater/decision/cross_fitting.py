@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from bayeswater.data.weights import take_rows
 from bayeswater.decision.calibration_choice import Folds
-from bayeswater.decision.rows import class_codes
+from bayeswater.decision.scores import class_codes
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.decision import risk
-from bayeswater.decision.cost_table import CostTable
+from bayeswater.decision.cost_table import CostTable, for_rows
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate, checked_prior, estimate_prior, shifted
 from bayeswater.decision.probabilities import Block, Probabilities
-from bayeswater.decision.row_costs import for_rows
 from bayeswater.errors import ParameterError
 from bayeswater.typing import Array
 

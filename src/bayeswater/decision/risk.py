@@ -13,9 +13,9 @@ import numpy as np
 
 from bayeswater.decision.cost_table import CostTable
 from bayeswater.decision.probabilities import Block, Probabilities
-from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.feature_sums import dense_times_weights
 from bayeswater.kernels.least_risk import first_of_least, first_of_least_product
-from bayeswater.kernels.linear_joint import dense_times_weights
+from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.typing import Array
 
 SMALL_PRODUCT = 1024

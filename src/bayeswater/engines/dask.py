@@ -1,4 +1,9 @@
-"""`DaskRows`: a Dask DataFrame, whose partitions are counted and predicted by the workers that hold them.
+"""The partition of a Dask DataFrame or the chunk of a Dask Array, as an Arrow table in the types of all of them.
+
+Numbers are taken as they are: to look for NaN in a column takes longer than to count it. A column that begins with NaN
+is read as all others are, since it may have no value at all.
+
+`DaskRows`: a Dask DataFrame, whose partitions are counted and predicted by the workers that hold them.
 
 The graph of a sum is one task for each partition and a tree of additions, computed by whatever scheduler is set:
 threads of this process, or the client of a cluster. Neighbours are added in the order of the partitions, so a sum of
@@ -6,25 +11,95 @@ floats is the same in every run.
 
 Types are those of the frame's meta. Where it knows none (columns of objects, categories that are not known yet), the
 first rows show them. Predictions keep the index and the divisions of the frame.
+
+`DaskArrayRows`: a Dask Array as a table of columns x0, x1, ..., whose chunks of rows are the partitions.
+
+Chunks are counted as they are. A frame is made of them for answers alone: Dask would hash and copy every chunk for it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bayeswater.data.frames import require_own_names
-from bayeswater.data.matrix import column_name
+import numpy as np
+
+from bayeswater.data.frames import read_frame, require_own_names
+from bayeswater.data.matrix import STRIP_ROWS, column_name
 from bayeswater.data.sources.rows import HEAD_ROWS, S
-from bayeswater.engines.dask_partitions import partition_table
-from bayeswater.engines.engine_rows import EngineRows
-from bayeswater.engines.parcels import Parcel, in_a_tree, mapped, packed, together
-from bayeswater.engines.pieces import first_rows
-from bayeswater.engines.remote_errors import errors_named
-from bayeswater.errors import BayesError, DataError
+from bayeswater.engines.engine_rows import (
+    EngineRows,
+    Parcel,
+    errors_named,
+    first_rows,
+    in_a_tree,
+    in_types,
+    mapped,
+    packed,
+    together,
+)
+from bayeswater.errors import BayesError, DataError, SchemaError, nearest_names
+from bayeswater.kernels.threads import row_blocks
+from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def partition_table(partition: Any, types: "pa.Schema") -> "pa.Table":
+    """Read the columns of a partition that have types, in these.
+
+    Raises
+    ------
+    SchemaError
+        Where it lacks one of them, whatever the frame promised.
+    DataError
+        Where a cell does not fit its type.
+    """
+    table = _chunk(partition) if isinstance(partition, np.ndarray) else _frame(partition)
+    for name in types.names:
+        if name not in table.column_names:
+            raise SchemaError(f"there is no column {name!r}; {nearest_names(name, table.column_names)}")
+    return in_types(table.select(types.names), types)
+
+
+def is_native(kind: Any) -> bool:
+    """Say whether cells of a dtype are numbers that Arrow takes as they are."""
+    return isinstance(kind, np.dtype) and kind.kind in "iuf" and kind.isnative and kind.itemsize <= 8
+
+
+def _frame(partition: Any) -> "pa.Table":
+    columns = partition.items() if len(partition) else ()
+    numbers = {name: cells.to_numpy() for name, cells in columns if is_native(cells.dtype)}
+    if not numbers:
+        return read_frame(partition).table
+    others = [name for name in partition.columns if name not in numbers]
+    read: Any = read_frame(partition[others]).table if others else {}
+    return _table({name: numbers[name] if name in numbers else read[name] for name in partition.columns})
+
+
+def _chunk(chunk: Array) -> "pa.Table":
+    names = [column_name(None, j) for j in range(chunk.shape[1])]
+    if not is_native(chunk.dtype) or isinstance(chunk, np.ma.MaskedArray):  # pandas puts NaN for what is masked
+        import pandas as pd
+
+        return read_frame(pd.DataFrame(chunk, columns=names)).table
+    columns = np.empty(chunk.shape[::-1], dtype=chunk.dtype)
+    for rows in row_blocks(len(chunk), STRIP_ROWS):  # what is read stays in the cache until all columns have it
+        columns[:, rows] = chunk[rows].T
+    return _table(dict(zip(names, columns, strict=True)))
+
+
+def _table(columns: Mapping[str, Any]) -> "pa.Table":
+    import pyarrow as pa
+
+    def begins_without(cells: Any) -> bool:
+        return isinstance(cells, np.ndarray) and len(cells) > 0 and cells[0] != cells[0]
+
+    return pa.table(
+        {name: pa.array(cells, from_pandas=True) if begins_without(cells) else cells for name, cells in columns.items()}
+    )
+
 
 ROWS_FOR_TYPES = 1000
 """Rows that show the types which the meta of a frame leaves open."""
@@ -198,3 +273,46 @@ def _first_failing(partitions: "Sequence[Any]") -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if fails(partitions[low:middle]) else (middle, high)
     return low if fails(partitions[low:high]) else None
+
+
+class DaskArrayRows(DaskRows):
+    """Rows of a Dask Array."""
+
+    name = "the Dask Array"
+
+    def __init__(self, array: Any) -> None:
+        if array.ndim != 2:
+            raise DataError(
+                f"Expected 2D array, got {array.ndim}D array instead: the Dask Array has the shape {array.shape}; "
+                "give a table of rows and columns, for example X.reshape(-1, 1)"
+            )
+        self._array = array.rechunk({1: -1})  # all columns of a row in one chunk
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where all chunks know theirs: it is NaN where they do not."""
+        n_rows = self._array.shape[0]
+        return None if n_rows != n_rows else int(n_rows)
+
+    @cached_property
+    def schema(self) -> "pa.Schema":
+        """Names and types of all columns."""
+        import pyarrow as pa
+
+        if is_native(self._array.dtype):
+            return pa.schema([(name, pa.from_numpy_dtype(self._array.dtype)) for name in self._names])
+        return super().schema
+
+    @property
+    def _names(self) -> list[str]:
+        return [column_name(None, j) for j in range(self._array.shape[1])]
+
+    @cached_property
+    def _frame(self) -> Any:
+        import dask.dataframe as dd
+
+        return dd.from_dask_array(self._array, columns=self._names)
+
+    def _partitions(self, columns: Sequence[str]) -> list[Any]:
+        chunks: list[Any] = self._array.to_delayed().ravel().tolist()
+        return chunks

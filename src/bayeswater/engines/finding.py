@@ -29,7 +29,7 @@ def engine_rows(X: Any) -> EngineRows | None:
 
                 return DaskRows(X)
             case ["dask", "array", *_], "Array":
-                from bayeswater.engines.dask_array import DaskArrayRows
+                from bayeswater.engines.dask import DaskArrayRows
 
                 return DaskArrayRows(X)
             case ["pyspark", "sql", *_], "DataFrame":

@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.sources.rows import HEAD_ROWS, S
-from bayeswater.engines.engine_rows import EngineRows
-from bayeswater.engines.parcels import Parcel, in_a_tree, mapped, packed, together
-from bayeswater.engines.pieces import first_rows, in_types
-from bayeswater.engines.remote_errors import errors_found, errors_named
+from bayeswater.engines.engine_rows import (
+    EngineRows,
+    Parcel,
+    errors_found,
+    errors_named,
+    first_rows,
+    in_a_tree,
+    in_types,
+    mapped,
+    packed,
+    together,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswater.estimate.covariance import Blend, Reading, blend
 from bayeswater.estimate.yardstick import Yardstick, yardstick
-from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from bayeswater.estimate.dirichlet import Beta, log_posterior_mean
-from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.kernels.faint_squares import FAINT
+from bayeswater.kernels.moments import FAINT
 from bayeswater.statistics.moments import Moments
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.likeliest import log_likelihoods
+from bayeswater.kernels.parent_cells import log_likelihoods
 from bayeswater.typing import Array
 
 GRID = np.array([0.05, 0.15, 0.4, 1, 2, 4, 8, 16, 32, 64, 128, 300, 1e3, 1e5])

@@ -19,7 +19,7 @@ import numpy as np
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.pseudo_counts import PseudoCounts, log_share
-from bayeswater.kernels.category_counts import offsets
+from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.statistic import remainder

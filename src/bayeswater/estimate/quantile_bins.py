@@ -1,7 +1,7 @@
 """Bins of about equal weight (`data.discretising.equal_frequency`), cut where a column has no values."""
 
 from bayeswater.data.discretising.equal_frequency import first_of_bins
-from bayeswater.statistics.occupied import Occupied
+from bayeswater.statistics.key_counts import Occupied
 
 
 def quantile_cuts(occupied: Occupied, n_bins: int) -> tuple[float, ...]:

@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswater.statistics.remaining_scatter import RANK_SHARE
-from bayeswater.statistics.scatter import Scatter, possible_scatter
+from bayeswater.statistics.scatter import RANK_SHARE, Scatter, possible_scatter
 from bayeswater.typing import Array
 
 

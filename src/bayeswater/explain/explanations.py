@@ -19,7 +19,7 @@ from bayeswater.explain.turning import Decisions, Landscape, Search
 from bayeswater.explain.verdicts import Verdicts
 from bayeswater.families.view import Cell, ColumnView, LastBlock
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
 SHOWN_IN_FULL = 3

@@ -22,7 +22,7 @@ from bayeswater.inference.bends import Bowls
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_terms import full_terms, independent_terms
 from bayeswater.inference.independent import IndependentJoint
-from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
 FAR = 1e6

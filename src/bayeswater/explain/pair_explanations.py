@@ -21,7 +21,7 @@ from bayeswater.families.states import StateView
 from bayeswater.families.view import LastBlock
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
 BLOCK_TERMS = 2**22

@@ -29,7 +29,7 @@ from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.states import StateFamily, counts_of_values, without_unknown
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.occupied import Occupied
+from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
 
 BIN_COUNTS = (4, 8, 16, 32, 64)

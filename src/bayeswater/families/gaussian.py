@@ -30,8 +30,7 @@ from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.data.number_table import NumberTable
 from bayeswater.data.raw_table import RawTable
 from bayeswater.data.variable import Variable
-from bayeswater.decision.densities import DensityFact
-from bayeswater.decision.facts import NOTHING, Fact
+from bayeswater.decision.facts import NOTHING, DensityFact, Fact
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.evidence import normal_log_evidence, or_impossible
 from bayeswater.estimate.gaussian import (
@@ -49,8 +48,8 @@ from bayeswater.inference.drawing import Stage, log_gamma, stream
 from bayeswater.inference.gaussian import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
 from bayeswater.inference.gaussian_leave_one_out import take_out, warn_of_lost_digits
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.kernels.faint_squares import FAINT
-from bayeswater.kernels.normal_without import own_densities_without
+from bayeswater.kernels.independent_normals import own_densities_without
+from bayeswater.kernels.moments import FAINT
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
 from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array

@@ -27,8 +27,7 @@ from bayeswater.families.view import Cell, ColumnView, NumberOptions
 from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import stream
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.statistics.key_counts import ColumnHistogram
-from bayeswater.statistics.occupied import Occupied
+from bayeswater.statistics.key_counts import ColumnHistogram, Occupied
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.typing import Array
 

@@ -16,7 +16,7 @@ from bayeswater.families.numbers import Candidate, OpenNumbers
 from bayeswater.families.poisson import Poisson
 from bayeswater.families.words.words import READINGS, Words
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
 LAWS: tuple[type[Family], ...] = (

@@ -43,7 +43,7 @@ from bayeswater.inference.categories import CategoryJoint, with_unseen
 from bayeswater.inference.drawing import Stage, draw_states, log_share, states_at, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
 from bayeswater.inference.lines import Line, line_of_states
-from bayeswater.kernels.category_joint import sum_of_own_states
+from bayeswater.kernels.category_tables import sum_of_own_states
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array

@@ -23,7 +23,7 @@ from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
-from bayeswater.statistics.seen_ranges import SeenRanges
+from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
 FEW_DIGITS = (4, 6, 9, 12, 15)

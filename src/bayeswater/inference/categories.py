@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.kernels.category_joint import sum_of_states
+from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.typing import Array
 
 

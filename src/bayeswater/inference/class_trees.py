@@ -17,7 +17,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.kernels.tree_paths import add_leaves, add_paths_without, find_leaves
 from bayeswater.statistics.node_counts import NodeCounts
-from bayeswater.structure.class_trees import TreeSplits
+from bayeswater.structure.tree_splits import TreeSplits
 from bayeswater.typing import Array
 
 STRETCH_ROWS = 2048

@@ -28,15 +28,15 @@ from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.missing_parents import sum_over_missing
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.kernels.category_joint import sum_of_states
+from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.family_cells import strides_of
 from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
+from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.structure.dag import Dag
-from bayeswater.structure.sparse_columns import sparse_columns
+from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
 
 MOST_FILLED = 2**12

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.kernels.features_without import SmoothedSums, other_logs_without, own_logs_without
+from bayeswater.kernels.feature_sums import SmoothedSums, other_logs_without, own_logs_without
 from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 

@@ -20,7 +20,7 @@ from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.kernels.category_joint import sum_of_own_states, sum_of_states
+from bayeswater.kernels.category_tables import sum_of_own_states, sum_of_states
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayeswater.estimate.gaussian import GaussianParameters
-from bayeswater.kernels.gaussian_joint import gaussian_scores
+from bayeswater.kernels.independent_normals import gaussian_scores
 from bayeswater.typing import Array
 
 LOG_TWO_PI = np.log(2 * np.pi)

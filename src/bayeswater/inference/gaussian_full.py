@@ -6,7 +6,7 @@ W is made once for each class; the rows of a block then cost one matrix product.
 density of the cells that are there: their part of mean and covariance. Rows are gathered by which cells they have, so
 that each such pattern is factored once. With C = R R' the part of C that belongs to some columns is that of their rows
 of R, and their triangular root is read off R by QR: the squares, in which small variances drown, are never summed.
-Patterns of few rows are factored together, a stretch of rows at a time (`kernels/many_roots.py`).
+Patterns of few rows are factored together, a stretch of rows at a time (`kernels/scatter.py`).
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from scipy.special import gammaln
 from bayeswater.estimate.densities import Densities
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.inference.gaussian import LOG_TWO_PI
-from bayeswater.kernels.many_roots import lengths_by_roots, lengths_by_rows, part_of
-from bayeswater.statistics.remaining_scatter import RANK_SHARE
+from bayeswater.kernels.scatter import lengths_by_roots, lengths_by_rows, part_of
+from bayeswater.statistics.scatter import RANK_SHARE
 from bayeswater.typing import Array
 
 STRETCH_CELLS = 2**16

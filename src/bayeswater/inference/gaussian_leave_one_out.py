@@ -20,7 +20,7 @@ from bayeswater.errors import PrecisionWarning, warn_user
 from bayeswater.estimate.gaussian import NormalInverseGamma, gaussian_parameters
 from bayeswater.inference.gaussian import LOG_TWO_PI, apply_spikes, student_log_density
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.kernels.gaussian_without import largest_variance_without, own_scores_without, scores_at
+from bayeswater.kernels.independent_normals import largest_variance_without, own_scores_without, scores_at
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
 from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array

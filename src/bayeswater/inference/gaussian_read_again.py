@@ -6,7 +6,7 @@ taken apart and covariances made for each row, as `Blend` makes them, but for a 
 
     M_k' = (1 - shared) S_k' + shared S',   A_k' = (1 - spherical) M_k' + spherical tr(M_k') / d I
 
-and |z|^2 and log det come from triangular roots of A_k' (`kernels/many_roots.py`), divisors being put in afterwards.
+and |z|^2 and log det come from triangular roots of A_k' (`kernels/scatter.py`), divisors being put in afterwards.
 Of a row that lacks cells, the density of the others is wanted: their part of A_k'. Where a variance has to be lifted,
 eigenvectors take the place of roots, and the squares of small variances are never summed; which directions the cells
 that are there leave free is found once for each pattern of missing cells.
@@ -19,7 +19,7 @@ import numpy as np
 
 from bayeswater.inference.gaussian_full import FullJoint, log_density, patterns, seen_cells, seen_directions
 from bayeswater.inference.gaussian_parts_without import Parts, PartsWithout
-from bayeswater.kernels.many_roots import lengths_by_roots, part_of
+from bayeswater.kernels.scatter import lengths_by_roots, part_of
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.typing import Array
 

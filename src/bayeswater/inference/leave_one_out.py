@@ -9,8 +9,8 @@ import numpy as np
 
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.estimate.categories import column_totals
-from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 

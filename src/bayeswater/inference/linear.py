@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.kernels.linear_joint import dense_times_weights, sparse_times_weights
+from bayeswater.kernels.feature_sums import dense_times_weights, sparse_times_weights
 from bayeswater.typing import Array
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswater.data.labels import narrow_codes
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.family_cells import add_cells, draw_states, strides_of
+from bayeswater.kernels.parent_cells import add_cells, draw_states, strides_of
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array

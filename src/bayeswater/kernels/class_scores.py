@@ -1,4 +1,6 @@
-"""What is made of the scores of a row, one for each class: shares that sum to one, and the best class.
+"""A sum in NumPy that adds its terms one after the other, to the bits of a loop.
+
+What is made of the scores of a row, one for each class: shares that sum to one, and the best class.
 
 NumPy's reductions over a few classes spend most of their time between rows; the loops do not. The references lay
 a stretch of rows out class by class, so that an operation runs over many rows. Both give the same bits. Exponentials
@@ -10,8 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.ordered_sum import ordered_sum
 from bayeswater.typing import Array
+
+
+def ordered_sum(terms: Array) -> Array:
+    """Sum over the first axis of an array in C order.
+
+    NumPy adds whole rows one after the other, but the cells of a single column in pairs of pairs.
+
+    >>> ordered_sum(np.array([[1e16], [1.0], [1.0]])).tolist()
+    [1e+16]
+    """
+    in_order: Array = terms.cumsum(axis=0)[-1] if terms.size == len(terms) > 0 else np.add.reduce(terms, axis=0)
+    return in_order
+
 
 STRETCH_CELLS = 32_768
 """Scores that a reference lays out class by class at a time: they stay in the second-level cache."""

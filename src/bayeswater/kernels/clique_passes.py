@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.kernels.clique_places import Families
 from bayeswater.kernels.clique_tables import CliqueTables
+from bayeswater.kernels.clique_tree import Families
 from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.typing import Array
 

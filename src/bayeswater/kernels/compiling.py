@@ -10,6 +10,7 @@ answering. ``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
 """
 
 import gc
+import logging  # noqa: F401  # numba writes to a log: at a fork its lock is taken after ours, if it was registered first
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

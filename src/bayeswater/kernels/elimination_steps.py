@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.clique_passes import TINY, Answers, Evidence
-from bayeswater.kernels.clique_places import Families, Roles
+from bayeswater.kernels.clique_tree import Families, Roles
 from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.kernels.elimination_order import Elimination
 from bayeswater.typing import Array

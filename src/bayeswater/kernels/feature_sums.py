@@ -1,16 +1,31 @@
-"""Sum of every feature within every class: ``sums[k, j] = sum over rows of class k of w x_j``.
+"""Features: sums within the classes, the linear log-joint, and both with each row taken out.
+
+Sum of every feature within every class: ``sums[k, j] = sum over rows of class k of w x_j``.
 
 With a threshold, of ``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in
 order; sparse rows too where the sums of all classes stay in cache, and else class by class, so that the one row of sums
 being written does, and is written by one thread alone.
+
+Logarithms of smoothed feature sums with the row itself taken out of them: the loops behind exact leave-one-out.
+
+A cell x of a row taken out with weight r leaves s - r x of a sum s; a remainder within `rounding` of s counts as zero,
+and then comes the smoothing. Rows are those of a CSR matrix whose `indptr` begins at 0.
+
+Rows times weights, for every class: ``joint[i, k] = sum_j x_ij weight[j, k]``.
+
+Weights lie feature by feature, so that one non-zero cell fetches the vector over classes. With a threshold x is
+marked (0 or 1).
 """
 
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from bayeswater.kernels.class_scores import ordered_sum
 from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.ordered_sum import ordered_sum
 from bayeswater.typing import Array
 
 
@@ -111,3 +126,238 @@ def _sparse_rows_sum_loop(indptr, indices, data, rows, weight, threshold, sums):
         for p in range(indptr[row], indptr[row + 1]):
             x = data[p] if threshold is None else data[p] > threshold
             sums[indices[p]] += x if weight is None else weight[row] * x
+
+
+class SmoothedSums(NamedTuple):
+    """Sums (n_features, n_classes), the smoothing of each feature, and tables of the smoothed sums."""
+
+    sums: Array
+    alpha: Array  # (n_features,)
+    table: Array  # (n_features, 2 n_classes): the logarithms of the smoothed sums, then these themselves
+    smallest: Array  # (n_features,): the smallest smoothed sum of any class
+
+    @property
+    def logs(self) -> Array:
+        """Logarithms of the smoothed sums: (n_features, n_classes)."""
+        return self.table[:, : self.sums.shape[1]]
+
+
+class LogSums(NamedTuple):
+    """Sums over the cells x of each row: x log(s), finite ones alone; x where s is zero; x itself."""
+
+    total: Array  # (n_rows, n_classes)
+    infinite: Array  # (n_rows, n_classes)
+    length: Array  # (n_rows,)
+
+
+def smoothed_sums(sums: Array, alpha: Array) -> SmoothedSums:
+    """Prepare the tables for sums of any kind, (n_classes, n_features)."""
+    by_feature = np.ascontiguousarray(sums.T, dtype=np.float64)
+    smoothed = by_feature + alpha[:, None]
+    with np.errstate(divide="ignore"):
+        table = np.hstack([np.log(smoothed), smoothed])
+    return SmoothedSums(by_feature, np.array(alpha), table, smoothed.min(axis=1))
+
+
+def own_logs_without(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    removed: Array,
+    tables: SmoothedSums,
+    rounding: float,
+    *,
+    use_loop: bool,
+) -> LogSums:
+    """Sum over the row's own class alone, without the row: n_classes is 1."""
+    if use_loop:
+        without = np.empty(len(data))
+        _own_sums_without_loop(indptr, indices, data, y, removed, tables.sums, tables.alpha, rounding, without)
+        with np.errstate(divide="ignore"):
+            np.log(without, out=without)  # NumPy takes several logarithms at a time
+        result = _nothing(len(y), 1)
+        _sum_of_logs_loop(indptr, data, without, *result)
+        return result
+    row = _row_of_cell(indptr)
+    without = _remainder(tables.sums[indices, y[row]], removed[row] * data, rounding)
+    return _log_sums(row, data, (without + tables.alpha[indices])[:, None], len(y))
+
+
+def other_logs_without(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    removed: Array,
+    tables: SmoothedSums,
+    rounding: float,
+    *,
+    use_loop: bool,
+) -> LogSums:
+    """Sum over every class, without the row in all classes but its own."""
+    n_classes = tables.sums.shape[1]
+    if use_loop:
+        result = _nothing(len(y), n_classes)
+        _other_logs_without_loop(indptr, indices, data, y, removed, *tables, rounding, *result)
+        return result
+    row = _row_of_cell(indptr)
+    is_own = y[row, None] == np.arange(n_classes)
+    part = np.where(is_own, 0.0, (removed[row] * data)[:, None])
+    without = _remainder(tables.sums[indices], part, rounding)
+    return _log_sums(row, data, without + tables.alpha[indices, None], len(y))
+
+
+def _nothing(n_rows: int, n_classes: int) -> LogSums:
+    return LogSums(np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes)), np.zeros(n_rows))
+
+
+def _log_sums(row: Array, data: Array, without: Array, n_rows: int) -> LogSums:
+    result = _nothing(n_rows, without.shape[1])
+    zero = without == 0
+    np.add.at(result.total, row, data[:, None] * np.log(np.where(zero, 1.0, without)))
+    np.add.at(result.infinite, row, data[:, None] * zero)
+    np.add.at(result.length, row, data)
+    return result
+
+
+def _row_of_cell(indptr: Array) -> Array:
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+
+
+def _remainder(total: Array, part: Array, rounding: float) -> Array:
+    rest = total - part
+    return np.where(rest <= rounding * total, 0.0, rest)
+
+
+@compiled
+def _own_sums_without_loop(indptr, indices, data, y, removed, sums, alpha, rounding, without):  # type: ignore[no-untyped-def]
+    for i in range(len(y)):
+        k = np.uint64(y[i])
+        for p in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[p])
+            rest = sums[j, k] - removed[i] * data[p]
+            without[p] = (rest if rest > rounding * sums[j, k] else 0.0) + alpha[j]
+
+
+@compiled
+def _sum_of_logs_loop(indptr, data, logs, total, infinite, length):  # type: ignore[no-untyped-def]
+    for i in range(len(length)):
+        for p in range(indptr[i], indptr[i + 1]):
+            length[i] += data[p]
+            if logs[p] == -np.inf:
+                infinite[i, 0] += data[p]
+            else:
+                total[i, 0] += data[p] * logs[p]
+
+
+@compiled
+def _other_logs_without_loop(  # type: ignore[no-untyped-def]
+    indptr, indices, data, y, removed, sums, alpha, table, smallest, rounding, total, infinite, length
+):
+    # With w = r x / (2 s - r x), log(s - r x) = log s - 2 (w + w^3 / 3 + w^5 / 5 + ...). While r x is less than s / 8,
+    # the terms up to w^13 are right to the last bit, and all classes go through them together; what takes a larger
+    # share of a sum, of a rare feature, takes a logarithm for each class.
+    n_rows, n_classes = total.shape
+    ahead = np.empty((16, table.shape[1]))  # rows of the table, spread over memory, are fetched so many at a time
+    for i in range(n_rows):
+        own = np.uint64(y[i])
+        own_total = 0.0
+        own_infinite = 0.0
+        for first in range(indptr[i], indptr[i + 1], 16):
+            n_ahead = min(16, indptr[i + 1] - first)
+            for a in range(n_ahead):
+                j = np.uint64(indices[first + a])
+                for column in range(table.shape[1]):
+                    ahead[a, column] = table[j, column]
+            for a in range(n_ahead):
+                j = np.uint64(indices[first + a])
+                x = data[first + a]
+                part = removed[i] * x
+                logs, smoothed = ahead[a, :n_classes], ahead[a, n_classes:]
+                length[i] += x
+                if logs[own] == -np.inf:
+                    own_infinite += x
+                else:
+                    own_total += x * logs[own]
+                if 8.0 * part < smallest[j]:
+                    for k in range(n_classes):
+                        w = part / (2.0 * smoothed[k] - part)
+                        v = w * w
+                        series = 1 / 3 + v * (1 / 5 + v * (1 / 7 + v * (1 / 9 + v * (1 / 11 + v * (1 / 13)))))
+                        total[i, k] += x * (logs[k] - 2.0 * w * (1.0 + v * series))
+                else:
+                    for k in range(n_classes):
+                        rest = sums[j, k] - part
+                        left = (rest if rest > rounding * sums[j, k] else 0.0) + alpha[j]
+                        if left > 0.0:
+                            total[i, k] += x * np.log(left)
+                        else:
+                            infinite[i, k] += x
+        total[i, own] = own_total
+        infinite[i, own] = own_infinite
+
+
+STRETCH_CELLS = 65_536
+"""Cells multiplied at a time: they stay in the second-level cache, and are too few for BLAS to start own threads."""
+
+
+def dense_times_weights(X: Array, weight: Array, threshold: float | None) -> Array:
+    """Multiply one block of dense rows: (n_rows, n_classes); BLAS does the work on stretches of float64."""
+    joint = np.empty((len(X), weight.shape[1]))
+    stretch = max(1, STRETCH_CELLS // X.shape[1])
+    for start in range(0, len(X), stretch):
+        rows = slice(start, start + stretch)
+        x = X[rows] if threshold is None else X[rows] > threshold
+        np.matmul(x.astype(np.float64, copy=False), weight, out=joint[rows])
+    return joint
+
+
+def sparse_times_weights(
+    indptr: Array, indices: Array, data: Array, weight: Array, threshold: float | None, *, use_loop: bool
+) -> Array:
+    """Multiply rows of a CSR matrix, given by their stretch of `indptr`: (n_rows, n_classes)."""
+    stored = slice(indptr[0], indptr[-1])
+    indptr, indices, data = indptr - indptr[0], indices[stored], data[stored]
+    if threshold is not None:
+        data = (data > threshold).view(np.uint8)
+    joint = np.zeros((len(indptr) - 1, weight.shape[1]))
+    arguments = indptr, indices, data, weight, joint
+    if use_loop or (
+        _scipy_rounds_products() and _sparse_times_weights_loop.serves(len(data), *arguments, use_loop=False)
+    ):
+        _sparse_times_weights_loop(*arguments)
+        return joint
+    X = csr_array((data.astype(np.float64, copy=False), indices, indptr), shape=(len(joint), len(weight)))
+    return X @ weight
+
+
+@cache
+def _scipy_rounds_products() -> bool:
+    """Whether SciPy rounds a product before it is added, as the loop does; compiled for some machines it does not."""
+    x = 1 + 2.0**-30  # of its square, 2**-60 does not fit beside 1
+    return float((csr_array([[-1.0, x]]) @ np.array([[x * x], [x]]))[0, 0]) == 0.0
+
+
+@compiled
+def _sparse_times_weights_loop(indptr, indices, data, weight, joint):  # type: ignore[no-untyped-def]
+    # Four cells go together: their rows of weights, spread over memory, are fetched at the same time, and a sum is
+    # stored once for the four. Indices are unsigned: they never count from the end, and the compiled loop need not ask.
+    n_rows, n_classes = joint.shape
+    for i in range(n_rows):
+        first, last = indptr[i], indptr[i + 1]
+        in_fours = last - (last - first) % 4
+        for p in range(first, in_fours, 4):
+            a, b = np.uint64(indices[p]), np.uint64(indices[p + 1])
+            c, d = np.uint64(indices[p + 2]), np.uint64(indices[p + 3])
+            x_a, x_b, x_c, x_d = data[p], data[p + 1], data[p + 2], data[p + 3]
+            for k in range(n_classes):  # one after the other, as SciPy adds them
+                total = joint[i, k] + x_a * weight[a, k]
+                total += x_b * weight[b, k]
+                total += x_c * weight[c, k]
+                joint[i, k] = total + x_d * weight[d, k]
+        for p in range(in_fours, last):
+            a = np.uint64(indices[p])
+            x_a = data[p]
+            for k in range(n_classes):
+                joint[i, k] += x_a * weight[a, k]

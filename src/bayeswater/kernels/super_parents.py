@@ -1,10 +1,24 @@
-"""Joints of a row with each of its columns as the parent of all the others, in log space.
+"""AODE and A2DE: every column, and every pair of columns, as the parent of all others.
+
+Joints of a row with each of its columns as the parent of all the others, in log space.
 
     spodes[i, r, k] = root[slot_ri, k] + sum over j of table[slot_ri, slot_rj, k]
 
 All rows go past one parent after the other, so that its part of the table stays in cache, and four classes at a time
 are summed in registers. The reference is the same sum by NumPy.
+
+Joints of a row with two of its columns as the parents of all the others, in log space, added up over pairs.
+
+Of a pair the probabilities of all other columns are laid out as one table (states of the pair, slots, classes), which
+stays in cache while all rows go past it:
+
+    joint[r, k] = root[pair_r, k] + sum over the slots of the row of table[pair_r, slot, k]
+
+Sums over pairs are kept as the largest logarithm so far and the sum of what is in proportion to it. The references are
+the same by NumPy.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -104,3 +118,191 @@ def _own_loop(slots, codes, table, n_slots, total):  # type: ignore[no-untyped-d
             for j in range(in_fours, n_columns):
                 a += table[base + np.uint64(slots[r, j])]
             total[i, r] = (a + b) + (c + d)
+
+
+ROUNDING = 1e-12
+"""What is left of a float sum below this share of it is nothing; see `statistics.statistic`."""
+
+
+class TriplePlaces(NamedTuple):
+    """Where the triples of two columns with each third one stand: row = first + a step_a + b step_b + c step_c.
+
+    All are (n_columns,), of the third column.
+    """
+
+    first: Array
+    step_a: Array
+    step_b: Array
+    step_c: Array
+    is_other: Array  # False for the two columns themselves
+
+
+class Slots(NamedTuple):
+    """Slots of all columns: those of column c are ``start[c]`` to ``start[c + 1] - 1``, the last for what is not there.
+
+    `missing` (n_columns,) is the place of missing cells in the triples where they are no state, else -1.
+    """
+
+    start: Array
+    missing: Array
+    cell: Array  # pseudo-count of a state of each column
+
+
+def pair_table(
+    triples: Array, together: Array, places: TriplePlaces, slots: Slots, removed: float, *, use_loop: bool
+) -> Array:
+    """Logarithm of P(x_c | y, a, b): (n_a * n_b, n_slots, n_classes), 0 where a column is not there.
+
+    `together` (n_a, n_b, n_classes) counts the pair. With `removed`, each entry is that of a row which has itself been
+    taken out with this weight.
+    """
+    n_a, n_b, n_classes = together.shape
+    table = np.zeros((n_a * n_b, int(slots.start[-1]), n_classes))
+    build = _table_loop if use_loop else _table_by_reference
+    with np.errstate(divide="ignore", invalid="ignore"):  # where the loop runs as plain Python
+        build(triples, together.astype(np.float64), *places, *slots, float(removed), table)
+    return table
+
+
+def add_joints(
+    pair: Array,
+    slots: Array,
+    root: Array,
+    table: Array,
+    own: tuple[Array, Array, Array] | None,
+    top: Array,
+    total: Array,
+    *,
+    use_loop: bool,
+) -> None:
+    """Add the joints of one pair of parents to the sums over pairs.
+
+    Parameters
+    ----------
+    pair : (n_rows,), number of the states of the pair, or -1 where it is no parent
+    slots : (n_rows, n_columns), place of each cell in the table
+    root, table : (n_states, n_classes) and (n_states, n_slots, n_classes)
+    own : classes (n_rows,), and root and table for the class of a row itself; None where no row is taken out
+    top, total : (n_rows, n_classes): the sum is exp(top) * total
+    """
+    codes, own_root, own_table = (np.full(len(pair), -1), root, table) if own is None else own
+    if use_loop:
+        codes = codes.astype(np.int64, copy=False)
+        _add_loop(pair, slots.astype(np.int64, copy=False), root, table, codes, own_root, own_table, top, total)
+        return
+    rows = np.flatnonzero(pair >= 0)
+    p = pair[rows]
+    joint = root[p] + table[p[:, None], slots[rows]].sum(axis=1)
+    if own is not None:
+        y = codes[rows]
+        joint[np.arange(len(rows)), y] = own_root[p, y] + own_table[p[:, None], slots[rows], y[:, None]].sum(axis=1)
+    add_in_log_space(joint, rows, top, total)
+
+
+def add_in_log_space(joint: Array, rows: Array, top: Array, total: Array) -> None:
+    """Add joints (n, n_classes) of some rows to sums that are exp(top) * total."""
+    highest = np.maximum(top[rows], joint)
+    level = np.where(np.isneginf(highest), 0.0, highest)
+    total[rows] = total[rows] * np.exp(top[rows] - level) + np.exp(joint - level)
+    top[rows] = highest
+
+
+def _table_by_reference(  # type: ignore[no-untyped-def]
+    triples, together, first, step_a, step_b, step_c, is_other, start, missing, cell, removed, table
+) -> None:
+    n_a, n_b, n_classes = together.shape
+    for c in np.flatnonzero(is_other).tolist():
+        n_states = int(start[c + 1] - start[c]) - 1
+        row = first[c] + np.add.outer(np.arange(n_a) * step_a[c], np.arange(n_b) * step_b[c])
+        whole = together if missing[c] < 0 else together - triples[row + missing[c] * step_c[c]]
+        whole = _less(whole, removed)[:, :, None] + n_states * cell[c]
+        count = _less(triples[row[:, :, None] + np.arange(n_states) * step_c[c]], removed) + cell[c]
+        known = whole > 0
+        with np.errstate(divide="ignore"):
+            log_share = np.log(np.where(known, count, 1.0)) - np.log(np.where(known, whole, max(n_states, 1)))
+        table[:, start[c] : start[c + 1] - 1] = log_share.reshape(n_a * n_b, n_states, n_classes)
+
+
+def _less(total: Array, part: float) -> Array:
+    rest = total - part
+    return np.where(rest <= ROUNDING * total, 0.0, rest)
+
+
+@compiled
+def _table_loop(  # type: ignore[no-untyped-def]
+    triples, together, first, step_a, step_b, step_c, is_other, start, missing, cell, removed, table
+):
+    n_a, n_b, n_classes = together.shape
+    for c in range(len(first)):
+        if not is_other[c]:
+            continue
+        n_states = start[c + 1] - start[c] - 1
+        for a in range(n_a):
+            for b in range(n_b):
+                row = first[c] + a * step_a[c] + b * step_b[c]
+                pair = a * n_b + b
+                for k in range(n_classes):
+                    whole = together[a, b, k]
+                    if missing[c] >= 0:
+                        whole -= triples[row + missing[c] * step_c[c], k]
+                    rest = whole - removed
+                    whole = (rest if rest > ROUNDING * whole else 0.0) + n_states * cell[c]
+                    if whole > 0:
+                        log_whole = np.log(whole)
+                        for s in range(n_states):
+                            count = float(triples[row + s * step_c[c], k])
+                            rest = count - removed
+                            count = (rest if rest > ROUNDING * count else 0.0) + cell[c]
+                            table[pair, start[c] + s, k] = np.log(count) - log_whole
+                    else:
+                        for s in range(n_states):
+                            table[pair, start[c] + s, k] = -np.log(float(n_states))
+
+
+@compiled
+def _add_loop(pair, slots, root, table, codes, own_root, own_table, top, total):  # type: ignore[no-untyped-def]
+    n_rows, n_columns = slots.shape
+    n_classes = root.shape[1]
+    # Four classes at a time are summed in registers. Indices are unsigned: they never count from the end.
+    flat, width = table.reshape(-1), np.uint64(n_classes)
+    stride, in_fours = np.uint64(table.shape[1] * n_classes), n_classes - n_classes % 4
+    joint = np.empty(n_classes)
+    for r in range(n_rows):
+        p = pair[r]
+        if p < 0:
+            continue
+        base = np.uint64(p) * stride
+        for k in range(0, in_fours, 4):
+            one, two, three, four = root[p, k], root[p, k + 1], root[p, k + 2], root[p, k + 3]
+            for c in range(n_columns):
+                at = base + np.uint64(slots[r, c]) * width
+                one += flat[at]
+                two += flat[at + np.uint64(1)]
+                three += flat[at + np.uint64(2)]
+                four += flat[at + np.uint64(3)]
+            joint[k], joint[k + 1], joint[k + 2], joint[k + 3] = one, two, three, four
+            base += np.uint64(4)
+        for k in range(in_fours, n_classes):
+            one, two = root[p, k], 0.0  # two at a time: an addition need not wait for the last one
+            for c in range(0, n_columns - 1, 2):
+                one += flat[base + np.uint64(slots[r, c]) * width]
+                two += flat[base + np.uint64(slots[r, c + 1]) * width]
+            if n_columns % 2:
+                one += flat[base + np.uint64(slots[r, n_columns - 1]) * width]
+            joint[k] = one + two
+            base += np.uint64(1)
+        y = codes[r]
+        if y >= 0:
+            found = own_root[p, y]
+            for c in range(n_columns):
+                found += own_table[p, slots[r, c], y]
+            joint[y] = found
+        for k in range(n_classes):
+            one = joint[k]
+            if one == -np.inf:
+                continue
+            if one <= top[r, k]:
+                total[r, k] += np.exp(one - top[r, k])
+            else:
+                total[r, k] = total[r, k] * np.exp(top[r, k] - one) + 1.0
+                top[r, k] = one

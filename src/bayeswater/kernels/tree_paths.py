@@ -1,8 +1,8 @@
 """Ways of rows down trees, and what is summed along them.
 
-Nodes are laid out as `kernels.class_trees` grows them: `splits` (n_nodes, 4) holds jump, column, low and high, and both
-children of a node stand behind it, side by side. Where a tree has an order of its own, the codes of columns of states
-are replaced by their places in it: ``ranks[order, slot[column] + code]``; `slot` is -1 for columns of numbers.
+Nodes are laid out as `kernels.tree_growing` grows them: `splits` (n_nodes, 4) holds jump, column, low and high, and
+both children of a node stand behind it, side by side. Where a tree has an order of its own, the codes of columns of
+states are replaced by their places in it: ``ranks[order, slot[column] + code]``; `slot` is -1 for columns of numbers.
 
 At every node of a path, from equal shares above the root, the posterior is drawn towards that of the node above:
 

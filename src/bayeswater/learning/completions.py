@@ -18,11 +18,11 @@ from math import prod
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidence
+from bayeswater.inference.exact.evidence_rows import distinct
 from bayeswater.inference.exact.factors import Factors
-from bayeswater.inference.exact.rows import distinct
-from bayeswater.kernels.family_cells import cells_of, strides_of
+from bayeswater.kernels.parent_cells import cells_of, strides_of
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.typing import Array
 
 TERMS_OF_A_ROW = 2**21

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from bayeswater.inference.exact.evidence_rows import distinct
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import JunctionTree
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.exact.marginals import marginals
-from bayeswater.inference.exact.rows import distinct
-from bayeswater.kernels.family_cells import strides_of
+from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.learning.completions import impossible_rows
-from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.typing import Array
 
 SPREAD_ROWS = 2**16

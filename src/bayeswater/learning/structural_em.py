@@ -15,7 +15,7 @@ import numpy as np
 from bayeswater.estimate.families import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
-from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.scores import Score

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.costs_of_asking import costs_of_asking, loss_of_row
 from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.facts import NOTHING, Fact, StateFact
 from bayeswater.decision.loss import as_loss
-from bayeswater.decision.next_best import NextBest, rank_facts
+from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array

@@ -20,7 +20,7 @@ from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
-from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 

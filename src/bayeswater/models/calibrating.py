@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.variable import Variable
-from bayeswater.decision.calibration_choice import thinned, trial, with_doubt
-from bayeswater.decision.calibration_report import CalibrationReport
+from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, thinned, trial, with_doubt
 from bayeswater.decision.cross_fitting import folds_of
-from bayeswater.decision.doubt import Doubt
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.decision.scores import Scores, normalised
 from bayeswater.explain.turning import Decisions
-from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.review import LeaveOneOut
 from bayeswater.statistics.statistic import spread
 from bayeswater.typing import Array

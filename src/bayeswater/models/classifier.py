@@ -24,7 +24,7 @@ from bayeswater.data.frames import Alongside, held, index_of
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.weights import checked_weight, inconsistent_lengths
-from bayeswater.decision.calibration_report import CalibrationReport
+from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.prior_shift import PriorEstimate
@@ -42,7 +42,7 @@ from bayeswater.models.review import LeaveOneOut, Review
 from bayeswater.models.settings import note_columns, require_names
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.fitting import score_source
-from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -452,7 +452,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             worth = expected cost of the best action now - mean, over what the cell may hold, of that once it is known
 
         Exact for categories, flags and bins; counts are summed until less than 1e-12 of any class is left; for numbers
-        by their density the error is stated (see `bayeswater.decision.densities`). Texts are passed over.
+        by their density the error is stated (see `bayeswater.decision.facts`). Texts are passed over.
 
         Parameters
         ----------

@@ -38,10 +38,8 @@ from bayeswater.models.review import reviewed
 from bayeswater.models.settings import agreed_classes, require_flag
 from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
 from bayeswater.models.streaming.passes import Batches, Counting, Examples, Pass, Walk, as_triple, walked
-from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
 from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 
 if TYPE_CHECKING:

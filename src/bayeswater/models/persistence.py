@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.calibration_report import CalibrationReport
+from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
@@ -48,17 +48,15 @@ from bayeswater.models.stored.network_classifier import described_classifier, re
 from bayeswater.models.stored.parameters import described_parameters, with_parameters
 from bayeswater.models.stored.sums import SEEN, described_sums, restored_sums
 from bayeswater.models.stored.values import CODEC
-from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.family_counts import FamilyCounts
-from bayeswater.statistics.feature_sums import FeatureSums
+from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.moments import Moments
-from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.typing import Array
 from bayeswater.version import __version__
 

@@ -16,7 +16,7 @@ from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.mixing import mixed, number_words, state_words, word
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.row_hashes import row_hashes
-from bayeswater.decision.calibration_report import Quality
+from bayeswater.decision.calibration_choice import Quality
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
 from bayeswater.inference.leave_one_out import removed_weight
@@ -24,7 +24,7 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.models.held_out import Fold
 from bayeswater.models.streaming.labelled import LabelledRows
 from bayeswater.models.streaming.passes import Pass, Piece, Walk, walked
-from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
 Scoring = Callable[[Any, Labels, Array], tuple[Array, Array]]

@@ -8,12 +8,12 @@ from typing import Any
 
 _HOME = {
     "ComparisonDisplay": "comparison",
-    "CostCurveDisplay": "cost_curve",
-    "ErrorRejectDisplay": "error_reject",
+    "CostCurveDisplay": "cost_displays",
+    "ErrorRejectDisplay": "cost_displays",
     "GaussianDisplay": "gaussian",
-    "PriorDisplay": "prior",
+    "PriorDisplay": "cost_displays",
     "ReliabilityDisplay": "reliability",
-    "ThresholdDisplay": "threshold",
+    "ThresholdDisplay": "cost_displays",
 }
 
 __all__ = list(_HOME)

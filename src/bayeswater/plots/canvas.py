@@ -3,9 +3,17 @@
 One colour for each classifier, and one kind of line for each thing that is told about it, so that several displays can
 share their axes. The colours are those of Okabe and Ito (2008), told apart by people of any colour vision, without the
 yellow, which is too light for lines.
+
+One colour, one tint and one marker for each class.
+
+Colours are those of all plots, and end after seven; a marker goes with each, so that a picture printed in grey can be
+read as well, and further classes have the same colours with other markers.
+
+`Display`: what the displays share: how they come from a classifier, and where they are drawn.
 """
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Generic, Self, TypeVar
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#8c8c8c"
@@ -82,3 +90,85 @@ def named(name: str | None, what: str) -> str:
     ('GaussianNB: as decided', 'as decided')
     """
     return f"{name}: {what}" if name else what
+
+
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+TINT = 0.16
+"""Share of the colour of a class in the ground of its region; the rest is white."""
+
+
+def colour_of(code: int) -> str:
+    """Colour of the class with this code.
+
+    >>> colour_of(0), colour_of(7)
+    ('#0072B2', '#0072B2')
+    """
+    return COLOURS[code % len(COLOURS)]
+
+
+def marker_of(code: int) -> str:
+    """Marker of the class with this code.
+
+    >>> marker_of(0), marker_of(7)
+    ('o', '^')
+    """
+    return MARKERS[(code + code // len(COLOURS)) % len(MARKERS)]
+
+
+def tint_of(colour: str) -> tuple[float, float, float]:
+    """Mix a colour with white, for a region.
+
+    >>> [round(part, 3) for part in tint_of("#000000")]
+    [0.84, 0.84, 0.84]
+    """
+    red, green, blue = (1 - TINT * (1 - int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    return red, green, blue
+
+
+Curve = TypeVar("Curve")
+
+
+class Display(ABC):
+    """A curve and where it was drawn.
+
+    Attributes
+    ----------
+    line_ : the main line
+    ax_, figure_ : the axes and the figure it is in
+    """
+
+    name: str | None
+    line_: Any
+    ax_: Any
+    figure_: Any
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *args: Any, name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw what a fitted classifier makes of the rows X of classes y; see `from_predictions` for the options."""
+        name = type(estimator).__name__ if name is None else name
+        proba, labels = estimator.predict_proba(X), estimator.classes_
+        return cls.from_predictions(y, proba, *args, labels=labels, name=name, ax=ax, **options)
+
+    @classmethod
+    @abstractmethod
+    def from_predictions(cls, y: Any, proba: Any, *args: Any, **options: Any) -> Self:
+        """Draw what probabilities (n_rows, n_classes) of rows of classes y say."""
+
+    @abstractmethod
+    def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
+        """Draw on new axes, or on those given; `style` goes to the main line."""
+
+    def _drawn(self, ax: Any, line: Any, x_label: str, y_label: str) -> Self:
+        finish(ax, x_label, y_label)
+        self.line_, self.ax_, self.figure_ = line, ax, ax.figure
+        return self
+
+
+class CurveDisplay(Display, Generic[Curve]):
+    """A display of one curve, and the name of the classifier it is of."""
+
+    def __init__(self, curve: Curve, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.name = name

@@ -9,10 +9,8 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
-from bayeswater.plots.boundary import Rule, boundary_lines
-from bayeswater.plots.canvas import GREY, new_axes
-from bayeswater.plots.class_marks import colour_of, marker_of, tint_of
-from bayeswater.plots.plane import Plane, coordinates, names_of, plane_of, seen_classes
+from bayeswater.plots.canvas import GREY, colour_of, marker_of, new_axes, tint_of
+from bayeswater.plots.plane import Plane, Rule, boundary_lines, coordinates, names_of, plane_of, seen_classes
 from bayeswater.typing import Array
 
 SIGMAS = (1.0, 2.0, 3.0)

@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayeswater.decision.calibration_metrics import reliability_table
-from bayeswater.plots.canvas import GREY, draw_curve, draw_reference, new_axes
-from bayeswater.plots.display import Display
+from bayeswater.plots.canvas import GREY, Display, draw_curve, draw_reference, new_axes
 from bayeswater.typing import Array
 
 MOST_COLOURED = 4

@@ -1,4 +1,10 @@
-"""`CategoryCounts`: how often every state of every column met every class, in one flat table.
+"""The codes of a table column by column, as kernels read them that look at several columns of a row at once.
+
+How often the states of some columns met: the joint counts of a family, a variable with its parents.
+
+A row counts where every cell of the family is there: available cases, family by family.
+
+`CategoryCounts`: how often every state of every column met every class, in one flat table.
 
 Column j with S_j states owns S_j + 1 rows of the table; the last is the slot of its missing cells. Columns may
 have domains of any size, declared states that never occurred included.
@@ -7,7 +13,8 @@ have domains of any size, declared states that never occurred included.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from math import prod
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,12 +23,92 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
-from bayeswater.kernels.category_counts import count_categories, count_column, offsets
+from bayeswater.kernels.category_tables import count_categories, count_column, offsets
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.parent_cells import cells_of, strides_of
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
-from bayeswater.limits import require_table_bytes
+from bayeswater.limits import require_table_axes, require_table_bytes
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
+
+TURNED_ROWS = 2**12
+"""Rows stored one after the other are turned into columns in pieces that stay in the cache."""
+
+
+def code_kind(n_states: Array) -> np.dtype[Any]:
+    """Give the narrowest kind of number for the codes of all columns, missing included.
+
+    >>> code_kind(np.array([2, 255])), code_kind(np.array([256]))
+    (dtype('uint8'), dtype('uint16'))
+    """
+    highest = int(n_states.max(initial=0))
+    return np.dtype(np.uint8 if highest < 2**8 else np.uint16 if highest < 2**16 else np.int32)
+
+
+def columnwise_codes(coded: CodedTable, rows: slice) -> Array:
+    """Give the codes (n_columns, n_rows) of some rows; a code beyond the domain falls into the slot of missing."""
+    n_states = coded.schema.n_states
+    codes = np.empty((len(n_states), rows.stop - rows.start), dtype=code_kind(n_states))
+    matrix = coded.codes
+    if isinstance(matrix, ColumnMatrix):
+        columns = matrix.columns
+
+        def narrow(j: int) -> None:
+            np.minimum(columns[j][rows], _limit(n_states[j], columns[j].dtype), out=codes[j], casting="unsafe")
+
+        for _ in ordered_map(narrow, range(len(n_states))):
+            pass
+        return codes
+    values = matrix.values[rows]
+    highest = _limit(n_states[:, None], values.dtype)
+
+    def turn(part: slice) -> None:
+        np.minimum(values[part].T, highest, out=codes[:, part], casting="unsafe")
+
+    for _ in ordered_map(turn, row_blocks(len(values), TURNED_ROWS)):
+        pass
+    return codes
+
+
+def _limit(n_states: Array, kind: np.dtype[Any]) -> Array:
+    """Highest codes in the kind of number that the codes have: in a wider one the comparison would be slow."""
+    return np.minimum(n_states, np.iinfo(kind).max).astype(kind)
+
+
+def joint_counts(codes: Array, members: Sequence[int], cards: Sequence[int], weight: Array | None) -> Array:
+    """Count the states of some columns together: (*cards), int64 or, with fractional weights, float64.
+
+    Parameters
+    ----------
+    codes : (n_columns, n_rows); a code that is not under the card of its column is a missing cell
+    members : columns of the family, in the order of the axes
+    cards : number of states of each of these
+    weight : (n_rows,) or None
+
+    >>> joint_counts(np.array([[0, 1, 1, 2], [1, 1, 0, 1]], dtype=np.uint8), [0, 1], [2, 2], None)
+    array([[0, 1],
+           [1, 1]])
+    """
+    n_cells = prod(cards)
+    what, way_out = f"counting a family of {len(members)} columns", "give the variable fewer parents"
+    require_table_bytes(8 * n_cells, what, way_out)
+    require_table_axes(len(members), what, way_out)
+    kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64
+    strides = strides_of(cards)
+    bound = np.array(cards)[:, None]
+
+    def count(rows: slice) -> Array:
+        part = codes[list(members), rows]
+        present = (part < bound).all(axis=0)
+        w = None if weight is None else weight[rows]
+        if not present.all():
+            part, w = part[:, present], None if w is None else w[present]
+        return np.bincount(cells_of(part, np.arange(len(members)), strides), weights=w, minlength=n_cells)
+
+    total = np.zeros(n_cells, dtype=np.float64 if weight is not None else np.int64)
+    for block in ordered_map(count, row_blocks(codes.shape[1])):
+        total += block
+    return total.astype(kind).reshape(cards)
 
 
 @dataclass(frozen=True, eq=False)

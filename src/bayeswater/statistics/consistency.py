@@ -3,26 +3,36 @@
 Sums are finite and, but for means, not negative; no cell is counted more often than its class; the states of a column
 and its missing cells add up to the class counts; a row that has a word has it at least once. The sums of a mixed table
 are moreover those of the columns of its plan (`families.plan_consistency`).
+
+Counts of several columns that came from elsewhere, against those of fewer: whatever meets a state adds up to it.
+
+Pairs add up to the counts of single columns, triples to those of pairs. Families are in order, each cell once; a column
+is a member of its own family and of those of its children, and has the same counts in all of them.
+
+What the scatter matrices of any rows fulfil: those that came from elsewhere are held against it.
 """
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.weights import EXACT
 from bayeswater.errors import StatisticsError
+from bayeswater.kernels.category_tables import offsets
+from bayeswater.kernels.pair_counts import n_pair_cells, n_triple_cells, rows_of_column
+from bayeswater.kernels.parent_cells import number_configurations
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.family_counts import FamilyCounts
-from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.family import Family
+from bayeswater.statistics.family_counts import FamilyCounts, checked_parents
+from bayeswater.statistics.fourth_moments import FourthMoments
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.scatter_consistency import SIGNED, require_scatter
-from bayeswater.statistics.several_columns_consistency import require_families, require_pairs, require_triples
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
-from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.typing import Array
 
 SLACK = 1e-6
@@ -148,3 +158,136 @@ def slack_of(count: Array) -> float:
 def _require(condition: bool, problem: str) -> None:
     if not condition:
         raise StatisticsError(problem)
+
+
+def require_pairs(counts: PairCounts, slack: float) -> None:
+    """Refuse counts of pairs that no rows can have; those of the single columns are sound."""
+    shape = n_pair_cells(counts.n_states), counts.n_classes
+    if counts.pairs.shape != shape or counts.pairs.dtype != counts.table.dtype:
+        raise StatisticsError(
+            f"pairs has shape {counts.pairs.shape} of {counts.pairs.dtype}, and not {shape} of {counts.table.dtype}"
+        )
+    for i in range(1, len(counts.schema)):
+        cells = counts.pairs[rows_of_column(i, counts.n_states)]  # (S_i + 1, slots of the columns before, n_classes)
+        own, before = counts.table[counts.start[i] : counts.start[i + 1]], counts.table[: counts.start[i]]
+        met = np.add.reduceat(cells, counts.start[:i], axis=1)  # (S_i + 1, n_before, n_classes)
+        if (np.abs(met - own[:, None]) > slack).any() or (np.abs(cells.sum(axis=0) - before) > slack).any():
+            raise StatisticsError(
+                f"the pairs of column {counts.schema[i].name!r} with those before it do not add up to the counts of "
+                "the columns"
+            )
+
+
+def require_triples(counts: TripleCounts, slack: float) -> None:
+    """Refuse counts of triples that no rows can have; those of the pairs are sound."""
+    shape = n_triple_cells(counts.n_states), counts.n_classes
+    if counts.triples.shape != shape or counts.triples.dtype != counts.pairs.dtype:
+        raise StatisticsError(
+            f"triples has shape {counts.triples.shape} of {counts.triples.dtype}, and not {shape} of "
+            f"{counts.pairs.dtype}"
+        )
+    for columns in combinations(range(len(counts.schema)), 3):
+        cells = counts.of_triple(*columns)
+        for place in range(3):
+            pair = [column for column in columns if column != columns[place]]
+            if (np.abs(cells.sum(axis=place) - counts.of_pair(*pair)) > slack).any():
+                names = [counts.schema[column].name for column in columns]
+                raise StatisticsError(f"the triples of columns {names} do not add up to the counts of their pairs")
+
+
+def require_families(counts: FamilyCounts, class_count: Array, slack: float) -> None:
+    """Refuse counts that no rows can have."""
+    checked_parents(counts.parents, counts.schema)
+    _require_layout(counts, class_count, slack)
+    for x in range(len(counts.schema)):
+        _require_in_order(counts.family(x), counts.schema[x].name)
+    singles = counts.singles
+    start = offsets(counts.n_states)
+    for x, parents in enumerate(counts.parents):
+        family, name = counts.family(x), counts.schema[x].name
+        if (np.abs(family.count.sum(axis=0) - class_count) > slack).any():
+            raise StatisticsError(f"the counts of column {name!r} do not add up to those of the classes")
+        for level, parent in enumerate(parents):
+            table = np.zeros((start[parent + 1] - start[parent], counts.n_classes), dtype=counts.count.dtype)
+            np.add.at(table, family.cell[:, level], family.count)
+            if (np.abs(table - singles.table[start[parent] : start[parent + 1]]) > slack).any():
+                raise StatisticsError(
+                    f"column {name!r} does not meet its parent {counts.schema[parent].name!r} as often as that is "
+                    "counted"
+                )
+
+
+def _require_layout(counts: FamilyCounts, class_count: Array, slack: float) -> None:
+    start, cell, count = counts.start, counts.cell, counts.count
+    is_start = start.dtype == np.int64 and start.shape == (len(counts.schema) + 1,) and start[0] == 0
+    if not (is_start and (np.diff(start) > 0).all() and start[-1] == len(count)):
+        raise StatisticsError(f"start does not cut {len(count)} cells into those of {len(counts.schema)} columns")
+    width = 1 + max(len(parents) for parents in counts.parents)
+    if cell.shape != (len(count), width) or cell.dtype.kind not in "iu":
+        raise StatisticsError(f"cell has shape {cell.shape} of {cell.dtype}, and not {(len(count), width)} of integers")
+    if count.shape != (len(count), len(class_count)) or count.dtype != class_count.dtype:
+        raise StatisticsError(f"count has shape {count.shape} of {count.dtype} for {len(class_count)} classes")
+    if counts.squared.shape != class_count.shape or counts.squared.dtype != class_count.dtype:
+        raise StatisticsError(
+            f"squared has shape {counts.squared.shape} of {counts.squared.dtype} for {len(class_count)} classes"
+        )
+    if (counts.squared > class_count + slack).any():
+        raise StatisticsError("squared is larger than class_count, but no row counts for more than its weight there")
+
+
+def _require_in_order(family: Family, name: str) -> None:
+    if (family.cell < 0).any() or (family.cell >= family.n_slots).any():
+        raise StatisticsError(f"a cell of column {name!r} has a state beyond its domain")
+    number, _ = number_configurations(family.cell.T, family.n_slots)
+    if (number != np.arange(len(number))).any():
+        raise StatisticsError(f"the cells of column {name!r} are not in the order of their states, each once")
+    if not family.count.any(axis=1).all():
+        raise StatisticsError(f"a cell of column {name!r} is kept without a row")
+
+
+SCATTER_SLACK = 1e-9
+"""Directions of columns of unit length may be negative by so much: sums that were merged and subtracted are rounded."""
+
+NARROWEST = 1e-40
+"""Share of the square of the distance between two floats, times the weight, below which rounding leaves no square."""
+
+SIGNED = ("mean", "scatter", "third")
+"""Sums that may be negative."""
+
+
+def require_scatter(columns: Scatter, count: Array, slack: float) -> None:
+    """Refuse matrices that no rows can have."""
+    n_classes, d = len(count), columns.scatter.shape[-1]
+    whole, pairs = (n_classes, 1, 1), (n_classes, d, d)
+    shapes = {"weight": [whole, pairs], "mean": [(n_classes, d, 1), pairs]}
+    for name, array in columns.to_arrays().items():
+        _require(array.shape in shapes.get(name, [pairs]), f"{name} has shape {array.shape} for {d} columns")
+    _require(columns.names is None or len(columns.names) == d, f"there are sums of {d} columns, and other names")
+    is_pairwise = columns.weight.shape == pairs
+    _require(is_pairwise == (columns.mean.shape == pairs) or d == 1, "weight and mean are not both of pairs of columns")
+    _require(not (is_pairwise and d > 1 and isinstance(columns, FourthMoments)), "fourth is of whole rows alone")
+    _require(columns.weight.dtype == count.dtype, f"weight is of {columns.weight.dtype}, class_count of {count.dtype}")
+    _require(bool((columns.weight <= count[:, None, None] + slack).all()), "weight counts more rows than class_count")
+    if not is_pairwise and d > 1:
+        same = np.abs(columns.weight[:, 0, 0] - count) <= slack
+        _require(bool(same.all()), "weight is not that of the classes, though no cell is missing")
+    for name, array in columns.to_arrays().items():
+        if name in ("weight", "scatter", "fourth"):
+            size = SCATTER_SLACK * np.abs(array).max(initial=0.0)
+            _require(bool((np.abs(array - array.swapaxes(1, 2)) <= size).all()), f"{name} is not symmetric")
+    squares = columns.squares
+    _require(bool((squares >= 0).all()), "scatter has a negative square")
+    _require_possible_squares(columns)
+    if not is_pairwise:
+        length = np.where(squares > 0, np.sqrt(squares), 1.0)
+        least = np.linalg.eigvalsh(columns.scatter / length[:, :, None] / length[:, None, :]).min(initial=0.0)
+        _require(bool(least >= -SCATTER_SLACK * d), "scatter is negative in a direction")
+
+
+def _require_possible_squares(columns: Scatter) -> None:
+    """Refuse squares that are too small: rows that differ do so by the distance of two floats."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        least = NARROWEST * np.spacing(np.abs(columns.means)) ** 2 * columns.cells
+    for k, j in np.argwhere((columns.squares > 0) & (columns.squares < least))[:1].tolist():
+        problem = f"scatter of column {columns.column_name(j)!r} is {columns.squares[k, j]:g} in a class, but "
+        raise StatisticsError(problem + f"floats near its mean of {columns.means[k, j]:g} differ by more")

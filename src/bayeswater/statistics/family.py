@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from bayeswater.kernels.configurations import number_configurations
+from bayeswater.kernels.parent_cells import number_configurations
 from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
 

@@ -20,11 +20,10 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.schema import Schema
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.kernels.category_counts import offsets
+from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
-from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.columnwise_codes import code_kind, columnwise_codes
+from bayeswater.statistics.category_counts import CategoryCounts, code_kind, columnwise_codes
 from bayeswater.statistics.family import Family, joined
 from bayeswater.statistics.pair_counts import named_state, shared_slots
 from bayeswater.statistics.statistic import Statistic, spread

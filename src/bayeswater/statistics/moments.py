@@ -20,8 +20,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.faint_squares import LEAST, gone_squares, squared
-from bayeswater.kernels.moments import class_moments
+from bayeswater.kernels.moments import LEAST, class_moments, gone_squares, squared
 from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.statistics import key_counts

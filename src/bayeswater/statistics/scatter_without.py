@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.kernels.many_roots import lengths_by_roots
+from bayeswater.kernels.scatter import lengths_by_roots
 from bayeswater.statistics.scatter import Scatter, possible_scatter
 from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array

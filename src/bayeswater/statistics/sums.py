@@ -1,16 +1,132 @@
-"""`Sums`: everything a classifier has learned, as class counts and the sums of its columns.
+"""`ClassCounts`: the weight of every class, N_k.
+
+`SeenRanges`: from which number to which the cells of a column were.
+
+They are told to people, as what can be, and no probability is made of them. The ends of rows together are the outermost
+of both, but ends do not subtract: who takes the row away that had the largest number knows no second one. Such an end
+is forgotten with its row, so that nothing of it stays; whoever needs one then takes the outermost class mean, which the
+remaining rows are sure to reach. Where an end is known, some row has been that far.
+
+`Sums`: everything a classifier has learned, as class counts and the sums of its columns.
 
 This is the state of a model. It adds and subtracts as a whole; nothing in it depends on smoothing.
 """
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
+import numpy as np
+
+from bayeswater.data.labels import Labels
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
-from bayeswater.statistics.class_counts import ClassCounts
-from bayeswater.statistics.seen_ranges import SeenRanges
-from bayeswater.statistics.statistic import ROUNDING, Statistic
+from bayeswater.statistics.statistic import ROUNDING, Statistic, spread
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts(Statistic):
+    """Rows of every class: int64, or float64 where weights are fractions.
+
+    >>> from bayeswater.data.labels import encode_labels
+    >>> ClassCounts.of(encode_labels(np.array([2, 5, 5])), None).count
+    array([1, 2])
+    """
+
+    count: Array  # (n_classes,)
+
+    @classmethod
+    def of(cls, labels: Labels, weight: Array | None) -> Self:
+        """Count the labels of some rows."""
+        if weight is None:
+            return cls(labels.variable, labels.count)
+        count = np.bincount(labels.codes, weights=weight, minlength=labels.n_classes)
+        return cls(labels.variable, count.astype(weight.dtype))
+
+    def onto(self, classes: Variable) -> Self:
+        """Lay the counts out for other classes."""
+        return type(self)(classes, spread(self.count, self.classes, classes))
+
+    def _aligned(self, other: Self) -> tuple[Self, Self]:
+        classes = self.classes.union(other.classes)
+        return self.onto(classes), other.onto(classes)
+
+
+Ends = Mapping[str, float]
+"""Numbers by the names of columns."""
+
+
+@dataclass(frozen=True)
+class SeenRanges:
+    """The least and the largest number of columns, as far as they are known.
+
+    >>> SeenRanges({"age": 19.0}, {"age": 75.0}) + SeenRanges({"age": 18.0}, {"age": 60.0})
+    SeenRanges(low={'age': 18.0}, high={'age': 75.0})
+    >>> SeenRanges({"age": 18.0}, {"age": 75.0}) - SeenRanges({"age": 18.0}, {"age": 60.0})
+    SeenRanges(low={}, high={'age': 75.0})
+    """
+
+    low: Ends = field(default_factory=dict)
+    high: Ends = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, columns: Iterable[tuple[str, tuple[Array, ...]]]) -> "SeenRanges":
+        """Look at the numbers of columns, each in one array or several; NaN is a missing cell."""
+        low, high = {}, {}
+        for name, pieces in columns:
+            ends = [_ends(piece) for piece in pieces if len(piece)]
+            found = np.array([end for end in ends if end is not None])
+            if len(found):
+                low[name], high[name] = float(found[:, 0].min()), float(found[:, 1].max())
+        return cls(low, high)
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], rows: Array) -> "SeenRanges":
+        """Look at the columns of an array (n_rows, n_columns), row by row."""
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        if np.isnan(low.sum()):
+            low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
+        known = [j for j in range(len(names)) if low[j] == low[j]]
+        return cls({names[j]: float(low[j]) for j in known}, {names[j]: float(high[j]) for j in known})
+
+    def __add__(self, other: "SeenRanges") -> "SeenRanges":
+        return SeenRanges(_outermost(min, self.low, other.low), _outermost(max, self.high, other.high))
+
+    def __sub__(self, other: "SeenRanges") -> "SeenRanges":
+        return SeenRanges(
+            {name: end for name, end in self.low.items() if not other.low.get(name, np.inf) <= end},
+            {name: end for name, end in self.high.items() if not other.high.get(name, -np.inf) >= end},
+        )
+
+    def only(self, names: Iterable[str]) -> "SeenRanges":
+        """Keep the ranges of some columns."""
+        kept = set(names)
+        low, high = ({name: end for name, end in ends.items() if name in kept} for ends in (self.low, self.high))
+        return SeenRanges(low, high)
+
+    def within(self, name: str, means: Array, *, is_log: bool = False) -> tuple[float, float]:
+        """Give the range of a column; where an end is not known, the outermost of its class means.
+
+        Of a column that is read by its logarithm, so are the means, and the range.
+        """
+        low, high = self.low.get(name), self.high.get(name)
+        if is_log:
+            low, high = (None if end is None or end <= 0 else float(np.log(end)) for end in (low, high))
+        return float(means.min()) if low is None else low, float(means.max()) if high is None else high
+
+
+def _ends(numbers: Array) -> tuple[float, float] | None:
+    low, high = numbers.min(), numbers.max()
+    if low != low:  # a cell is missing: the slower way
+        low, high = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
+    return None if low != low else (float(low), float(high))
+
+
+def _outermost(outer: Callable[[float, float], float], mine: Ends, theirs: Ends) -> dict[str, float]:
+    both = {name: outer(end, theirs[name]) for name, end in mine.items() if name in theirs}
+    return {**theirs, **mine, **both}
+
 
 Part = TypeVar("Part", bound=Statistic)
 

@@ -16,9 +16,9 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.vocabulary import joined
 from bayeswater.errors import StatisticsError
 from bayeswater.limits import require_table_bytes
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.feature_sums import sum_features
 from bayeswater.statistics.statistic import ROUNDING, Statistic, spread
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
 

@@ -19,10 +19,9 @@ import numpy as np
 
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.structure.dag import Dag
-from bayeswater.structure.equivalence import equivalence_class
+from bayeswater.structure.equivalence import PartlyDirected, equivalence_class
 from bayeswater.structure.families import Families
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.partly_directed import PartlyDirected
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import search
 from bayeswater.typing import Array

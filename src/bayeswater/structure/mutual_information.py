@@ -5,6 +5,18 @@
 
 Available cases: N and all its marginals count the rows in which every column of the formula has a cell. Cells without
 a row add nothing (0 log 0 = 0). Neither is ever negative: what rounding leaves below zero is zero.
+
+The order of numbers that rounding may have moved: those within rounding are equal, and the first of them goes first.
+
+The same counts, added in another order or with weights, may give a mutual information that differs in its last digits.
+A structure that hung on them would change with the order of the rows.
+
+Columns that have too many states for their rows to be the parent of another one.
+
+What a column of v_i states tells of another one is more than nothing by chance alone: CMI(X_i; X_j | Y) is about
+K (v_i - 1)(v_j - 1) / 2N nats where the two are independent, and all that there is to tell where nearly every row has a
+state of its own. So the number of a ticket would be the best parent of every column, and of the next passenger tell
+nothing. A column of a few states is never meant: in a small table, too, they are what there is to learn from.
 """
 
 import numpy as np
@@ -13,6 +25,7 @@ from scipy.special import rel_entr
 from bayeswater.kernels.pair_counts import rows_of_column
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.statistic import ROUNDING
 from bayeswater.typing import Array
 
 PRODUCTS_HOLD = 400
@@ -100,3 +113,49 @@ def _of_usual_size(cells: Array) -> Array:
 def _shared(product: Array, whole: Array) -> Array:
     """Divide; what has no rows at all has none to share."""
     return np.divide(product, whole, out=np.zeros_like(product), where=whole > 0)
+
+
+def descending_ranks(values: Array) -> Array:
+    """Rank numbers (n,) from the largest, 0, on; neighbours within `ROUNDING` of the largest size share a rank.
+
+    >>> descending_ranks(np.array([0.5, 2.0, 0.5 + 1e-14, 0.0]))
+    array([1, 0, 1, 2])
+    """
+    order = np.argsort(-values, kind="stable")
+    falling = -np.diff(values[order])
+    is_new = falling > ROUNDING * np.abs(values).max(initial=0)
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.concatenate([np.zeros(min(1, len(values)), dtype=np.int64), np.cumsum(is_new)])
+    return ranks
+
+
+def descending_order(values: Array) -> Array:
+    """Places of the numbers (n,) from the largest to the least; of equal ones the first goes first.
+
+    >>> descending_order(np.array([0.5, 2.0, 0.5 + 1e-14, 0.0]))
+    array([1, 0, 2, 3])
+    """
+    return np.argsort(descending_ranks(values), kind="stable")
+
+
+FEW_STATES = 12
+"""States that a column may have in any table: months, grades, tenths."""
+
+ROWS_A_STATE = 10
+"""Rows that more states than these have at least, on the average."""
+
+
+def sparse_columns(counts: PairCounts) -> Array:
+    """Mark the columns (n_columns,) that have more states than a few, and too few rows for them.
+
+    >>> from bayeswater.data.schema import Schema
+    >>> from bayeswater.data.variable import Variable
+    >>> from bayeswater.kernels.pair_counts import n_pair_cells
+    >>> schema = Schema((Variable("month", range(12)), Variable("ticket", range(13))))
+    >>> table = np.repeat([[9], [0], [9], [0]], [12, 1, 13, 1], axis=0)
+    >>> pairs = np.zeros((n_pair_cells(schema.n_states), 1), dtype=int)
+    >>> sparse_columns(PairCounts(Variable("class", ("yes",)), schema, table, pairs))
+    array([False,  True])
+    """
+    n_rows = np.array([counts.of_column(j).sum() for j in range(len(counts.schema))])
+    return (counts.n_states > FEW_STATES) & (n_rows < ROWS_A_STATE * counts.n_states)

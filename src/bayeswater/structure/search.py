@@ -22,14 +22,12 @@ from time import perf_counter
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.chow_liu import chow_liu_tree
-from bayeswater.structure.exact_search import exact_search, forecast
+from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
 from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
-from bayeswater.structure.independence_tests import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.order_search import TABU, Found, OrderSearch
-from bayeswater.structure.pc_stable import pc_stable
+from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
 
 METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
 """Names of the searches."""

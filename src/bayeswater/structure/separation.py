@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.dag import Dag, Nodes, reached
+from bayeswater.structure.dag import Dag, Nodes, UndirectedGraph, moral_graph, reached
 from bayeswater.structure.notation import quoted
-from bayeswater.structure.undirected import UndirectedGraph, moral_graph
 
 
 @dataclass(frozen=True)

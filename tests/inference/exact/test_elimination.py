@@ -10,9 +10,9 @@ from tests.inference.exact.small_networks import chain, random_network, star
 from bayeswater import limits
 from bayeswater.errors import ImpossibleEvidence, ParameterError, ResourceLimitError
 from bayeswater.inference.exact.elimination import forecast_query, log_evidence, query
-from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile
+from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.marginals import marginals
 
 ASIA, TUB, SMOKE, LUNG, BRONC, EITHER, XRAY, DYSP = range(8)
@@ -90,7 +90,7 @@ import sys
 import numpy as np
 from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.factors import Factors
-from bayeswater.inference.exact.explanation import most_probable_explanation
+from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.junction_tree import compile
 from bayeswater.inference.exact.marginals import marginals
 step = np.array([[0.9, 0.1], [0.1, 0.9]])

@@ -7,12 +7,12 @@ from tests.inference.exact.small_networks import chain, random_network, random_r
 
 from bayeswater import limits
 from bayeswater.errors import DataError, ResourceLimitError, SchemaError
-from bayeswater.inference.exact import routes
+from bayeswater.inference.exact import marginals as marginals_module
 from bayeswater.inference.exact.elimination import log_evidence, query
+from bayeswater.inference.exact.evidence_rows import distinct
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import PLANS_KEPT, compile
 from bayeswater.inference.exact.marginals import marginals
-from bayeswater.inference.exact.rows import distinct
 from bayeswater.kernels.threads import threads
 
 STEP = np.array([[0.9, 0.1], [0.1, 0.9]])
@@ -20,8 +20,8 @@ STEP = np.array([[0.9, 0.1], [0.1, 0.9]])
 
 @pytest.fixture(params=[False, True], ids=["reference", "compiled"])
 def compiled(request, monkeypatch):
-    monkeypatch.setattr(routes, "worth_compiling", lambda cells: request.param)
-    monkeypatch.setattr(routes, "NUMPY_CELLS", np.inf)
+    monkeypatch.setattr(marginals_module, "worth_compiling", lambda cells: request.param)
+    monkeypatch.setattr(marginals_module, "NUMPY_CELLS", np.inf)
     return request.param
 
 
@@ -34,8 +34,8 @@ def mixed_rows():
 
 
 def test_the_number_of_threads_never_shows(monkeypatch):
-    monkeypatch.setattr(routes, "worth_compiling", lambda cells: True)
-    monkeypatch.setattr(routes, "ROWS_OF_A_TASK", 64)
+    monkeypatch.setattr(marginals_module, "worth_compiling", lambda cells: True)
+    monkeypatch.setattr(marginals_module, "ROWS_OF_A_TASK", 64)
     factors, codes = mixed_rows()
     answers = []
     for n in (1, 3):
@@ -175,7 +175,7 @@ def test_deep_trees_lose_no_digits_on_the_way_down(monkeypatch, route):
 def test_many_branches_of_tiny_entries_are_no_reason_to_give_a_row_back(monkeypatch, route):
     # Eight chains of four steps hang on one variable. Together their least products are 1e-960, each alone 1e-120.
     force_route(monkeypatch, route)
-    monkeypatch.setattr(routes.Routes, "by_logarithms", lambda *_: pytest.fail("given back"))
+    monkeypatch.setattr(marginals_module.Routes, "by_logarithms", lambda *_: pytest.fail("given back"))
     step = np.array([[1 - 1e-30, 1e-30], [1e-30, 1 - 1e-30]])
     parents = ((), *((0 if v % 4 == 0 else v,) for v in range(32)))
     factors = Factors((2,) * 33, parents, (np.array([0.5, 0.5]), *[step] * 32))
@@ -221,7 +221,7 @@ def test_soft_evidence_without_a_likely_state_is_impossible(compiled):
 def test_a_tree_over_the_limit_is_refused_with_its_numbers_and_a_way_out(monkeypatch):
     monkeypatch.setattr(limits, "TABLE_BYTES", 1000)
     factors = random_network(np.random.default_rng(0), 12, most_parents=4)
-    monkeypatch.setattr(routes, "worth_compiling", lambda cells: True)
+    monkeypatch.setattr(marginals_module, "worth_compiling", lambda cells: True)
     with pytest.raises(ResourceLimitError, match=r"cells, .* [KM]iB.* sampling"):
         marginals(compile(factors), np.array([factors.cards, factors.cards]))
 

@@ -17,8 +17,8 @@ from tests.inference.exact.small_networks import (
 
 from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.elimination import log_evidence, query
-from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.junction_tree import compile
+from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.marginals import Posteriors, marginals
 
 # Sums of at most some thousand products of a few factors: far within 1e-12.

@@ -10,8 +10,7 @@ from bayeswater.errors import SamplingError
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.sampling import sites as sites_module
 from bayeswater.inference.sampling.question import ask
-from bayeswater.inference.sampling.site_tables import lay_out
-from bayeswater.inference.sampling.sites import make_sites
+from bayeswater.inference.sampling.sites import lay_out, make_sites
 from bayeswater.kernels.gibbs_sweeps import FIRST, NEIGHBOURS, WIDTH
 
 
@@ -101,10 +100,10 @@ def test_finding_the_states_stops_before_memory_does(monkeypatch):
 
 
 def test_tables_that_do_not_fit_together_are_left_out_largest_first(monkeypatch):
-    from bayeswater.inference.sampling import site_tables
+    from bayeswater.inference.sampling import sites as sites_module
 
     question = question_of(ASIA, [LUNG], {XRAY: 1, DYSP: 1})
     sites = make_sites(question, str)
-    monkeypatch.setattr(site_tables, "MOST_CELLS", 20)
+    monkeypatch.setattr(sites_module, "MOST_CELLS", 20)
     widths = lay_out(question, sites).site[:-1, WIDTH]
     assert 0 < (widths == 0).sum() < len(sites)

@@ -21,7 +21,7 @@ from bayeswater import (
 )
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError
-from bayeswater.inference.sampling.estimate import Estimate, effective_size
+from bayeswater.inference.sampling.question import Estimate, effective_size
 from bayeswater.models.network import pictures
 from bayeswater.models.network.distribution import Distribution
 from bayeswater.models.network.estimated_distribution import EstimatedDistribution

@@ -31,7 +31,7 @@ from bayeswater import (
     ResourceLimitError,
     SchemaError,
 )
-from bayeswater.kernels import column_look, number_columns
+from bayeswater.kernels import number_columns
 from bayeswater.models.streaming import grouping, labelled
 from bayeswater.statistics import key_counts
 
@@ -381,7 +381,7 @@ def test_a_pandas_frame_of_few_rows_is_fitted_as_ever():
 def test_how_long_columns_are_divided_into_files_shows_in_no_bit(tmp_path, monkeypatch):
     monkeypatch.setattr(number_columns, "LONG", 0)  # these columns are not long yet
     monkeypatch.setattr(key_counts, "MOST_BUCKETS", 512)
-    monkeypatch.setattr(column_look, "NEAR", 4)
+    monkeypatch.setattr(number_columns, "NEAR", 4)
     rng = np.random.default_rng(3)
     table = pa.table({"size": rng.normal(size=6000), "tail": rng.standard_cauchy(6000), "c": rng.choice([*"ab"], 6000)})
     models = []

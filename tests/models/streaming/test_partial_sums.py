@@ -12,7 +12,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.models.stored import partial_sums
 from bayeswater.models.stored.partial_sums import KINDS, described, restored
 from bayeswater.models.streaming.passes import Parts
-from bayeswater.statistics.class_counts import ClassCounts
+from bayeswater.statistics.sums import ClassCounts
 
 
 def back(value: Any) -> Any:

@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 from tests.structure.graphs import ASIA, random_dag
 
-from bayeswater.networks.drawing.coordinates import centres, isotonic
-from bayeswater.networks.drawing.crossings import ordered_rows
-from bayeswater.networks.drawing.dot import to_dot
-from bayeswater.networks.drawing.layers import layered
-from bayeswater.networks.drawing.svg import to_svg
+from bayeswater.networks.drawing import to_dot, to_svg
+from bayeswater.networks.layout import centres, isotonic, layered, ordered_rows
 from bayeswater.structure.dag import Dag
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayeswater.data.labels import narrow_codes
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.interval_codes import interval_codes
+from bayeswater.kernels.interval_cuts import interval_codes
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 

@@ -9,7 +9,7 @@ its sides. Then each part is cut in the same way. Weights are numbers of rows; o
 of a cut costs nothing.
 
 Of cuts that leave the same entropy the first is taken: they are compared in whole units, exactly but for the last ones
-(`kernels.cut_scores`). A cut lies half way between two values, or on the lower one where no float is between them.
+(`kernels.interval_cuts`). A cut lies half way between two values, or on the lower one where no float is between them.
 
 Weka's filter ``supervised.attribute.Discretize`` follows the same rules in floats, so of equally good cuts it takes
 now this, now that; and half way between neighbouring floats may be the upper one, which its cut then fails to part
@@ -24,7 +24,7 @@ import numpy as np
 
 from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.cut_scores import TABLE_UP_TO, cut_scores, in_units, lookup_table, units_per_bit
+from bayeswater.kernels.interval_cuts import TABLE_UP_TO, cut_scores, in_units, lookup_table, units_per_bit
 from bayeswater.typing import Array
 
 LN2 = float(np.log(2))

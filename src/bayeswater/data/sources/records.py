@@ -1,7 +1,7 @@
 """Where the rows of a CSV end: at line breaks that stand in no quotes.
 
 A quote opens a cell only at its beginning; inside, two of them stand for one. A quote elsewhere (5" of pipe) is a
-character like others. The bytes of a long file are followed by compiled loops (``kernels.delimited_bytes``), ten times
+character like others. The bytes of a long file are followed by compiled loops (``kernels.text_bytes``), ten times
 as fast and of the same answers.
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.delimited_bytes import has_blank_beside_edge, last_row_end, steps_of
+from bayeswater.kernels.text_bytes import has_blank_beside_edge, last_row_end, steps_of
 from bayeswater.typing import Array
 
 BYTES_OF_CELL = 8

@@ -25,8 +25,8 @@ from bayeswater.inference.feature_leave_one_out import (
 )
 from bayeswater.inference.leave_one_out import bernoulli_own_without, leave_out_own_class
 from bayeswater.inference.linear import LinearJoint, bernoulli_joint, complement_joint, multinomial_joint
-from bayeswater.kernels.features_without import smoothed_sums
-from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.kernels.feature_sums import smoothed_sums
+from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.typing import Array
 
 Block = Array | SparseMatrix

@@ -36,7 +36,7 @@ from bayeswater.families.words.features import BernoulliColumns, ComplementColum
 from bayeswater.inference.drawing import Stage
 from bayeswater.inference.lines import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
-from bayeswater.statistics.binary_counts import BinaryCounts
+from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
 

@@ -16,13 +16,18 @@ from math import prod
 import numpy as np
 
 from bayeswater.files.networks.checks import NetworkChecks, Variable, require_writable
-from bayeswater.files.networks.discrete_type import read_type
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
-from bayeswater.files.networks.names import loss_notes
-from bayeswater.files.networks.numbers import configurations, written_numbers
-from bayeswater.files.networks.opening import opened
-from bayeswater.files.networks.properties import property_of, property_text
-from bayeswater.files.networks.rows import Block, read_block, read_rows, row_labels
+from bayeswater.files.networks.grammar import (
+    Block,
+    opened,
+    property_of,
+    property_text,
+    read_block,
+    read_rows,
+    read_type,
+    row_labels,
+)
+from bayeswater.files.networks.names import configurations, loss_notes, written_numbers
 from bayeswater.files.networks.tokens import (
     SLASH_COMMENTS,
     STRING,

@@ -10,22 +10,30 @@ of nodes are identifiers, states are strings.
 
 from collections.abc import Callable
 
-from bayeswater.files.networks.attributes import is_attribute, read_value, written_value
 from bayeswater.files.networks.checks import NetworkChecks, Variable, require_writable
-from bayeswater.files.networks.discrete_type import read_type
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.grammar import (
+    Block,
+    is_attribute,
+    opened,
+    read_block,
+    read_rows,
+    read_type,
+    read_value,
+    row_labels,
+    written_value,
+)
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
+    configurations,
     escape_note,
     is_identifier,
     loss_notes,
     unescaped,
     written_names,
+    written_numbers,
 )
-from bayeswater.files.networks.numbers import configurations, written_numbers
-from bayeswater.files.networks.opening import opened
-from bayeswater.files.networks.rows import Block, read_block, read_rows, row_labels
 from bayeswater.files.networks.tokens import (
     SIGNS,
     SLASH_COMMENTS,

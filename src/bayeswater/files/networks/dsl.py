@@ -23,6 +23,7 @@ from math import prod
 
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.grammar import opened
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
@@ -31,9 +32,8 @@ from bayeswater.files.networks.names import (
     loss_notes,
     unescaped,
     written_names,
+    written_numbers,
 )
-from bayeswater.files.networks.numbers import written_numbers
-from bayeswater.files.networks.opening import opened
 from bayeswater.files.networks.rules import (
     Words,
     deterministic_node,

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from math import inf, prod
 from operator import ne
 
-from bayeswater.files.networks.attributes import is_attribute, read_value, written_value
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.grammar import is_attribute, opened, read_value, written_value
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
@@ -28,7 +28,6 @@ from bayeswater.files.networks.names import (
     unescaped,
     written_names,
 )
-from bayeswater.files.networks.opening import opened
 from bayeswater.files.networks.tokens import STRING, Tokens, quoted, word_pattern
 from bayeswater.typing import Array
 

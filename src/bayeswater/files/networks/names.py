@@ -2,12 +2,16 @@
 
 What is escaped is an identifier everywhere: a letter first, then letters, digits and underscores. A file with escaped
 names says so (`MARK`), and only then are they read back; in any other file ``X_41_`` is a name like all others.
+
+Floats as text: the shortest that is read back as the same float64, which is what ``repr`` gives.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 
 from bayeswater.files.networks.document import NetworkDocument, Property
+from bayeswater.typing import Array
 
 MARK = "bayeswater_names"
 """Property of a network, or target of a processing instruction, with the value `ESCAPED`."""
@@ -104,3 +108,22 @@ def some(names: list[str]) -> str:
     'a, b, c, ...'
     """
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def written_numbers(values: Array, between: str) -> str:
+    """Write the numbers of an array in their order.
+
+    >>> import numpy as np
+    >>> written_numbers(np.array([0.1, 1 / 3]), ", ")
+    '0.1, 0.3333333333333333'
+    """
+    return between.join(map(repr, values.reshape(-1).tolist()))
+
+
+def configurations(n_states: Iterable[int]) -> Iterable[tuple[int, ...]]:
+    """Count through the states of parents, the last one fastest, as the rows of a table do.
+
+    >>> list(configurations([2, 2]))
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+    return product(*(range(n) for n in n_states))

@@ -1,4 +1,6 @@
-r"""Text to words, by one regular expression, and words back to their places when something is wrong with one.
+"""Bytes to text: UTF-8 with or without its mark, UTF-16 with it, and Latin-1 where the bytes are no UTF-8, noted.
+
+Text to words, by one regular expression, and words back to their places when something is wrong with one.
 
 A place is the index of a word. ``re.findall`` gives the words alone, several times faster than matches with positions
 would come; the position of a word is searched again when an error needs it. Tables of numbers stay slices of the list
@@ -8,11 +10,31 @@ What cannot end (an open quote, an open comment) is taken as one word up to the 
 stays linear in whatever text it is given.
 """
 
+import codecs
 import re
 from dataclasses import dataclass
 from itertools import islice
 
 from bayeswater.errors import NetworkFileError
+
+
+def decoded(content: str | bytes, path: str) -> tuple[str, list[str]]:
+    r"""Give the text, and what there is to note about it.
+
+    >>> decoded("\ufeffnet {}".encode(), "a.net")
+    ('net {}', [])
+    >>> decoded(b"Gr\xf6\xdfe", "a.net")
+    ('Größe', ['a.net is not in UTF-8 and was read as Latin-1'])
+    """
+    if isinstance(content, str):
+        return content.removeprefix("\ufeff"), []
+    try:
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return content.decode("utf-16"), []
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError:
+        return content.decode("latin-1"), [f"{path} is not in UTF-8 and was read as Latin-1"]
+
 
 STRING = r'"(?:[^"\\]|\\.)*+"'
 WHOLE_STRING = re.compile(STRING, re.DOTALL)

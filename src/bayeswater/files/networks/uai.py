@@ -18,9 +18,8 @@ from math import prod
 
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
 from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Written
-from bayeswater.files.networks.names import loss_notes, nothing, some
-from bayeswater.files.networks.numbers import written_numbers
-from bayeswater.files.networks.opening import opened
+from bayeswater.files.networks.grammar import opened
+from bayeswater.files.networks.names import loss_notes, nothing, some, written_numbers
 from bayeswater.files.networks.tokens import Tokens
 
 WORDS = re.compile(r"(?:\s|#[^\r\n]*+)*+(\S++|\Z)")

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayeswater.errors import NetworkFileError
-from bayeswater.files.networks.encoding import decoded
 from bayeswater.files.networks.names import ESCAPED, MARK
-from bayeswater.files.networks.tokens import Text
+from bayeswater.files.networks.tokens import Text, decoded
 
 DEEPEST = 32
 """Levels of elements; submodels of GeNIe are the only ones that nest at will."""

@@ -13,6 +13,7 @@ from math import prod
 
 from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.grammar import property_of, property_text
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
@@ -20,9 +21,8 @@ from bayeswater.files.networks.names import (
     loss_notes,
     unescaped,
     written_names,
+    written_numbers,
 )
-from bayeswater.files.networks.numbers import written_numbers
-from bayeswater.files.networks.properties import property_of, property_text
 from bayeswater.files.networks.xml_tree import Element, XmlFile, is_writable, parse_xml, xml_text
 
 NETWORK = ("NAME", "PROPERTY", "VARIABLE", "DEFINITION", "PROBABILITY")

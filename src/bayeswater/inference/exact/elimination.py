@@ -18,7 +18,7 @@ import numpy as np
 from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.factors import Factors, Network
 from bayeswater.inference.exact.forecast import Forecast, of_elimination
-from bayeswater.inference.exact.plan import LOG_TINY
+from bayeswater.inference.exact.junction_tree import LOG_TINY
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, bits_of, order_of_masks
 from bayeswater.typing import Array
 

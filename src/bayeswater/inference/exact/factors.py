@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.kernels.clique_places import Families
+from bayeswater.kernels.clique_tree import Families
 from bayeswater.kernels.runs import starts_of
 from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array

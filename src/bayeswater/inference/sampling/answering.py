@@ -16,10 +16,9 @@ from bayeswater import limits
 from bayeswater.errors import ParameterError, SamplingError
 from bayeswater.inference.exact.factors import Factors, Network
 from bayeswater.inference.exact.forecast import Forecast
-from bayeswater.inference.sampling.estimate import MOST_CELLS, Estimate, exactly
 from bayeswater.inference.sampling.gibbs import gibbs
 from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, LEAST_COVER, WeightedRows
-from bayeswater.inference.sampling.question import Question, ask
+from bayeswater.inference.sampling.question import MOST_CELLS, Estimate, Question, ask, exactly
 from bayeswater.typing import Array, is_number
 
 METHODS = ("auto", "gibbs", "likelihood_weighting")

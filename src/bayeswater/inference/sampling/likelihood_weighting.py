@@ -23,10 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.inference.sampling.estimate import FEW_HITS, Estimate, effective_size, error_of_few
-from bayeswater.inference.sampling.question import Piece, Question
+from bayeswater.inference.sampling.question import FEW_HITS, Estimate, Piece, Question, effective_size, error_of_few
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.family_cells import add_cells, cells_of, draw_states, strides_of
+from bayeswater.kernels.parent_cells import add_cells, cells_of, draw_states, strides_of
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
 

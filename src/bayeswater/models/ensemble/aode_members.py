@@ -25,10 +25,9 @@ from bayeswater.models.ensemble.honest_members import PHI, HonestMembers
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.pooling import JUDGES, best_temperature, checked_temperature, some_rows, tempered
 from bayeswater.models.ensemble.state_columns import StateColumns, declared_codes, labels_of
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 MANY_MEMBERS, FEW_MEMBERS = 8, 4

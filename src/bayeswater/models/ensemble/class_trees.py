@@ -2,7 +2,7 @@
 
     p_y(node) = (n_y + c p_y(node above)) / (N + c)
 
-The splits of a tree are chosen on the rows that the hash of their cells gives it (`structure.class_trees`); the counts
+The splits of a tree are chosen on the rows that the hash of their cells gives it (`structure.tree_splits`); the counts
 in its nodes are of all rows, so they can be moved, and a row can be left out of them exactly. Numbers are coded by
 intervals of equal weight, which no class had a say in.
 
@@ -23,8 +23,7 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.models.ensemble.family import Family, in_structure
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.statistics.node_counts import NodeCounts
-from bayeswater.structure.class_trees import Growth, TreeSplits
-from bayeswater.structure.sorted_rows import SortedRows
+from bayeswater.structure.tree_splits import Growth, SortedRows, TreeSplits
 from bayeswater.typing import Array
 
 MOST_CODES = 100

@@ -28,9 +28,8 @@ from bayeswater.models.ensemble.pooling import (
     tempered,
 )
 from bayeswater.models.ensemble.state_columns import declared_codes, labels_of
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 LENT_ROWS = (0.3, 2.0, 20.0, 1e4)

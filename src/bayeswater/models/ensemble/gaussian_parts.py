@@ -24,18 +24,17 @@ from bayeswater.families.states import StateBlock
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.kept_fields import KeptFields
 from bayeswater.inference.scoring import score_blocks
-from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.standard_numbers import StandardNumbers
 from bayeswater.models.ensemble.state_columns import StateColumns, labels_of, without_numbers
 from bayeswater.models.gaussian.learning import likelihood_without
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.moments import LostDigits
 from bayeswater.statistics.scatter import Scatter, possible_scatter
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 SPHERICAL = 0.001

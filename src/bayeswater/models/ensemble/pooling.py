@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from bayeswater.decision.softmax_maps import Temperature
+from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.errors import StatisticsError
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.statistics.statistic import remainder

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from bayeswater.decision.intervals import Measured, Measures
+from bayeswater.decision.scorecard import Measured, Measures
 from bayeswater.limits import bytes_in_words
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.models.ensemble.stack import Learned

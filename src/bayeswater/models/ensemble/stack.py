@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.mixing import mixed, word
+from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scores import Scores
-from bayeswater.decision.softmax_maps import Temperature
 from bayeswater.errors import BayesError, StatisticsError
 from bayeswater.kernels.threads import in_turns, row_blocks
 from bayeswater.models.ensemble.family import Family

@@ -28,7 +28,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
-from bayeswater.statistics.columnwise_codes import columnwise_codes
+from bayeswater.statistics.category_counts import columnwise_codes
 from bayeswater.typing import Array
 
 PRICES = (None, 0.5, None, 1.0)

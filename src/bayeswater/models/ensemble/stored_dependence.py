@@ -10,7 +10,7 @@ from bayeswater.estimate.level_concentrations import Concentrations
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.sparse_dependence import CountedColumn, SparseDependence
-from bayeswater.statistics.columnwise_codes import code_kind
+from bayeswater.statistics.category_counts import code_kind
 from bayeswater.statistics.consistency import SLACK
 from bayeswater.statistics.family import Family, joined
 from bayeswater.typing import Array

@@ -12,9 +12,8 @@ import numpy as np
 
 from bayeswater.estimate.densities import Densities
 from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.kernels.blas import one_blas_thread
-from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.statistics.remaining_scatter import RANK_SHARE
+from bayeswater.kernels.threads import one_blas_thread, ordered_map, row_blocks
+from bayeswater.statistics.scatter import RANK_SHARE
 from bayeswater.typing import Array
 
 LEAST_DISTANCE = 1e-8

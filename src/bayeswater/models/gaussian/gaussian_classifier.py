@@ -11,7 +11,7 @@ from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.matrix import DenseMatrix, DenseTable, column_name
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.variable import Variable
-from bayeswater.decision.densities import DensityFact
+from bayeswater.decision.facts import DensityFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.covariance import FORMS, Reading
 from bayeswater.estimate.densities import Densities, read_densities
@@ -26,7 +26,7 @@ from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.scoring import Joint, score
-from bayeswater.kernels.blas import one_blas_thread
+from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier, Told
 from bayeswater.models.gaussian.discriminating import conditional_densities, discriminant_axes, projected
@@ -51,8 +51,7 @@ from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.passes import Counting, Examples, Pass, Piece, Walk
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.seen_ranges import SeenRanges
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import Array
 
 

@@ -23,9 +23,8 @@ from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
 from bayeswater.inference.gaussian_form import likelihood_of_sums, without
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import SCORING_ROWS
-from bayeswater.kernels.blas import one_blas_thread
 from bayeswater.kernels.scatter import class_scatter, merged
-from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.kernels.threads import one_blas_thread, ordered_map, row_blocks
 from bayeswater.models.gaussian.reading import refuse_em
 from bayeswater.models.streaming.passes import Batches, Examples
 from bayeswater.statistics.scatter import Scatter

@@ -21,12 +21,11 @@ from bayeswater.estimate.yardstick import NARROWEST
 from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.independent import IndependentJoint
-from bayeswater.kernels.faint_squares import FAINT
+from bayeswater.kernels.moments import FAINT
 from bayeswater.models.settings import require_flag
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array, is_number
 
 AUTO, OAS, LEDOIT_WOLF = "auto", "oas", "ledoit_wolf"

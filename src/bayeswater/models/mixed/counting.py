@@ -25,9 +25,8 @@ from bayeswater.models.mixed.held_out_cuts import profiles_of_choosing
 from bayeswater.models.mixed.open_columns import with_late_columns
 from bayeswater.models.mixed.settling_text import rows_to_compare
 from bayeswater.models.streaming.passes import Parts, Piece, plus
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 

@@ -19,8 +19,7 @@ from bayeswater.families.registry import with_new_cells
 from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.models.classifier import Told
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.seen_ranges import SeenRanges
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import Array, is_number
 
 Groups = Mapping[str, tuple[Column, ...]]

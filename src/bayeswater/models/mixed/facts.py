@@ -9,8 +9,7 @@ from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.raw_table import RawTable
-from bayeswater.decision.densities import DensityFact
-from bayeswater.decision.facts import Fact
+from bayeswater.decision.facts import DensityFact, Fact
 from bayeswater.families.family import MixedJoint
 from bayeswater.models.asking import Facts
 

@@ -46,8 +46,7 @@ from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Walk
 from bayeswater.networks.class_tables import NetworkTables, StateShares, class_name
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.seen_ranges import SeenRanges
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 

@@ -13,8 +13,8 @@ from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import CheckedLabels, Labels
 from bayeswater.data.raw_table import read_raw
 from bayeswater.data.weights import evenly_spaced, take_rows
+from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scores import Scores
-from bayeswater.decision.softmax_maps import Temperature
 from bayeswater.families.family import Settings
 from bayeswater.families.registry import OF_TEXT, key_of
 from bayeswater.families.words.words import Words

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.costs_of_asking import costs_of_asking, loss_of_row
 from bayeswater.decision.facts import StateFact
 from bayeswater.decision.loss import as_loss
-from bayeswater.decision.next_best import NextBest, rank_facts
+from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
 from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.marginals import marginals
 from bayeswater.models.network.evidence import evidence_of, row_of, soft_of

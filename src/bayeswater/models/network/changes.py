@@ -10,8 +10,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.elimination import query
 from bayeswater.models.network.given_tables import read_conditional
 from bayeswater.models.network.state_codes import state_code
-from bayeswater.networks.conditionals import Conditional, NoisyOr, Table
-from bayeswater.networks.cpt import require_room
+from bayeswater.networks.conditionals import Conditional, NoisyOr, Table, require_room
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 

@@ -8,8 +8,7 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.elimination import forecast_query
 from bayeswater.inference.exact.forecast import Forecast, of_tree
-from bayeswater.inference.exact.junction_tree import JunctionTree
-from bayeswater.inference.exact.plan import Plan, roles_of
+from bayeswater.inference.exact.junction_tree import JunctionTree, Plan, roles_of
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.typing import Array
 

@@ -24,7 +24,7 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.models.network.found_states import domains, labelled, settled
 from bayeswater.models.network.given_tables import declared_variable
 from bayeswater.models.network.rows import encode_rows
-from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bayeswater.data.display_width import display_width, padded
-from bayeswater.inference.sampling.estimate import Estimate
+from bayeswater.inference.sampling.question import Estimate
 from bayeswater.models.network.distribution import Distribution
 from bayeswater.typing import Array
 
@@ -20,7 +20,7 @@ class EstimatedDistribution(Distribution):
     --------
     >>> import numpy as np
     >>> from bayeswater.data.variable import Variable
-    >>> from bayeswater.inference.sampling.estimate import effective_size
+    >>> from bayeswater.inference.sampling.question import effective_size
     >>> p, error = np.array([0.62, 0.38]), np.array([0.001, 0.001])
     >>> found = Estimate(p, error, effective_size(p, error), None, "likelihood_weighting", 300_000, None)
     >>> EstimatedDistribution((Variable("lung", ("yes", "no")),), p, found)

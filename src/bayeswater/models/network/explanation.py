@@ -8,7 +8,7 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.variable import Variable
-from bayeswater.inference.exact.explanation import Explanations
+from bayeswater.inference.exact.log_passes import Explanations
 from bayeswater.models.network.rows import label_column
 
 

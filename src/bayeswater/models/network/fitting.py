@@ -29,7 +29,7 @@ from bayeswater.models.settings import checked_alpha, column_priors
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
-from bayeswater.statistics.joint_counts import joint_counts
+from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 

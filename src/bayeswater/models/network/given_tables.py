@@ -18,8 +18,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesError, ParameterError, nearest_names
 from bayeswater.models.network.conditional_table import ConditionalTable
 from bayeswater.models.network.distribution import Distribution, probability_column
-from bayeswater.networks.conditionals import Conditional, Table
-from bayeswater.networks.cpt import require_room, table_shape
+from bayeswater.networks.conditionals import Conditional, Table, require_room, table_shape
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 

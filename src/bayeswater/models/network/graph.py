@@ -9,7 +9,7 @@ from typing import Any
 
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.files import is_network_file
-from bayeswater.structure.dag import Dag
+from bayeswater.structure.dag import Dag, UndirectedGraph, moral_graph
 from bayeswater.structure.equivalence import (
     EquivalenceClass,
     equivalence_class,
@@ -25,7 +25,6 @@ from bayeswater.structure.separation import (
     minimal_separator,
     minimal_separators,
 )
-from bayeswater.structure.undirected import UndirectedGraph, moral_graph
 
 Names = str | Iterable[str]
 

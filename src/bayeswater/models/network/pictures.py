@@ -8,8 +8,7 @@ from typing import Any
 from bayeswater.errors import BayesWarning, ResourceLimitError, warn_user
 from bayeswater.files.networks.names import some
 from bayeswater.models.network.evidence import evidence_of
-from bayeswater.networks.drawing.dot import to_dot
-from bayeswater.networks.drawing.svg import to_svg
+from bayeswater.networks.drawing import to_dot, to_svg
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array

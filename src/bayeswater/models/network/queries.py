@@ -10,9 +10,9 @@ import numpy as np
 from bayeswater.data.frames import Alongside
 from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
 from bayeswater.inference.exact.elimination import prepare
-from bayeswater.inference.exact.explanation import most_probable_explanation
 from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.exact.junction_tree import JunctionTree, compile
+from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.marginals import marginals
 from bayeswater.inference.sampling.answering import exact_is_affordable
 from bayeswater.limits import require_table_axes

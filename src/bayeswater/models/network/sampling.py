@@ -7,7 +7,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.elimination import prepare
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.sampling.answering import approximate_query, exact_is_affordable
-from bayeswater.inference.sampling.estimate import Estimate
+from bayeswater.inference.sampling.question import Estimate
 from bayeswater.typing import Array
 
 METHODS = ("auto", "exact", "sampling", "gibbs", "likelihood_weighting")

@@ -10,8 +10,8 @@ from bayeswater.models.semi_naive.learning import StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.pair_counts import TripleCounts
 from bayeswater.statistics.sums import Sums
-from bayeswater.statistics.triple_counts import TripleCounts
 
 
 class A2DE(StateClassifier):

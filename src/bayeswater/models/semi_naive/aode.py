@@ -13,8 +13,7 @@ from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, require_flag, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.mutual_information import mutual_information
-from bayeswater.structure.ties import descending_order
+from bayeswater.structure.mutual_information import descending_order, mutual_information
 from bayeswater.typing import is_number
 
 IMPLYING_ROWS = 100

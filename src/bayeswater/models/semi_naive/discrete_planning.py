@@ -28,7 +28,7 @@ from bayeswater.families.planning import FEW_VALUES, NAMED, plan_columns, warn_o
 from bayeswater.families.registry import OF_TEXT, families_of
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.structure.sparse_columns import sparse_columns
+from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
 
 WIDE = 4096

@@ -17,7 +17,7 @@ from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.kdb import k_dependence
+from bayeswater.structure.trees import k_dependence
 from bayeswater.typing import is_number
 
 BACK_OFF = "back-off"

@@ -25,7 +25,7 @@ from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.family_counts import Parents
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.kdb import telling_order
+from bayeswater.structure.trees import telling_order
 from bayeswater.typing import Array
 
 CHOOSING_ROWS = 2**18

@@ -80,12 +80,11 @@ from bayeswater.models.semi_naive.tables import Conditionals, StateNames
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, as_triple, plus, together
 from bayeswater.networks.class_tables import NetworkTables
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.family_counts import Parents
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 

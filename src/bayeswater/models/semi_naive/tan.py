@@ -16,7 +16,7 @@ from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.sparse_columns import sparse_columns
+from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.structure.trees import PENALTIES, tree_augmented
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.calibration_report import CalibrationReport, Quality
-from bayeswater.decision.doubt import Doubt
+from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.files.model_file import require
 from bayeswater.files.values import Form

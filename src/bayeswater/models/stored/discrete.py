@@ -19,8 +19,8 @@ from bayeswater.models.semi_naive.learning import PAIRS
 from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import read_plan
 from bayeswater.models.stored.values import CODEC
+from bayeswater.statistics.category_counts import code_kind
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.columnwise_codes import code_kind
 from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.statistic import Statistic

@@ -12,8 +12,8 @@ import numpy as np
 
 from bayeswater.data.column_plan import NUMBER
 from bayeswater.data.variable import Variable
-from bayeswater.decision.intervals import Measured
 from bayeswater.decision.pools import Pool
+from bayeswater.decision.scorecard import Measured
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.ensemble.presets import KINDS, PRESETS

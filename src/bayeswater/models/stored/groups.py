@@ -16,8 +16,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.families.family import Family
 from bayeswater.families.plan_consistency import is_block, require_sound_plan
 from bayeswater.families.registry import FAMILIES, families_of, key_of
-from bayeswater.files.model_file import Document, require
-from bayeswater.files.words import words_as_bytes, words_of_bytes
+from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
 from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.column_groups import ColumnGroups

@@ -17,8 +17,7 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.files import Remarks
 from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.values import CODEC
-from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
-from bayeswater.networks.cpt import require_room, table_shape
+from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table, require_room, table_shape
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array

@@ -20,8 +20,7 @@ from bayeswater.decision.scores import Scores
 from bayeswater.errors import ModelFileError
 from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
-from bayeswater.files.model_file import Document, require
-from bayeswater.files.words import words_as_bytes, words_of_bytes
+from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
 from bayeswater.models.gaussian.learning import LossSums
 from bayeswater.models.held_out import KindCounts
 from bayeswater.models.mixed.counting import MixedTotal
@@ -31,22 +30,18 @@ from bayeswater.models.semi_naive.learning import RowKinds
 from bayeswater.models.stored.values import CODEC
 from bayeswater.models.streaming.labelled import Total
 from bayeswater.models.streaming.passes import Parts
-from bayeswater.statistics.binary_counts import BinaryCounts
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.family_counts import FamilyCounts
-from bayeswater.statistics.feature_sums import FeatureSums
+from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.key_counts import KeyCounts
 from bayeswater.statistics.moments import Moments
-from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.seen_ranges import SeenRanges
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
 from bayeswater.statistics.text_sums import TextSums
-from bayeswater.statistics.triple_counts import TripleCounts
 from bayeswater.statistics.whole_sums import WholeSums
 from bayeswater.typing import Array
 

@@ -19,11 +19,9 @@ from bayeswater.models.stored.domains import read_names, read_states, require_ar
 from bayeswater.models.stored.groups import described_groups, restored_groups
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.seen_ranges import SeenRanges
 from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
 from bayeswater.typing import Array
 
 COLUMNS = "columns."

@@ -17,14 +17,13 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.data.sources.rows import Rows
 from bayeswater.errors import BayesError, ResourceLimitError
-from bayeswater.kernels.faint_squares import FAINT, NEAR_ZERO
+from bayeswater.kernels.moments import FAINT, NEAR_ZERO
 from bayeswater.models.streaming.passes import Counting, Parts, Piece
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.class_counts import ClassCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 
 if TYPE_CHECKING:
     import pyarrow as pa

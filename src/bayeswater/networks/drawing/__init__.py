@@ -1,1 +1,0 @@
-"""Drawings of a network: a layered layout of our own, SVG, and DOT for those who have Graphviz."""
