@@ -31,7 +31,7 @@ import pyarrow as pa
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from bayeswater import AODE, KDB, SKDB, Discretizer
-from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.recognising import open_source
 from bayeswater.decision.scorecard import Scorecard
 from benchmarks.report import HERE
 

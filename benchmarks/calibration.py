@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from sklearn.model_selection import StratifiedKFold
 
 from bayeswater import NaiveBayes
-from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.recognising import open_source
 from bayeswater.decision.scorecard import Scorecard
 from benchmarks.accuracy import DATA, NAMES_OF_ROWS
 

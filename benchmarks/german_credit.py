@@ -56,7 +56,7 @@ def read(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
     """Read the table, its categories as such."""
     import pyarrow as pa
 
-    from bayeswater.data.sources.opening import open_source
+    from bayeswater.data.sources.recognising import open_source
 
     table = pa.concat_tables(open_source(str(path)).batches()).to_pandas()
     return table.drop(columns="class"), table["class"].astype(str).to_numpy()

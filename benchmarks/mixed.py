@@ -67,7 +67,7 @@ def _compared(job: str, seconds: dict[str, float]) -> Iterator[dict[str, Any]]:
 
 
 def _from_parquet(table: pa.Table, repeats: int) -> dict[str, Any]:
-    from bayeswater.data.sources.opening import open_source
+    from bayeswater.data.sources.recognising import open_source
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "mixed.parquet"

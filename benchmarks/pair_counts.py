@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, encode_categories
 from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories
 from bayeswater.kernels.threads import row_blocks, threads
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
@@ -83,7 +83,7 @@ def car_goldens(path: Path = CAR) -> Iterator[dict[str, Any]]:
     """Compare information and structure on UCI car with the values that bnclassify and Weka agree on, in nats."""
     import pyarrow as pa
 
-    from bayeswater.data.sources.opening import open_source
+    from bayeswater.data.sources.recognising import open_source
 
     table = pa.concat_tables(open_source(str(path)).batches())
     label = table.column_names[-1]

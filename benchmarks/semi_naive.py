@@ -157,7 +157,7 @@ def nominal_table(path: Path) -> tuple[Array, list[int], Any, Array]:
 def _read(path: Path) -> Any:
     import pyarrow as pa
 
-    from bayeswater.data.sources.opening import open_source
+    from bayeswater.data.sources.recognising import open_source
 
     return pa.concat_tables(open_source(path).batches()).unify_dictionaries().combine_chunks()
 

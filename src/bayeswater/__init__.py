@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from bayeswater.data.discretising.discretizer import Discretizer
-    from bayeswater.data.sources.recognising import local_rows
-    from bayeswater.data.sources.spooling import spooled
-    from bayeswater.data.text import TextAnalyser
+    from bayeswater.data.reading.discretising.discretizer import Discretizer
+    from bayeswater.data.reading.text import TextAnalyser
+    from bayeswater.data.sources.recognising import local_rows, spooled
     from bayeswater.decision.bayes_decision import BayesDecision
     from bayeswater.decision.calibrated import Calibrated
     from bayeswater.decision.loss import Loss
@@ -86,10 +85,10 @@ _HOME = {
     "MultinomialNB": "models.feature_nb",
     "NaiveBayes": "models.mixed.naive_bayes",
     "NetworkClassifier": "models.network.network_classifier",
-    "Discretizer": "data.discretising.discretizer",
-    "TextAnalyser": "data.text",
+    "Discretizer": "data.reading.discretising.discretizer",
+    "TextAnalyser": "data.reading.text",
     "local_rows": "data.sources.recognising",
-    "spooled": "data.sources.spooling",
+    "spooled": "data.sources.recognising",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
     "Loss": "decision.loss",

@@ -5,7 +5,7 @@ import polars as pl
 from scipy import sparse
 
 from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix, SparseMatrix, column_name
-from bayeswater.data.matrix_reading import read_matrix
+from bayeswater.data.reading.matrix_reading import read_matrix
 
 
 def test_the_columns_of_a_frame_are_put_side_by_side_block_by_block():

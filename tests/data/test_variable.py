@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater import ResourceLimitError, SchemaError
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable, sorted_labels
+from bayeswater.data.variable import Schema, Variable, sorted_labels
 
 
 def labelled(*states, declared=(), dtype=None):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bayeswater import ParameterError
-from bayeswater.data.column_kinds import kind_of
+from bayeswater.data.reading.column_kinds import kind_of
 from bayeswater.demo.loans import (
     AGE_DEVIATION,
     DAYS,

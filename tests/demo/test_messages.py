@@ -8,7 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from bayeswater import MultinomialNB
-from bayeswater.data.column_kinds import kind_of
+from bayeswater.data.reading.column_kinds import kind_of
 from bayeswater.demo.messages import load_messages
 
 

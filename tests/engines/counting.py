@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.reading.coded_table import Rules, encode_categories
 from bayeswater.statistics.pair_counts import PairCounts
 
 N_ROWS = 2000

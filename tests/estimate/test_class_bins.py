@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayeswater.data.discretising.cuts import closed_left
-from bayeswater.data.discretising.finding import find_cuts
-from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.reading.discretising.cuts import closed_left
+from bayeswater.data.reading.discretising.finding_cuts import find_cuts
+from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.estimate.class_bins import between_buckets, class_cuts, value_cells
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.statistics import key_counts

@@ -6,7 +6,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.text import TextAnalyser, read_text
+from bayeswater.data.reading.text import TextAnalyser, read_text
 from bayeswater.estimate.text import idf
 from bayeswater.statistics.text_sums import TextSums
 

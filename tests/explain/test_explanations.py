@@ -12,7 +12,7 @@ from tests.explain.tables import CLASSES, COLUMNS, fruit, fruit_model, loan_mode
 
 from bayeswater import NaiveBayes
 from bayeswater.data.display_width import display_width
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.text import TextAnalyser
 
 READINGS = ["multinomial", "complement", "marks"]
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.number_table import NumberTable
+from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.errors import PrecisionWarning
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.families.gaussian import NormalBlock

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bayeswater import StatisticsError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix
-from bayeswater.data.number_table import binned
+from bayeswater.data.reading.number_table import binned
 from bayeswater.estimate.quantile_bins import quantile_cuts
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.kernels import number_columns, threads

@@ -6,8 +6,8 @@ import pytest
 from tests.models.mixed_rows import mixed_frame, mixed_labels, number_rows, sparse_frame, word_counts
 
 from bayeswater import NaiveBayes, SchemaError
-from bayeswater.data.column_plan import Column, ColumnPlan
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.families.plan_consistency import is_block, require_sound_plan
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")  # of identifiers

@@ -16,8 +16,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from tests.laws.mixed import require_same_groups
 
 from bayeswater import AODE, BayesWarning, Beta, Dirichlet, NaiveBayes, NormalInverseGamma, load, save
-from bayeswater.data.column_plan import Column, ColumnPlan
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import DataError, ParameterError, SchemaError, UnseenCategoryWarning
 from bayeswater.families.registry import FAMILIES
 from bayeswater.families.settings import settings_like

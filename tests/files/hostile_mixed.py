@@ -12,7 +12,7 @@ from scipy import sparse
 from tests.files.hostile import MANY, Header, forged, unpacked
 
 from bayeswater import NaiveBayes
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.decision.calibration_choice import Doubt
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.reading.coded_table import Rules, encode_categories
 from bayeswater.inference.dependence import Dependence
 from bayeswater.statistics.family_counts import FamilyCounts
 

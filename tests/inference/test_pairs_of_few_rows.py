@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.inference import pairs_of_few_rows

@@ -10,7 +10,7 @@ import pytest
 from tests.kernels.tables import NUMBER_KINDS, laid_out, numbers
 
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.number_table import NumberTable
+from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.families.gaussian import NormalBlock
 from bayeswater.kernels import independent_normals
 from bayeswater.kernels.independent_normals import (

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayeswater.data.reading.words import find_runs, kind_of_character
 from bayeswater.data.sources.records import end_of_rows, has_blanks_at_edges
-from bayeswater.data.words import find_runs, kind_of_character
 from bayeswater.kernels.text_bytes import N_CODES, STRETCH, _word_runs_loop, has_blank_beside_edge, word_runs
 
 

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from bayeswater.data.mixing import mixed, word
+from bayeswater.data.reading.row_hashes import mixed, word
 from bayeswater.kernels.tree_growing import BEYOND_CODES, MOST_PASSED, grow_tree, n_log_n_table
 
 ONE = -1

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from bayeswater import AODE, KDB, TAN
-from bayeswater.data.raw_table import read_raw
-from bayeswater.data.row_hashes import row_hashes
+from bayeswater.data.reading.raw_table import read_raw
+from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.models import held_out
 from bayeswater.models.held_out import KindCounts
 

@@ -20,7 +20,7 @@ from bayeswater import (
     compare,
     learn_structure,
 )
-from bayeswater.data import counted_rows
+from bayeswater.data.reading import counted_rows
 
 MODELS = {
     "GaussianNB": GaussianNB(),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.oracles.mixed import FLOOR, Column, Mixed, floats
 
 from bayeswater import Beta, Dirichlet, NaiveBayes, NormalInverseGamma
-from bayeswater.data.dates import MONTHS, WEEKDAYS
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.dates import MONTHS, WEEKDAYS
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
 
 pytestmark = [

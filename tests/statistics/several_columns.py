@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.reading.coded_table import Rules, encode_categories
 from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 

@@ -8,10 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import ResourceLimitError
 from bayeswater.kernels.threads import threads
 from bayeswater.statistics.category_counts import TURNED_ROWS, columnwise_codes, joint_counts

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.errors import SchemaError, StatisticsError
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals

@@ -5,11 +5,10 @@ import pytest
 from tests.oracles.counting import count, marginal
 
 from bayeswater import ParameterError, ResourceLimitError, StatisticsError
-from bayeswater.data.coded_table import CodedTable, Rules, encode_categories
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.kernels import compiling, pair_counts
 from bayeswater.kernels.pair_counts import choose_bits
 from bayeswater.kernels.threads import threads

@@ -12,8 +12,7 @@ from tests.oracles.counting import count
 from tests.statistics.several_columns import Kind, by_label, every_kind
 
 from bayeswater import ResourceLimitError, SchemaError, StatisticsError
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.kernels import pair_counts, threads
 from bayeswater.statistics import family_counts
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts

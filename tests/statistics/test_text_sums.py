@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from bayeswater import ResourceLimitError, StatisticsError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.text import TextAnalyser, TextTable, read_text
+from bayeswater.data.reading.text import TextAnalyser, TextTable, hash_codes, read_text
+from bayeswater.data.reading.words import analyse
 from bayeswater.data.variable import Variable
-from bayeswater.data.vectorizers import hash_codes
-from bayeswater.data.words import analyse
 from bayeswater.kernels import compiling, threads
 from bayeswater.limits import TABLE_BYTES
 from bayeswater.statistics.sums import ClassCounts, Sums

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.reading.coded_table import Rules, encode_categories
 from bayeswater.statistics.pair_counts import PairCounts
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.oracles.cars import PROPERTIES, cars, judgement
 
-from bayeswater.data.coded_table import Rules, encode_categories
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.reading.coded_table import Rules, encode_categories
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import conditional_mutual_information, mutual_information
 from bayeswater.structure.trees import k_dependence, tree_augmented

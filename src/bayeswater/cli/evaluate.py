@@ -182,7 +182,7 @@ class Evaluating:
 
     def __call__(self, piece: "Piece") -> Found:
         """Evaluate all rows of a piece, a few at a time."""
-        from bayeswater.data.sources.row_names import rows_among
+        from bayeswater.data.sources.cutting import rows_among
 
         n_all = len(piece.y)
         total = Found(None, 0)

@@ -30,8 +30,7 @@ def explain(
     from bayeswater.cli.documents import print_document
     from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
     from bayeswater.cli.words import warnings_told_once
-    from bayeswater.data.sources.cutting import Stretch
-    from bayeswater.data.sources.row_names import rows_named
+    from bayeswater.data.sources.cutting import Stretch, rows_named
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.sources import column_names
 

@@ -248,7 +248,7 @@ def told_families(pairs: list[str] | None) -> dict[str, str] | None:
 
 def without_ignored(told: dict[str, str] | None, ignored: list[str]) -> tuple[dict[str, str] | None, list[str]]:
     """Part what is said of columns from those that are to be ignored, which join others."""
-    from bayeswater.data.column_plan import IGNORED
+    from bayeswater.data.reading.column_plan import IGNORED
 
     left_out = [name for name, family in (told or {}).items() if family == IGNORED]
     rest = {name: family for name, family in (told or {}).items() if family != IGNORED}

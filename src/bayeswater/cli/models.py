@@ -118,7 +118,7 @@ def _classes(model: Any) -> str:
 @contextmanager
 def labels_explained(model: Any, path: str, target: str) -> Iterator[None]:
     """Name the classes of a model where a cell of the target column cannot be one of them."""
-    from bayeswater.data.sources.column_types import Misfit
+    from bayeswater.data.column_types import Misfit
 
     try:
         yield

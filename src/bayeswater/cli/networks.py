@@ -62,7 +62,7 @@ def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
 
 def state_named(variable: "Variable", word: "Word", text: str) -> Any:
     """Find a state that a person names in a text: by its label, as text, or a bin by a number in it."""
-    from bayeswater.data.known_codes import known_code
+    from bayeswater.data.reading.known_labels import known_code
     from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at
 
@@ -114,8 +114,8 @@ def _types(network: "BayesianNetwork", schema: "pa.Schema", columns: list[str]) 
     """Types in which the cells are labels of states, or numbers in bins; labels of several types have none."""
     import pyarrow as pa
 
-    from bayeswater.data.interval_names import cuts_named
-    from bayeswater.data.known_codes import holds_numbers
+    from bayeswater.data.reading.discretising.cuts import cuts_named
+    from bayeswater.data.reading.known_labels import holds_numbers
 
     found = {}
     for name in columns:

@@ -80,7 +80,7 @@ class Answering:
 
     def __call__(self, table: "pa.Table") -> int:
         """Answer for all rows of a table."""
-        from bayeswater.data.sources.row_names import rows_among
+        from bayeswater.data.sources.cutting import rows_among
 
         n_all = table.num_rows
         for start, n_rows in few_rows(n_all, len(self.answers.model.classes_)):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.data.sources.local_rows import LocalRows
-    from bayeswater.data.sources.places import Progress
+    from bayeswater.data.sources.parts import Progress
 
 
 def counted(tables: "Iterable[pa.Table]", what: str, n_rows: int, *, quiet: bool = False) -> "Iterator[pa.Table]":

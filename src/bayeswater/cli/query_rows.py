@@ -12,7 +12,7 @@ from bayeswater.cli.reading import Reading
 from bayeswater.cli.rows import files_of, keep_as_written, require_other_files
 from bayeswater.cli.words import say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
-from bayeswater.data.sources.row_names import rows_among
+from bayeswater.data.sources.cutting import rows_among
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 
 if TYPE_CHECKING:

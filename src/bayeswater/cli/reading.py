@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from bayeswater.data.sources.formats import Format
+from bayeswater.data.sources.paths import Format
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class Reading:
         """Give the options as those who open files take them."""
         import pyarrow as pa
 
-        from bayeswater.data.sources.column_types import as_types
-        from bayeswater.data.sources.delimiters import require_decimal, require_delimiter
+        from bayeswater.data.column_types import as_types
+        from bayeswater.data.sources.records import require_decimal, require_delimiter
 
         # Arrow would handle Ctrl-C itself while it parses a block, and lose one that comes at the end of it.
         pa.enable_signal_handlers(False)

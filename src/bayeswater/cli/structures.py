@@ -54,7 +54,7 @@ def with_states_of(path: str, table: "pa.Table", tolerance: float | None) -> "pa
     import numpy as np
     import pyarrow as pa
 
-    from bayeswater.data.known_codes import known_codes
+    from bayeswater.data.reading.known_labels import known_codes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.rows import label_column
 

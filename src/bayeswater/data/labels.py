@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import NUMBERS, TRUTHS, is_missing, is_text, text_array, type_names
-from bayeswater.data.frames import require_no_nul
-from bayeswater.data.plain_arrays import computed, unmasked
+from bayeswater.data.frames import computed, require_no_nul, unmasked
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.threads import row_blocks

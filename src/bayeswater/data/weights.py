@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bayeswater.data.frames import is_frame, library_of
+from bayeswater.data.column_types import without_views
+from bayeswater.data.frames import computed, is_frame, library_of, unmasked
 from bayeswater.data.labels import CheckedLabels
-from bayeswater.data.plain_arrays import computed, unmasked
-from bayeswater.data.sources.column_types import without_views
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.html import html_table
+from bayeswater.data.display_width import html_table
 from bayeswater.decision import risk
 from bayeswater.decision.cost_sources import from_pairs, read_costs, read_file
 from bayeswater.decision.cost_table import CostTable, for_rows

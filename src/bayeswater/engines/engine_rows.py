@@ -29,7 +29,7 @@ from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bayeswater.data.sources.column_types import cast_columns
+from bayeswater.data.column_types import cast_columns
 from bayeswater.data.sources.rows import Rows, S
 from bayeswater.errors import BayesError, DataError
 from bayeswater.kernels.threads import threads

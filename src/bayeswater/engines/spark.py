@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from bayeswater.data.frames import require_own_names
-from bayeswater.data.sources.groups import Margin, Spread
-from bayeswater.data.sources.rows import HEAD_ROWS, S
+from bayeswater.data.sources.rows import HEAD_ROWS, Margin, S, Spread
 from bayeswater.engines.engine_rows import (
     FAN_IN,
     EngineRows,

@@ -1,4 +1,4 @@
-"""Bins that tell the classes apart (`data.discretising.mdl`), cut from a histogram.
+"""Bins that tell the classes apart (`data.reading.discretising.mdl`), cut from a histogram.
 
 The histogram has the weight of every class in every bucket, which is all that the search asks for: of a column of up to
 `MOST_BUCKETS` different values each is a bucket, and the cuts are those of the sorted rows. Of more, no cut parts the
@@ -7,9 +7,9 @@ values of a bucket.
 
 import numpy as np
 
-from bayeswater.data.discretising.cuts import closed_left
-from bayeswater.data.discretising.finding import FALLBACK_BINS, cuts_by_class
-from bayeswater.data.discretising.value_cells import ValueCells
+from bayeswater.data.reading.discretising.cuts import closed_left
+from bayeswater.data.reading.discretising.finding_cuts import FALLBACK_BINS, cuts_by_class
+from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.statistics.key_counts import ColumnHistogram
 
 

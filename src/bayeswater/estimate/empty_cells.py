@@ -24,7 +24,7 @@ def columns_of_one_value(counts: CategoryCounts | PairCounts) -> Array:
 
     States that somebody declared count as values. Those of a flag are its type's, so of these only what occurred does.
 
-    >>> from bayeswater.data.schema import Schema
+    >>> from bayeswater.data.variable import Schema
     >>> schema = Schema((Variable("beer", ("t",)), Variable("wine", ("t",)), Variable("colour", ("blue", "red"))))
     >>> table = np.array([[4, 1], [0, 3], [4, 4], [0, 0], [4, 1], [0, 0], [0, 3]])
     >>> columns_of_one_value(CategoryCounts(Variable("class", ("no", "yes")), schema, table))

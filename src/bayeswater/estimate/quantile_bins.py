@@ -1,6 +1,6 @@
-"""Bins of about equal weight (`data.discretising.equal_frequency`), cut where a column has no values."""
+"""Bins of about equal weight (`data.reading.discretising.value_cells`), cut where a column has no values."""
 
-from bayeswater.data.discretising.equal_frequency import first_of_bins
+from bayeswater.data.reading.discretising.value_cells import first_of_bins
 from bayeswater.statistics.key_counts import Occupied
 
 

@@ -20,7 +20,7 @@ def idf(sums: TextSums) -> Array:
 
     >>> import pyarrow
     >>> from bayeswater.data.labels import encode_labels
-    >>> from bayeswater.data.text import read_text
+    >>> from bayeswater.data.reading.text import read_text
     >>> table = read_text(pyarrow.chunked_array([["to be", "to do", "to see"]]), "line")
     >>> sums = TextSums.of(table, encode_labels(["a", "a", "b"]), None)
     >>> dict(zip(sums.vocabulary.states, idf(sums).round(3).tolist()))

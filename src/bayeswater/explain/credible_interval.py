@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.frames import Alongside, write_frame
-from bayeswater.data.mixed_table import MixedTable
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.families.family import MixedJoint, ParameterDraws
 from bayeswater.families.wording import how_many, probability, quoted
 from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream

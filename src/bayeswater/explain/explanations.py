@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from bayeswater.data.frames import Alongside, write_frame
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.explanation import Contribution, Explanation
 from bayeswater.explain.sum_landscape import SumLandscape
 from bayeswater.explain.terms import Terms

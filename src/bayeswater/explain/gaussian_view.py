@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import DenseTable
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.turning import Landscape

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
-from bayeswater.data.mixed_table import MixedTable
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.families.family import ABSENT, MixedJoint
 from bayeswater.inference.drawing import CLASSES, stream
 from bayeswater.inference.log_space import log_evidence, posterior

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.frames import Alongside
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.state_landscape import StateLandscape

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
-from bayeswater.data.mixed_table import MixedTable
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.families.family import MixedJoint
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks

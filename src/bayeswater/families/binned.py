@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
-from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import narrow_codes
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.number_table import bin_labels, bin_schema, binned
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.number_table import bin_labels, bin_schema, binned
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.evidence import dirichlet_log_evidence, or_impossible
 from bayeswater.estimate.quantile_bins import quantile_cuts

@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, encode_frame, report_unseen
-from bayeswater.data.column_plan import Column
-from bayeswater.data.raw_table import RawTable
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_frame, report_unseen
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import DataError
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
 from bayeswater.families.family import Settings, require_sums

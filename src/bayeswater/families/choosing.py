@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, BITS, Column
+from bayeswater.data.reading.column_plan import AUTO, BITS, Column
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import EXACT
 from bayeswater.errors import ParameterError

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
-from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import RawTable
-from bayeswater.data.schema import Schema
-from bayeswater.data.text import TextAnalyser
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.reading.text import TextAnalyser
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import Fact
 from bayeswater.errors import StatisticsError
 from bayeswater.inference.drawing import Stage

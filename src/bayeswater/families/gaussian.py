@@ -24,11 +24,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
-from bayeswater.data.number_table import NumberTable
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.number_table import NumberTable
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import NOTHING, DensityFact, Fact
 from bayeswater.errors import ParameterError

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, BITS, Column
+from bayeswater.data.cells import require_no_missing
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
-from bayeswater.data.missing import require_no_missing
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import AUTO, BITS, Column
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
 from bayeswater.families.family import ABSENT, Block, Family, Settings

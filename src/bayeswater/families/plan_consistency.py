@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import COUNTS, IGNORED, NUMBER, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
+from bayeswater.data.reading.column_plan import COUNTS, IGNORED, NUMBER, Column, ColumnPlan
 from bayeswater.errors import SchemaError
 from bayeswater.families.family import require_sums
 from bayeswater.families.registry import FAMILIES, NUMERIC, OF_TEXT, law_of

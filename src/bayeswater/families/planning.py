@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from bayeswater.data.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
-from bayeswater.data.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.raw_table import RawTable
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
+from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings
 from bayeswater.families.registry import NUMERIC, OF_TEXT, kinds_of

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import Labels
-from bayeswater.data.number_table import NumberTable
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.number_table import NumberTable
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.weights import EXACT
 from bayeswater.decision.facts import NOTHING, Fact, Outcomes
 from bayeswater.errors import ParameterError

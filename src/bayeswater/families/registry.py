@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayeswater.data.column_plan import IGNORED, Column, ColumnPlan
 from bayeswater.data.labels import Labels
-from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import IGNORED, Column, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.families.binned import Binned
 from bayeswater.families.categorical import Categorical
 from bayeswater.families.family import Block, Family, Settings

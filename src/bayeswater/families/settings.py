@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, IGNORED, NUMBER, TEXT, ColumnPlan
 from bayeswater.data.matrix import column_name
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.column_plan import AUTO, IGNORED, NUMBER, TEXT, ColumnPlan
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.gaussian import NormalInverseGamma

@@ -23,13 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
-from bayeswater.data.column_plan import AUTO, Column
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.data.number_table import bin_labels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable, sorted_labels
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.reading.column_plan import AUTO, Column
+from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.data.variable import Schema, Variable, sorted_labels
 from bayeswater.decision.facts import MISSING_IS_STATE, Fact, StateFact
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.categories import category_log_likelihood, column_totals, concentration_table

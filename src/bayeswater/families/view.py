@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.data.cells import is_missing, python_value
-from bayeswater.data.column_plan import Column
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.mixing import mixed
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.reading.row_hashes import mixed
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array

@@ -9,7 +9,8 @@ wait for, less than half a nanosecond. Small blocks take the same rules as they 
 Words in UTF-8 text: runs that begin with a letter and go on with letters and marks.
 
 What is a letter and what a mark is said by a table over all code points, which also counts digits among the letters.
-The reference is a regular expression, the rule of a higher room: `data/words.py`, which takes it for short texts.
+The reference is a regular expression, the rule of a higher room: `data/reading/words.py`, which takes it for short
+texts.
 """
 
 import numpy as np

@@ -8,8 +8,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix
-from bayeswater.data.matrix_checks import first_cell, require_values, with_known_columns
-from bayeswater.data.matrix_reading import read_matrix
+from bayeswater.data.reading.matrix_reading import first_cell, read_matrix, require_values, with_known_columns
 from bayeswater.decision.facts import StateFact
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta

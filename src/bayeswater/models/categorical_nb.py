@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, encode_categories, report_unseen
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories, report_unseen
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.categories import concentration_table

@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.counted_rows import CountedRows, required_labels
 from bayeswater.data.frames import Alongside, held, index_of
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
+from bayeswater.data.reading.counted_rows import CountedRows, required_labels
 from bayeswater.data.weights import checked_weight, inconsistent_lengths
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.decision.deciding import Evidence

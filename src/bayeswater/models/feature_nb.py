@@ -9,8 +9,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix
-from bayeswater.data.matrix_checks import require_values, with_known_columns
-from bayeswater.data.matrix_reading import read_matrix
+from bayeswater.data.reading.matrix_reading import read_matrix, require_values, with_known_columns
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import ParameterError
 from bayeswater.families.words.features import ComplementColumns, MultinomialColumns

@@ -8,8 +8,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
-from bayeswater.data.matrix_checks import require_values, with_known_columns
-from bayeswater.data.matrix_reading import read_dense
+from bayeswater.data.reading.matrix_reading import read_dense, require_values, with_known_columns
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.gaussian import (
     GaussianParameters,

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.mixing import mixed, state_words
-from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.data.row_hashes import row_hashes
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.raw_table import RawTable, read_raw
+from bayeswater.data.reading.row_hashes import mixed, row_hashes, state_words
 from bayeswater.data.weights import take_rows
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
 from bayeswater.typing import Array

@@ -22,9 +22,9 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import held, library_of, write_frame
 from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError

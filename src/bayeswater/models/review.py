@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.labels import Labels, encode_labels
-from bayeswater.data.mixing import mixed, number_words, state_words, word
-from bayeswater.data.raw_table import read_raw
-from bayeswater.data.row_hashes import row_hashes
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.raw_table import read_raw
+from bayeswater.data.reading.row_hashes import mixed, number_words, row_hashes, state_words, word
 from bayeswater.decision.calibration_choice import Quality
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores

@@ -24,7 +24,7 @@ from scipy.special import logsumexp
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.matrix import column_name
-from bayeswater.data.matrix_reading import read_dense
+from bayeswater.data.reading.matrix_reading import read_dense
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier

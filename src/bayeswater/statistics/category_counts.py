@@ -18,11 +18,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.kernels.category_tables import count_categories, count_column, offsets
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.parent_cells import cells_of, strides_of

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.number_table import bin_labels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.column_plan import ColumnPlan
+from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array

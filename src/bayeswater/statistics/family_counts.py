@@ -15,10 +15,9 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import Labels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.threads import ordered_map, row_blocks

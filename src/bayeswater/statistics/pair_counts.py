@@ -16,10 +16,9 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.labels import Labels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.pair_counts import (
@@ -50,7 +49,7 @@ class PairCounts(Statistic):
     `table` (n_table_rows, n_classes) is that of `CategoryCounts`. In `pairs` (n_pair_cells, n_classes) the pair (i, j)
     with j < i owns (S_i + 1)(S_j + 1) rows; see `of_pair`.
 
-    >>> from bayeswater.data.coded_table import Rules, encode_categories
+    >>> from bayeswater.data.reading.coded_table import Rules, encode_categories
     >>> from bayeswater.data.labels import encode_labels
     >>> rows = encode_categories(np.array([[0, 1], [1, 0], [1, 1]]), Rules("AODE", refuse_missing=False))
     >>> counts = PairCounts.of(rows, encode_labels(np.array(["no", "yes", "yes"])), None)

@@ -11,9 +11,9 @@ from typing import Self
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.data.text import TextTable
+from bayeswater.data.reading.text import TextTable
+from bayeswater.data.reading.words import joined
 from bayeswater.data.variable import Variable
-from bayeswater.data.vocabulary import joined
 from bayeswater.errors import StatisticsError
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.feature_sums import sum_features

@@ -35,7 +35,7 @@ PRODUCTS_HOLD = 400
 def mutual_information(counts: CategoryCounts | PairCounts) -> Array:
     """MI(X_i; Y) of every column with the class: (n_columns,).
 
-    >>> from bayeswater.data.schema import Schema
+    >>> from bayeswater.data.variable import Schema
     >>> from bayeswater.data.variable import Variable
     >>> schema = Schema((Variable("sure", range(2)), Variable("blind", range(2))))
     >>> table = np.array([[4, 0], [0, 4], [0, 0], [2, 2], [2, 2], [0, 0]])
@@ -148,7 +148,7 @@ ROWS_A_STATE = 10
 def sparse_columns(counts: PairCounts) -> Array:
     """Mark the columns (n_columns,) that have more states than a few, and too few rows for them.
 
-    >>> from bayeswater.data.schema import Schema
+    >>> from bayeswater.data.variable import Schema
     >>> from bayeswater.data.variable import Variable
     >>> from bayeswater.kernels.pair_counts import n_pair_cells
     >>> schema = Schema((Variable("month", range(12)), Variable("ticket", range(13))))

@@ -34,7 +34,7 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.data.mixing import mixed, word
+from bayeswater.data.reading.row_hashes import mixed, word
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.kernels.tree_growing import BEYOND_CODES, grow_tree, n_log_n_table

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayeswater.data.sources.arff_header import cells_of, unquoted
-from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.arff import cells_of, unquoted
+from bayeswater.data.sources.recognising import open_source
 from bayeswater.errors import DataError
 
 WEATHER = """\

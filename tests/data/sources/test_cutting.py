@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bayeswater.data.frames import STORED
 from bayeswater.data.sources import cutting
 from bayeswater.data.sources.cutting import PartPiece, Stretch, cut_batches, text_bytes
-from bayeswater.data.sources.places import START, Mark, Piece, Place
+from bayeswater.data.sources.parts import START, Mark, Piece, Place
 
 
 @pytest.fixture(autouse=True)

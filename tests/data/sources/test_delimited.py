@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.delimited import MISSING
-from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.recognising import open_source
 from bayeswater.data.sources.source import Source, TypesWidened
 from bayeswater.errors import DataError, ParameterError, SchemaError
 

@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 import pytest
 
 from bayeswater import CategoricalNB
-from bayeswater.data.sources import duckdb_groups, source
+from bayeswater.data.sources import queries, source
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import DataError
@@ -109,7 +109,7 @@ def test_categories_counted_by_duckdb_give_the_model_of_the_rows_bit_for_bit(dat
 @pytest.mark.usefixtures("few_rows_at_first")
 @pytest.mark.parametrize("limit", ["MOST_COLUMNS", "MOST_ENTRIES"])
 def test_many_columns_and_many_pairs_are_counted_row_by_row(database, monkeypatch, limit):
-    monkeypatch.setattr(duckdb_groups, limit, 1)
+    monkeypatch.setattr(queries, limit, 1)
     table = people().drop_columns("size").filter(pc.is_valid(people()["class"]))
     found = database.from_arrow(table)
     assert local_rows(found).margins(['a "b"', "flag"], "class") is None

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from bayeswater.data.sources import delimited
-from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.recognising import open_source
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import DataError, SchemaError
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from bayeswater.data.sources import json_lines
-from bayeswater.data.sources.opening import open_source
-from bayeswater.data.sources.recognising import local_rows
+from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import DataError, SchemaError
 

@@ -31,10 +31,9 @@ from bayeswater.data.sources.columnar import ArrowSource, ParquetSource
 from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.places import Place, Progress
-from bayeswater.data.sources.recognising import local_rows
+from bayeswater.data.sources.parts import Place, Progress
+from bayeswater.data.sources.recognising import local_rows, spooled
 from bayeswater.data.sources.source import TypesWidened, batch_rows
-from bayeswater.data.sources.spooling import spooled
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.threads import threads
 

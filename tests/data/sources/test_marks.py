@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from bayeswater.data.sources import delimited, json_lines
-from bayeswater.data.sources.opening import open_source
+from bayeswater.data.sources.recognising import open_source
 from bayeswater.data.sources.source import Source
 from bayeswater.errors import DataError
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from bayeswater.data.sources.column_types import wider_type
+from bayeswater.data.column_types import wider_type
 from bayeswater.data.sources.recognising import local_rows
 from bayeswater.data.sources.rows import HEAD_ROWS
 from bayeswater.data.sources.source import TypesWidened

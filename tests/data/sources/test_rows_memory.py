@@ -12,8 +12,7 @@ import pytest
 
 from bayeswater.data.sources import columnar, cutting, delimited, source
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.recognising import local_rows
-from bayeswater.data.sources.spooling import spooled
+from bayeswater.data.sources.recognising import local_rows, spooled
 from bayeswater.kernels.threads import threads
 
 PIECE = pa.table({"x": [i / 7 for i in range(2**14)], "s": [f"some words {i % 1000}" for i in range(2**14)]})

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayeswater.data.mixing import number_words, row_words
+from bayeswater.data.reading.row_hashes import number_words, row_words
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 
 

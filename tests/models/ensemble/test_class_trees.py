@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.oracles import class_trees as exact
 
-from bayeswater.data.mixing import number_words, row_words
+from bayeswater.data.reading.row_hashes import number_words, row_words
 from bayeswater.errors import ParameterError, ResourceLimitError, StatisticsError
 from bayeswater.inference import class_trees
 from bayeswater.kernels.threads import threads

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from tests.models.ensemble.member_rows import mixed_rows, table_of
 
-from bayeswater.data.discretising.finding import find_cuts
+from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.models.ensemble.state_columns import LEAST_BINS, MOST_BINS, StateColumns
 
 ALL = np.ones(200, dtype=bool)

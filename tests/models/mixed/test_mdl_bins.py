@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from tests.models.same_model import reloaded, require_same_model
 
 from bayeswater import AODE, CategoricalNB, Discretizer, NaiveBayes
-from bayeswater.data.discretising.cuts import Cuts
+from bayeswater.data.reading.discretising.cuts import Cuts
 from bayeswater.errors import ParameterError, SchemaError, StatisticsError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.models import held_out

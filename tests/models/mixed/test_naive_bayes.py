@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from bayeswater import Dirichlet, NaiveBayes, PrecisionWarning, UnseenCategoryWarning
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import DataError, ParameterError, SchemaError, StatisticsError
 
 RNG = np.random.default_rng(0)

@@ -31,7 +31,7 @@ from tests.models.mixed_rows import (
 from tests.models.same_model import reloaded, require_same_model
 
 from bayeswater import TAN, Beta, Dirichlet, ModelFileError, NaiveBayes, NormalInverseGamma, ParameterError, load, save
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.decision.calibration_choice import Doubt, Quality
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.families.family import ColumnSettings

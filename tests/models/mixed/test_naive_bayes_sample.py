@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from bayeswater import Beta, NaiveBayes, NormalInverseGamma, load, save
-from bayeswater.data.text import TextAnalyser
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import ParameterError, ResourceLimitError
 
 N = 40

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater import CategoricalNB
-from bayeswater.data.sources.groups import Margin
+from bayeswater.data.sources.rows import Margin
 from bayeswater.models.streaming.grouping import with_margins
 
 CELLS = st.tuples(st.sampled_from("ab"), st.sampled_from(["u", "v", None]), st.integers(0, 3))

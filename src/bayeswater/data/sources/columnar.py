@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from bayeswater.data.column_types import cast_columns, plain_type, without_views
 from bayeswater.data.frames import STORED
-from bayeswater.data.sources.column_types import cast_columns, plain_type, without_views
-from bayeswater.data.sources.places import Mark, Piece
+from bayeswater.data.sources.parts import Mark, Piece
 from bayeswater.data.sources.source import BLOCK_BYTES, Source, batch_rows
 from bayeswater.errors import DataError
 from bayeswater.kernels.threads import one_ahead

@@ -11,8 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.column_types import (
+from bayeswater.data.column_types import (
     Misfit,
     are_whole,
     candidate_types,
@@ -20,10 +19,18 @@ from bayeswater.data.sources.column_types import (
     said_by_types,
     without_digits,
 )
-from bayeswater.data.sources.delimiters import recognised_delimiter, require_decimal, require_delimiter
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.places import BEGINNING, Mark, Piece
-from bayeswater.data.sources.records import end_of_lines, end_of_rows, has_blanks_at_edges, worth_loops
+from bayeswater.data.sources.parts import BEGINNING, Mark, Piece
+from bayeswater.data.sources.prefetch import worked_beside
+from bayeswater.data.sources.records import (
+    end_of_lines,
+    end_of_rows,
+    has_blanks_at_edges,
+    recognised_delimiter,
+    require_decimal,
+    require_delimiter,
+    worth_loops,
+)
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
 from bayeswater.errors import DataError, ParameterError, SchemaError
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.column_types import cast_columns, wider_type
-from bayeswater.data.sources.places import Mark, Piece
+from bayeswater.data.column_types import cast_columns, wider_type
+from bayeswater.data.sources.parts import Mark, Piece
+from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
 from bayeswater.errors import DataError
 

@@ -15,20 +15,22 @@ from os import getpid
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from bayeswater.data.sources.beside import worked_beside
-from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
-from bayeswater.data.sources.groups import Margin
+from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table, rows_named
 from bayeswater.data.sources.parts import (
+    BEGINNING,
+    START,
     Part,
+    Piece,
+    Place,
+    Progress,
     agreed_schema,
     chosen_fields,
     conformed,
     require_in_all,
     with_missing_columns,
 )
-from bayeswater.data.sources.places import BEGINNING, START, Piece, Place, Progress
-from bayeswater.data.sources.row_names import rows_named
-from bayeswater.data.sources.rows import HEAD_ROWS, Rows, S
+from bayeswater.data.sources.prefetch import worked_beside
+from bayeswater.data.sources.rows import HEAD_ROWS, Margin, Rows, S
 from bayeswater.data.sources.source import Source, TypesWidened, batch_rows
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError

@@ -1,15 +1,31 @@
-"""Names of files: a path, a pattern such as ``part-*.parquet``, a folder, or a list of them, as the files they mean."""
+"""Formats of files, and the endings of names that tell them.
+
+Names of files: a path, a pattern such as ``part-*.parquet``, a folder, or a list of them, as the files they mean.
+"""
 
 from collections.abc import Iterable
 from glob import glob, has_magic
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from bayeswater.data.sources.formats import COMPRESSED, FORMAT_OF_SUFFIX
 from bayeswater.data.sources.origin import STDIN
 from bayeswater.errors import DataError
+
+Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "arff"]
+
+FORMAT_OF_SUFFIX: dict[str, Format] = {
+    **dict.fromkeys((".csv", ".txt", ".data"), "csv"),
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".arrows", ".feather", ".ipc"), "arrow"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    ".arff": "arff",
+}
+
+COMPRESSED = (".gz", ".zst", ".bz2", ".lz4")
+"""Endings that stand behind the one that tells the format."""
 
 
 def is_path(source: Any) -> bool:

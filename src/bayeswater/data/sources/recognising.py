@@ -1,25 +1,118 @@
-"""`local_rows`: whatever holds rows on this machine, as `LocalRows`.
+"""`open_source`: a file of any format, recognised by its name or its first bytes, as a `Source` of batches.
+
+`local_rows`: whatever holds rows on this machine, as `LocalRows`.
 
 Libraries are recognised by the types of what is given and never imported for it: who hands us a frame of polars or a
 relation of DuckDB has imported it.
+
+`spooled`: rows that can be read but once, laid down in a temporary file that can be read again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
+from bayeswater.data.column_types import type_named
 from bayeswater.data.frames import is_frame
-from bayeswater.data.sources.column_types import type_named
-from bayeswater.data.sources.formats import Format
+from bayeswater.data.sources.arff import ArffSource
+from bayeswater.data.sources.columnar import ARROW_FILE, PARQUET, ArrowSource, ParquetSource
+from bayeswater.data.sources.delimited import MISSING, DelimitedSource
+from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.opening import open_source
-from bayeswater.data.sources.paths import files_named, is_path
-from bayeswater.data.sources.places import Progress
+from bayeswater.data.sources.origin import Origin
+from bayeswater.data.sources.parts import Progress, chosen_fields
+from bayeswater.data.sources.paths import COMPRESSED, FORMAT_OF_SUFFIX, Format, files_named, is_path
 from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
+from bayeswater.data.sources.source import Source, TypesWidened
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def open_source(
+    path: str | Path,
+    format: Format | None = None,
+    *,
+    types: "Mapping[str, pa.DataType] | None" = None,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    header: bool = True,
+    names: Sequence[str] | None = None,
+    quotes: bool = True,
+    encoding: str = "utf-8",
+    missing: Iterable[str] | None = None,
+    standard_input: BinaryIO | None = None,
+) -> Source:
+    r"""Open a file for reading in batches; nothing but its beginning is read.
+
+    Parameters
+    ----------
+    path : name of the file, or ``-`` for standard input
+    format : one of csv, tsv, parquet, arrow (file or stream), jsonl, arff; by default what the name or the first bytes
+        say, and csv for standard input. Text and Arrow streams may be compressed by gzip, zstd, bz2 or lz4.
+    types : Arrow types of columns by name
+    delimiter, decimal, header, names, quotes, missing : of CSV, see `DelimitedSource`
+    encoding : of CSV and ARFF
+    standard_input : a binary file to read in place of `sys.stdin`
+
+    Examples
+    --------
+    >>> import io
+    >>> source = open_source("-", standard_input=io.BytesIO(b"age,income\n39,low\n50,high\n"))
+    >>> source.schema.names
+    ['age', 'income']
+    >>> [table.num_rows for table in source.batches()]
+    [2]
+    """
+    origin = Origin(path, standard_input)
+    match format or _recognised_format(origin):
+        case "parquet":
+            return ParquetSource(origin, types)
+        case "arrow":
+            return ArrowSource(origin, types)
+        case "jsonl":
+            return JsonLinesSource(origin, types)
+        case "arff":
+            return ArffSource(origin, types, encoding=encoding)
+        case delimited:
+            return DelimitedSource(
+                origin,
+                types,
+                delimiter="\t" if delimited == "tsv" and delimiter is None else delimiter,
+                decimal=decimal,
+                header=header,
+                names=names,
+                quotes=quotes,
+                encoding=encoding,
+                missing=MISSING if missing is None else missing,
+            )
+
+
+def _recognised_format(origin: Origin) -> Format:
+    if origin.path is None:
+        return "csv"
+    suffixes = [suffix.lower() for suffix in origin.path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix in FORMAT_OF_SUFFIX:
+        return FORMAT_OF_SUFFIX[suffix]
+    if origin.can_be_reread:
+        first = origin.head(len(ARROW_FILE))
+        if first.startswith(PARQUET):
+            return "parquet"
+        if first == ARROW_FILE:
+            return "arrow"
+    if suffix:
+        raise DataError(
+            f"{origin.name}: the ending {suffix!r} names no format; say which it is with "
+            f"bayeswater.local_rows(source, format=...): {', '.join(get_args(Format))}"
+        )
+    return "csv"
 
 
 def holds_rows(source: Any) -> bool:
@@ -109,3 +202,58 @@ def _stream(source: Any, types: "Mapping[str, pa.DataType]") -> Stream:
 def _given_by(function: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     """Call a function where whoever reads expects things to go wrong, and give what it gives."""
     yield from function()
+
+
+@contextmanager
+def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[LocalRows]:
+    """Lay rows down in a temporary Parquet file, which is deleted at the end, and give those.
+
+    Parameters
+    ----------
+    source : what `local_rows` takes; read once, or used up where it can be read but once
+    columns : those that are needed, by default all
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be written, for example on a full disk.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> once = iter([pa.table({"x": [1, 2]}), pa.table({"x": [3]})])
+    >>> with spooled(once) as rows:
+    ...     [rows.sum(lambda table: table.num_rows, ["x"]) for _ in range(2)]
+    [3, 3]
+    """
+    rows = local_rows(source)
+    names = list(rows.schema.names if columns is None else columns)
+    with TemporaryDirectory(prefix="bayeswater-") as folder:
+        path = Path(folder) / "rows.parquet"
+        try:
+            while True:
+                with suppress(TypesWidened):  # written anew in the wider types
+                    _write(rows, names, path)
+                    break
+        except OSError as error:
+            raise DataError(
+                f"cannot lay down the rows of {rows.name} in {folder!r}: {error.strerror or error}; make room there, "
+                "or name another folder in the environment variable TMPDIR"
+            ) from error
+        again = local_rows(path, progress=rows.progress)
+        again.name = rows.name
+        yield again
+
+
+def _write(rows: LocalRows, names: list[str], path: Path) -> None:
+    import pyarrow.parquet
+
+    schema = chosen_fields(rows.schema, names)
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd", compression_level=1) as file:
+        for table in rows.map(_unchanged, schema, names):
+            file.write_table(table)
+            del table
+
+
+def _unchanged(table: "pa.Table") -> "pa.Table":
+    return table

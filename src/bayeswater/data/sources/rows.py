@@ -1,4 +1,6 @@
-"""`Rows`: a table that is read in pieces, wherever it lies: in files, behind a query, on the workers of an engine.
+"""What a place of rows can count by itself, where it speaks a language of queries: no row has to come to us for it.
+
+`Rows`: a table that is read in pieces, wherever it lies: in files, behind a query, on the workers of an engine.
 
 All that learning asks of a table is a sum over its rows, and all that predicting asks is a function of them. So a place
 where rows lie has to know two things: how to add up what a function gives for each piece, and how to apply a function
@@ -7,13 +9,50 @@ to each piece. The pieces stay where they are; only sums travel.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from bayeswater.data.sources.groups import Margin, Spread
 from bayeswater.errors import SchemaError, nearest_names
+from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How often the cells of a column meet the labels: one entry for each pair that occurs, either may be null."""
+
+    labels: "pa.Array"
+    cells: "pa.Array"
+    n_rows: Array  # (n_pairs,)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all entries."""
+        return int(self.labels.nbytes + self.cells.nbytes + self.n_rows.nbytes)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and scatter of numbers within each label, in one partition; no cell is missing.
+
+    `square` is the sum of squares that the scatter is what remains of: how many digits it has lost.
+    """
+
+    labels: "pa.Array"
+    n_rows: Array  # (n_labels,)
+    mean: Array  # (n_labels, n_columns)
+    scatter: Array
+    square: Array
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all sums."""
+        return int(
+            self.labels.nbytes + self.n_rows.nbytes + self.mean.nbytes + self.scatter.nbytes + self.square.nbytes
+        )
+
 
 HEAD_ROWS = 2**16
 """Rows by which a plan is made that cannot wait for all of them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.places import BEGINNING, Mark, Piece
+from bayeswater.data.sources.parts import BEGINNING, Mark, Piece
 from bayeswater.errors import DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:

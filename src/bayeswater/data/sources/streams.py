@@ -10,17 +10,16 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.sources.column_types import (
+from bayeswater.data.column_types import (
     plain_type,
     said_by_types,
     whole_numbers,
     wider_type,
     without_views,
 )
-from bayeswater.data.sources.groups import Margin
-from bayeswater.data.sources.parts import chosen_fields, conformed
-from bayeswater.data.sources.places import BEGINNING, Mark, Piece
+from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
+from bayeswater.data.sources.parts import BEGINNING, Mark, Piece, chosen_fields, conformed
+from bayeswater.data.sources.rows import Margin
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import BayesError, DataError, SchemaError, nearest_names
 

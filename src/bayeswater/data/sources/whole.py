@@ -1,4 +1,6 @@
-"""`whole_table`: all rows of a source as one table in memory, for what looks at its rows many times.
+"""Rows of text whose types were told by the first of them, read again where a later cell does not fit.
+
+`whole_table`: all rows of a source as one table in memory, for what looks at its rows many times.
 
 How large the table will be is forecast as soon as some rows are read, from their bytes and the share of the source that
 they are; more than `limits.HELD_BYTES` is refused then. Where nobody knows how much is to come (a stream, a frame of an
@@ -7,17 +9,29 @@ engine), it is refused as soon as that much has come.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bayeswater.data.sources.cutting import one_table
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.places import Place, Progress
-from bayeswater.data.sources.retyping import in_types_that_fit
+from bayeswater.data.sources.parts import Place, Progress
 from bayeswater.data.sources.rows import Rows
+from bayeswater.data.sources.source import TypesWidened
+from bayeswater.errors import BayesWarning, warn_user
 from bayeswater.limits import require_held_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
+
+
+def in_types_that_fit(read: Callable[[], T]) -> T:
+    """Give what comes of reading rows; where a cell does not fit its type, again in a wider one, with a warning."""
+    while True:
+        try:
+            return read()
+        except TypesWidened as change:
+            warn_user(str(change), BayesWarning)
 
 
 def whole_table(rows: Rows, columns: Sequence[str], holder: str, way_out: str) -> "pa.Table":

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import polygamma, psi
 
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.text import TextTable
+from bayeswater.data.reading.text import TextTable
 from bayeswater.families.words.features import BernoulliColumns, MultinomialColumns
 from bayeswater.inference.drawing import Stage, log_gamma, log_share, states_at, stream
 from bayeswater.kernels.threads import row_blocks

@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.column_plan import TEXT, Column
+from bayeswater.data.cells import require_no_missing
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.matrix_checks import require_values, require_width
-from bayeswater.data.missing import require_no_missing
-from bayeswater.data.raw_table import RawTable
-from bayeswater.data.text import TextTable, read_text
+from bayeswater.data.reading.column_plan import TEXT, Column
+from bayeswater.data.reading.matrix_reading import require_values, require_width
+from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.reading.text import TextTable, read_text
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import Fact
 from bayeswater.errors import DataError, ParameterError

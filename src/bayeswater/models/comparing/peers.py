@@ -28,8 +28,8 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 from threadpoolctl import threadpool_limits
 
 from bayeswater.data.cells import label_values
-from bayeswater.data.column_plan import COUNTS, IGNORED, TEXT, ColumnPlan
-from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.reading.column_plan import COUNTS, IGNORED, TEXT, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.errors import DataError
 from bayeswater.families.planning import plan_columns
 from bayeswater.families.registry import OF_TEXT

@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import library_of
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import DataError, ParameterError

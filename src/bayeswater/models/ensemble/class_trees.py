@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayeswater.data.codebook import Codebook
+from bayeswater.data.reading.codebook import Codebook
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.inference.class_trees import TreePosterior, count_leaves
 from bayeswater.limits import require_table_bytes

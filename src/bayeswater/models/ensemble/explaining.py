@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import python_value
-from bayeswater.data.column_plan import NUMBER
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import NUMBER
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.pooled_explanations import Cells
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.limits import require_table_bytes

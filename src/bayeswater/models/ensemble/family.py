@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayeswater.data.mixing import mixed, word
+from bayeswater.data.reading.row_hashes import mixed, word
 from bayeswater.models.ensemble.labelled_table import EnsembleTable
 from bayeswater.typing import Array
 

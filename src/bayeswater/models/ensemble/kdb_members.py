@@ -18,8 +18,8 @@ from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
 from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.weights import checked_weight
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.inference.log_space import log_posterior

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.frames import Alongside, held, index_of, is_frame, write_frame
+from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.variable import Variable
 from bayeswater.decision.deciding import Evidence
 from bayeswater.decision.probabilities import Probabilities

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable, Rules, encode_frame, report_unseen
-from bayeswater.data.column_plan import AUTO, BITS, COUNTS, IGNORED, NUMBER, TEXT, Column, ColumnPlan
+from bayeswater.data.cells import require_no_missing
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.missing import require_no_missing
-from bayeswater.data.mixing import number_words, row_words, state_words
-from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.data.schema import Schema
+from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_frame, report_unseen
+from bayeswater.data.reading.column_plan import AUTO, BITS, COUNTS, IGNORED, NUMBER, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable, read_raw
+from bayeswater.data.reading.row_hashes import number_words, row_words, state_words
+from bayeswater.data.variable import Schema
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import plan_columns, warn_of_left_out

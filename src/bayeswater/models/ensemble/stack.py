@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.mixing import mixed, word
+from bayeswater.data.reading.row_hashes import mixed, word
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scores import Scores

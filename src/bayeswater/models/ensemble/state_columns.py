@@ -15,16 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
-from bayeswater.data.discretising.cuts import apply_cuts
-from bayeswater.data.discretising.equal_frequency import equal_frequency_cuts
-from bayeswater.data.discretising.finding import FALLBACK_BINS
-from bayeswater.data.discretising.mdl import mdl_cuts
-from bayeswater.data.discretising.value_cells import ValueCells
 from bayeswater.data.labels import Labels, narrow_codes
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable
+from bayeswater.data.reading.discretising.cuts import apply_cuts
+from bayeswater.data.reading.discretising.finding_cuts import FALLBACK_BINS
+from bayeswater.data.reading.discretising.mdl import mdl_cuts
+from bayeswater.data.reading.discretising.value_cells import ValueCells, equal_frequency_cuts
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.models.ensemble.labelled_table import EnsembleTable

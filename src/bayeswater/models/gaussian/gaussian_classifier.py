@@ -5,11 +5,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.matrix import DenseMatrix, DenseTable, column_name
-from bayeswater.data.raw_table import read_raw
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import DensityFact
 from bayeswater.errors import ParameterError, StatisticsError

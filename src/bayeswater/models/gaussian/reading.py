@@ -10,8 +10,7 @@ import numpy as np
 
 from bayeswater.data.frames import frame_names, is_frame, require_known_columns, take_columns
 from bayeswater.data.matrix import DenseTable
-from bayeswater.data.matrix_checks import first_cell, require_values, with_known_columns
-from bayeswater.data.matrix_reading import names_of, read_dense
+from bayeswater.data.reading.matrix_reading import first_cell, names_of, read_dense, require_values, with_known_columns
 from bayeswater.errors import DataError, ParameterError, SingularCovarianceWarning, StatisticsError, warn_user
 from bayeswater.estimate.covariance import FORMS, Reading, Shrinkage
 from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayeswater.data.column_plan import IGNORED, TEXT, Column, ColumnPlan
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import sparse_columns
 from bayeswater.data.labels import CheckedLabels, encode_labels
-from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.reading.column_plan import IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import SchemaError
 from bayeswater.families.family import Settings

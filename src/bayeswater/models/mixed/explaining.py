@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.frames import Alongside
-from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws, support
 from bayeswater.explain.explanations import Explanations, views_of

@@ -6,9 +6,9 @@ A date is asked for as a whole, and tells its days, weekday and month together.
 from collections.abc import Collection, Mapping, Sequence
 
 from bayeswater.data.cells import is_missing, python_value
-from bayeswater.data.column_plan import Column, ColumnPlan
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.facts import DensityFact, Fact
 from bayeswater.families.family import MixedJoint
 from bayeswater.models.asking import Facts

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.estimate.class_bins import between_buckets, class_cuts
 from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, sums_of_choice

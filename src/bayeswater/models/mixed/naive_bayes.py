@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, COUNTS, TEXT, Column, ColumnPlan
-from bayeswater.data.counted_rows import CountedRows
-from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import Alongside, held, index_of, is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes
-from bayeswater.data.mixed_table import MixedTable
-from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import AUTO, COUNTS, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.original_types import drawn_table
+from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import IGNORED, TEXT, ColumnPlan
 from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
-from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.reading.column_plan import IGNORED, TEXT, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.families.choosing import in_order, settle_numbers
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import Late, replan_open

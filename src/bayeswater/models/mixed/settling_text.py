@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column
 from bayeswater.data.labels import CheckedLabels, Labels
-from bayeswater.data.raw_table import read_raw
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.weights import evenly_spaced, take_rows
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scores import Scores

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sklearn.base import clone
 
-from bayeswater.data.column_plan import TEXT, ColumnPlan
-from bayeswater.data.counted_rows import CountedRows
 from bayeswater.data.frames import sparse_columns
-from bayeswater.data.raw_table import RawTable, read_raw
+from bayeswater.data.reading.column_plan import TEXT, ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.estimate.empty_cells import columns_of_one_value

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, read_frame
+from bayeswater.data.sources.cutting import places_told
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.retyping import in_types_that_fit
-from bayeswater.data.sources.row_names import places_told
 from bayeswater.data.sources.rows import Rows
+from bayeswater.data.sources.whole import in_types_that_fit
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import ParameterError, nearest_names

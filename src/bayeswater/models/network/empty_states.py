@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.estimate.empty_cells import columns_of_one_value
 from bayeswater.families.planning import warn_of_empty_states
 from bayeswater.statistics.category_counts import CategoryCounts

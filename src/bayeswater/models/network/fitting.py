@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, held, is_frame, read_frame
-from bayeswater.data.sources.row_names import places_told
+from bayeswater.data.sources.cutting import places_told
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight

@@ -8,9 +8,9 @@ type of numbers is that of all of them, and 0, 1, ..., n - 1 without a gap are c
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame
-from bayeswater.data.raw_table import RawTable
+from bayeswater.data.reading.coded_table import Rules, encode_frame
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesWarning, DataError, warn_user
 from bayeswater.families.planning import FEW_VALUES

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import is_missing, label_values
-from bayeswater.data.coded_table import Rules, encode_frame
 from bayeswater.data.frames import Frame, is_frame, numeric_column, read_frame
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import Rules, encode_frame
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesError, ParameterError, nearest_names
 from bayeswater.models.network.conditional_table import ConditionalTable
 from bayeswater.models.network.distribution import Distribution, probability_column

@@ -11,14 +11,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
-from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.counted_rows import CountedRows
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.discretising.finding import METHODS as CUTTING
 from bayeswater.data.frames import held, is_frame, library_of
 from bayeswater.data.labels import Labels, encode_labels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.reading.column_plan import ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.discretising.finding_cuts import METHODS as CUTTING
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import ParameterError
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import type_names
-from bayeswater.data.coded_table import CodedTable, Rules, Unseen, encode_categories, encode_frame, report_unseen
 from bayeswater.data.frames import Alongside, Frame, held, is_frame, read_frame, write_frame
-from bayeswater.data.known_codes import known_codes
 from bayeswater.data.labels import narrow_codes
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import (
+    CodedTable,
+    Rules,
+    Unseen,
+    encode_categories,
+    encode_frame,
+    report_unseen,
+)
+from bayeswater.data.reading.known_labels import known_codes
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bayeswater.data.known_codes import known_code
+from bayeswater.data.reading.known_labels import known_code
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 

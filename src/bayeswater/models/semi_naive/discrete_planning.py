@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
-from bayeswater.data.column_kinds import IDENTIFIED
-from bayeswater.data.column_plan import AUTO, BITS, COUNTS, IGNORED, TEXT, Column, ColumnPlan
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.discretising.cuts import closed_left
-from bayeswater.data.discretising.finding import Found, Method
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnMatrix
-from bayeswater.data.raw_table import RawTable, read_raw
-from bayeswater.data.schema import Schema
+from bayeswater.data.reading.coded_table import CodedTable, DiscreteTable
+from bayeswater.data.reading.column_kinds import IDENTIFIED
+from bayeswater.data.reading.column_plan import AUTO, BITS, COUNTS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.discretising.cuts import closed_left
+from bayeswater.data.reading.discretising.finding_cuts import Found, Method
+from bayeswater.data.reading.raw_table import RawTable, read_raw
+from bayeswater.data.variable import Schema
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.families.family import ColumnSettings, Settings

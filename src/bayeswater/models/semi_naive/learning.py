@@ -19,14 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.coded_table import CodedTable
-from bayeswater.data.column_plan import Column, ColumnPlan
-from bayeswater.data.counted_rows import CountedRows
-from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.coded_table import CodedTable, DiscreteTable
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.families.family import Settings
 from bayeswater.inference.judging_rows import row_hash

@@ -23,13 +23,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from bayeswater.data.column_plan import ColumnPlan
-from bayeswater.data.discrete_table import DiscreteTable
-from bayeswater.data.discretising.finding import METHODS
-from bayeswater.data.drawn_table import drawn_table
 from bayeswater.data.frames import held, is_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
-from bayeswater.data.mixing import mixed, word
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.reading.column_plan import ColumnPlan
+from bayeswater.data.reading.discretising.finding_cuts import METHODS
+from bayeswater.data.reading.original_types import drawn_table
+from bayeswater.data.reading.row_hashes import mixed, word
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.decision.scores import Scores

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import ColumnPlan
 from bayeswater.data.frames import write_frame
-from bayeswater.data.number_table import bin_labels
+from bayeswater.data.reading.column_plan import ColumnPlan
+from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest

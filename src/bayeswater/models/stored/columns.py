@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import Column, ColumnPlan
-from bayeswater.data.text import TextAnalyser
-from bayeswater.data.vectorizers import word_finder
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.families.family import ColumnSettings
 from bayeswater.families.settings import NAMES, column_settings
 from bayeswater.files.values import Form

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import IGNORED
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.column_plan import IGNORED
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.semi_naive.discrete_planning import OF_STATES
 from bayeswater.models.semi_naive.learning import PAIRS

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable
 from reprlib import repr as shortened
 from typing import Any
 
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.files.model_file import require
 from bayeswater.models.stored.values import CODEC
 

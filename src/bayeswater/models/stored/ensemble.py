@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import NUMBER
+from bayeswater.data.reading.column_plan import NUMBER
 from bayeswater.data.variable import Variable
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scorecard import Measured

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import IGNORED, Column, ColumnPlan
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.reading.column_plan import IGNORED, Column, ColumnPlan
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.families.family import Family
 from bayeswater.families.plan_consistency import is_block, require_sound_plan
 from bayeswater.families.registry import FAMILIES, families_of, key_of

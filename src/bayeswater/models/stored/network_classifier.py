@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import IGNORED
+from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
 from bayeswater.inference.exact.factors import Factors

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.labels import CheckedLabels
-from bayeswater.data.schema import Schema
-from bayeswater.data.variable import Variable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import ModelFileError

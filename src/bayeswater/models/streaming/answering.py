@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bayeswater.data.sources.cutting import rows_among
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.paths import names_rows
-from bayeswater.data.sources.row_names import rows_among
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.decision.loss import as_loss

@@ -17,9 +17,9 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
 
-from bayeswater.data.original_types import arrow_type
+from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.sources.local_rows import LocalRows
-from bayeswater.data.sources.places import Place
+from bayeswater.data.sources.parts import Place
 from bayeswater.errors import BayesError, BayesWarning, ModelFileError, warn_user
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.stored.columns import without_vectorizers

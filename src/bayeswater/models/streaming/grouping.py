@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.sources.groups import Margin, Spread
-from bayeswater.data.sources.rows import Rows
+from bayeswater.data.sources.rows import Margin, Rows, Spread
 from bayeswater.errors import BayesError, ResourceLimitError
 from bayeswater.kernels.moments import FAINT, NEAR_ZERO
 from bayeswater.models.streaming.passes import Counting, Parts, Piece

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.column_kinds import IDENTIFIED, SAMPLED
-from bayeswater.data.sources.cutting import Stretch
-from bayeswater.data.sources.row_names import places_told, rows_named
+from bayeswater.data.reading.column_kinds import IDENTIFIED, SAMPLED
+from bayeswater.data.sources.cutting import Stretch, places_told, rows_named
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.engines.engine_rows import EngineRows

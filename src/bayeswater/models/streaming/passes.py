@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from bayeswater.data.counted_rows import CountedRows
+from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.statistics.sums import Sums

@@ -16,8 +16,8 @@ import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of
 from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path
-from bayeswater.data.sources.places import Progress
 from bayeswater.data.sources.queries import is_query
 from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.rows import Rows

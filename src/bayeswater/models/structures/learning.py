@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.interval_names import cuts_named
+from bayeswater.data.reading.discretising.cuts import cuts_named
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.learning.structural_em import judge_of

@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.column_plan import AUTO, IGNORED, ColumnPlan
-from bayeswater.data.counted_rows import CountedRows
-from bayeswater.data.dates import is_date
-from bayeswater.data.discrete_table import DiscreteTable
 from bayeswater.data.frames import Alongside, held, is_frame, library_of, require_own_names
-from bayeswater.data.known_codes import holds_numbers, holds_texts
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.number_table import bin_labels
-from bayeswater.data.raw_table import RawTable
-from bayeswater.data.schema import Schema
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.reading.column_plan import AUTO, IGNORED, ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.dates import is_date
+from bayeswater.data.reading.known_labels import holds_numbers, holds_texts
+from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.sources.whole import whole_table
-from bayeswater.data.variable import Variable
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.registry import NUMERIC

@@ -1,0 +1,350 @@
+"""Strings that look like numbers or dates: what is likely wrong with a column of them, and how to put it right.
+
+A program that exports a table may write numbers with a decimal comma, a currency or groups of three digits, dates as
+its country has them, or a word for what is missing among the numbers. All these arrive as strings, and would be taken
+for categories: nothing fails, and all that the numbers could tell is lost. So they are hinted at, and never guessed.
+
+Strings that are plain numbers without exception are no accident: somebody has made codes of them.
+
+What a column holds, from its type and its values: a category, a flag, numbers, text, dates, an identifier, nothing.
+
+The rules, in the order in which they are asked:
+
+==========  ==========================================================================================================
+empty       no cell has a value
+category    categories by type: pandas Categorical, polars Categorical and Enum, any Arrow dictionary
+flag        booleans, and numbers that are only 0 and 1
+number      integers, floats, decimals; times of day and durations, in seconds
+date        dates and time stamps
+text        strings, at least half of which have 3 words or 8 CJK characters or more: the median string is that long
+identifier  strings of one word each, over 95 % of which are distinct: a name of the row, from which nothing is learned
+category    all other strings
+==========  ==========================================================================================================
+
+"3 words or 8 characters" is asked of each string, so that a column of English and Chinese messages is text although
+neither half has the median. Strings are judged by the first `SAMPLED` cells that have a value, numbers by all.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bayeswater.data.cells import is_missing, label_values
+from bayeswater.data.frames import as_numpy
+from bayeswater.data.reading.dates import seconds_of
+from bayeswater.errors import DataError
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BEGINS_AS_NUMBER = r"^[-+(]?\s?[$€£¥₹]?\s?[.,]?\d"
+"""How all that is hinted at begins; most columns are passed over by a look at this alone."""
+
+DECIMAL_COMMA = r"^[-+]?\d+,\d+$"
+"""A number as most of Europe writes it."""
+
+ONE_GROUP = r"^[-+]?[1-9]\d{0,2},\d{3}$"
+"""A number that may as well have a group of three digits; where all are so, none can be told to have decimals."""
+
+PLAIN_NUMBER = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
+"""A number without zeros before it: 0815 is a code."""
+
+DRESSED_NUMBER = (
+    r"^[-+(]?\s?[$€£¥₹]?\s?[-+]?\d+(?:[.,'’ \x{a0}\x{202f}]\d{3})*(?:[.,]\d+)?"
+    r"\s?(?:[%‰$€£¥₹元円]|EUR|USD|GBP|CHF|CNY)?\)?$"
+)
+"""A number with a currency, a percent sign or groups of three digits, or without all these."""
+
+DIGITS = r"^[-+]?\d+(?:\.\d+)?$"
+"""A number without them, be it a code or not."""
+
+DATE = (
+    r"^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{4}年\d{1,2}月\d{1,2}日?)"
+    r"(?:[T ,]*\d{1,2}:\d{2}.*)?$"
+)
+"""A date, with or without a time of day, in the order of any country."""
+
+MOST_EXCEPTIONS = 5
+"""Different strings beside the numbers of a column that may stand for missing cells; with more they are codes."""
+
+LEAST_NUMBERS = 10
+"""Different numbers that a column must have to be one of numbers; with fewer they are the names of a few things."""
+
+
+def hint_at(strings: "pa.Array", times: Array) -> str:
+    """Say what different strings look like, which occur so many `times`; nothing where they are what they seem.
+
+    >>> import pyarrow
+    >>> hint_at(pyarrow.array(["1,5", "2,25"]), np.array([1, 1]))
+    "100 % look like numbers with a decimal comma: read the file with decimal=','"
+    >>> hint_at(pyarrow.array(["red", "4711"]), np.array([1, 1]))
+    ''
+    """
+    n_strings = int(times.sum())
+    if 2 * n_matching(strings, times, BEGINS_AS_NUMBER) <= n_strings:
+        return ""
+    n_commas = n_matching(strings, times, DECIMAL_COMMA)
+    if 2 * n_commas > n_strings and n_matching(strings, times, ONE_GROUP) < n_commas:
+        return f"{percent(n_commas, n_strings)} look like numbers with a decimal comma: read the file with decimal=','"
+    n_dates = n_matching(strings, times, DATE)
+    if 2 * n_dates > n_strings:
+        return (
+            f"{percent(n_dates, n_strings)} look like dates: write all of them as 2023-12-31, or make dates of the "
+            "column, as pandas.to_datetime does"
+        )
+    plain = matching(strings, PLAIN_NUMBER)
+    if plain.all():
+        return ""
+    if 2 * int(times[plain].sum()) > n_strings:
+        return _exceptions(strings, times, plain)
+    dressed = matching(strings, DRESSED_NUMBER) & ~matching(strings, DIGITS)
+    n_dressed = int(times[dressed].sum())
+    if 2 * n_dressed > n_strings:
+        return (
+            f"{percent(n_dressed, n_strings)} look like numbers with a currency, a percent sign or groups of digits: "
+            "write them as plain numbers"
+        )
+    return ""
+
+
+def _exceptions(strings: "pa.Array", times: Array, plain: Array) -> str:
+    """Name what is no number among numbers."""
+    others = np.flatnonzero(~plain)
+    if len(others) > MOST_EXCEPTIONS or plain.sum() < LEAST_NUMBERS:
+        return ""
+    often = others[np.argsort(-times[others], kind="stable")]
+    listed = ", ".join(f"{strings[int(k)].as_py()!r} ({times[k]} x)" for k in often)
+    share = percent(int(times[plain].sum()), int(times.sum()))
+    return (
+        f"{share} are numbers, all but {listed}: correct these cells, or name what stands for missing with "
+        f"bayeswater.local_rows(source, missing=[{strings[int(often[0])].as_py()!r}])"
+    )
+
+
+def matching(strings: "pa.Array", pattern: str) -> Array:
+    """Say which strings match (n_strings,)."""
+    import pyarrow.compute as pc
+
+    found: Array = pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False)
+    return found
+
+
+def n_matching(strings: "pa.Array", times: Array, pattern: str) -> int:
+    """Count the strings that match."""
+    return int(times[matching(strings, pattern)].sum())
+
+
+def percent(part: int, whole: int) -> str:
+    """Write a share, never as 100 % unless it is all.
+
+    >>> percent(999, 1000), percent(2, 3)
+    ('99.9 %', '67 %')
+    """
+    share = 100 * part / whole
+    return f"{share:.0f} %" if part == whole or share < 99 else f"{np.floor(10 * share) / 10:.1f} %"
+
+
+Kind = Literal["category", "flag", "number", "text", "date", "identifier", "empty"]
+
+NO_VALUE = "no cell has a value"
+"""Why a column is left out that may still be read when a value arrives."""
+
+BOOLEAN = "true or false"
+"""Why a column holds flags that can never be other numbers."""
+
+SAMPLED = 100_000
+"""Strings of a column that are looked at, the first ones: more would take longer and hardly move a share."""
+
+SHOWN = 1024
+"""Numbers that are looked at first: where there are fractions, one is hardly ever far."""
+
+TEXT_WORDS = 3
+"""Words from which a string is text: names of things and places have one or two."""
+
+TEXT_CJK = 8
+"""Characters from which a string of Chinese, Japanese or Korean is text: about as much as three words say."""
+
+DISTINCT = 95
+"""Percent of distinct strings over which they name the row."""
+
+IDENTIFIED = 20
+"""Strings that there must be before they are called identifiers: in a table of a few rows, categories differ too."""
+
+BLANK = r"\t-\r\x{1c}-\x{1f}\x{85}\p{Z}"
+"""Blanks, in the syntax of RE2: all that `str.split` splits at, the ideographic blank too."""
+
+CJK = (
+    r"\x{3005}-\x{3007}\x{303b}"  # iteration marks, closing mark, ideographic zero
+    r"\x{3041}-\x{3096}\x{309d}-\x{309f}"  # hiragana
+    r"\x{30a1}-\x{30fa}\x{30fc}-\x{30ff}\x{31f0}-\x{31ff}"  # katakana, with the mark of a long vowel
+    r"\x{ff66}-\x{ffdc}\x{1aff0}-\x{1b167}"  # kana and hangul of half width, old kana
+    r"\x{3105}-\x{312f}\x{31a0}-\x{31bf}"  # bopomofo
+    r"\x{1100}-\x{11ff}\x{3131}-\x{318e}\x{a960}-\x{a97c}\x{ac00}-\x{d7fb}"  # hangul
+    r"\x{3400}-\x{4dbf}\x{4e00}-\x{9fff}\x{f900}-\x{faff}\x{20000}-\x{3fffd}"  # ideographs
+)
+"""Letters and signs of Chinese, Japanese and Korean; punctuation is not counted."""
+
+SEVERAL_WORDS = rf"[^{BLANK}][{BLANK}]+[^{BLANK}]"
+
+LONG = (
+    rf"[^{BLANK}](?:[{BLANK}]+[^{BLANK}]+){{{TEXT_WORDS - 2}}}[{BLANK}]+[^{BLANK}]"
+    rf"|(?:[{CJK}][^{CJK}]*){{{TEXT_CJK - 1}}}[{CJK}]"
+)
+"""A string that is long enough for text. Looked for rather than counted: the search ends where it has found them."""
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What a column holds, the reason in a few words, and what may be wrong with it."""
+
+    kind: Kind
+    why: str
+    hint: str = field(default="", repr=False)
+
+
+def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: bool = False) -> ColumnKind:
+    """Tell what a column holds.
+
+    Parameters
+    ----------
+    name : name of the column, for messages
+    column : its cells
+    declared : whether its type declares the categories; then they are a domain even where no cell has a value
+    stored : whether it holds strings that are a dictionary by storage alone
+
+    Raises
+    ------
+    DataError
+        If cells of this type cannot be read: lists, structures, bytes and the like.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> kind_of("legs", pyarrow.chunked_array([[4, 2, None]]), declared=False)
+    ColumnKind(kind='number', why='whole numbers from 2 to 4')
+    >>> kind_of("note", pyarrow.chunked_array([["back by noon", "我们明天再谈这件事"]]), declared=False)
+    ColumnKind(kind='text', why='100 % of 2 strings have 3 words or 8 CJK characters or more')
+    """
+    import pyarrow as pa
+
+    types, kind = pa.types, column.type
+    if types.is_dictionary(kind):
+        require_labels(name, kind.value_type)
+        return _of_categories(name, column, declared) if not stored else _of_strings(column)
+    readable = {
+        "flag": types.is_boolean(kind),
+        "number": types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind),
+        "seconds": types.is_time(kind) or types.is_duration(kind),
+        "date": types.is_date(kind) or types.is_timestamp(kind),
+        "string": types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind),
+    }
+    if not any(readable.values()) and not types.is_null(kind):
+        raise DataError(
+            f"column {name!r} holds {kind}, which is neither a number, a category, a text nor a date; convert it to "
+            "one of these, or leave it out"
+        )
+    if column.null_count == len(column):
+        return ColumnKind("empty", NO_VALUE)
+    if readable["string"]:
+        return _of_strings(column)
+    if readable["date"]:
+        return ColumnKind("date", f"values of type {kind}")
+    if readable["flag"]:
+        return ColumnKind("flag", BOOLEAN)
+    if readable["seconds"]:
+        return _of_numbers(seconds_of(column), f"{'times of day' if types.is_time(kind) else 'durations'} in seconds")
+    numbers = as_numpy(column.cast(pa.float64()) if types.is_decimal(kind) else column)
+    found = _of_numbers(numbers)
+    return replace(found, hint=_numbers_of_rows(name)) if _number_rows(numbers) else found
+
+
+def require_labels(name: str, kind: "pa.DataType") -> None:
+    """Refuse categories that are no labels: lists, structures and types that only one library knows."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+        raise DataError(
+            f"column {name!r} has categories of type {kind}, which are no labels; make text of them, in pandas with "
+            ".cat.rename_categories(str)"
+        )
+
+
+def _of_categories(name: str, column: "pa.ChunkedArray", declared: bool) -> ColumnKind:
+    states = {
+        label for chunk in column.chunks for label in label_values(chunk.dictionary, name) if not is_missing(label)
+    }
+    if column.null_count == len(column) and not (declared and states):
+        return ColumnKind("empty", NO_VALUE)
+    return ColumnKind("category", f"{len(states)} declared" if declared else "categories by type")
+
+
+def _of_numbers(numbers: Array, unit: str | None = None) -> ColumnKind:
+    """Judge numbers (n_rows,), NaN where they are missing; those of a `unit` are never flags."""
+    if not len(numbers) or np.isnan(numbers.max()):
+        numbers = numbers[~np.isnan(numbers)]
+        if not len(numbers):
+            return ColumnKind("empty", NO_VALUE)
+    low, high = numbers.min(), numbers.max()
+    whole = _are_whole(numbers[:SHOWN]) and _are_whole(numbers)
+    if whole and low >= 0 and high <= 1 and unit is None:
+        return ColumnKind("flag", "only 0 and 1" if low < high else f"only {low:.0f}")
+    what = f"{unit}, {'all' if whole else 'not all'} whole," if unit else "whole numbers" if whole else "numbers"
+    return ColumnKind("number", f"{what} from {low:.6g} to {high:.6g}{'' if whole or unit else ', not all whole'}")
+
+
+def _number_rows(numbers: Array) -> bool:
+    """Say whether each number is the one before and one: the index that a frame wrote beside its rows."""
+    if len(numbers) < IDENTIFIED or not numbers[0] < numbers[-1]:  # infinity is the one before and one, too
+        return False
+    return all(bool((some[1:] == some[:-1] + 1).all()) for some in (numbers[:SHOWN], numbers))
+
+
+def _numbers_of_rows(name: str) -> str:
+    return (
+        "each is the one before and 1, so they may only number the rows: leave the column out unless their order means "
+        f"something, columns={{{name!r}: 'ignored'}}"
+    )
+
+
+def _are_whole(numbers: Array) -> bool:
+    return numbers.dtype.kind != "f" or bool((numbers == np.floor(numbers)).all())
+
+
+def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
+    """Judge strings; each different one is looked at once."""
+    if column.null_count == len(column):
+        return ColumnKind("empty", NO_VALUE)
+    strings, times = _counted(column)
+    n_strings = int(times.sum())
+    them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
+    n_long = n_matching(strings, times, LONG)
+    if 2 * n_long >= n_strings:
+        share = percent(n_long, n_strings)
+        return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
+    hint = hint_at(strings, times)
+    n_distinct = len(strings)
+    name_rows = n_strings >= IDENTIFIED and 100 * n_distinct > DISTINCT * n_strings
+    if name_rows and n_matching(strings, times, SEVERAL_WORDS) == 0:
+        share = percent(n_distinct, n_strings)
+        return ColumnKind("identifier", f"{share} of {them} are distinct, without blanks", hint)
+    return ColumnKind("category", f"{n_distinct} distinct among {them}", hint)
+
+
+def _counted(column: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
+    """Give the different ones among the first `SAMPLED` strings that are not null, and how often each occurs."""
+    import pyarrow as pa
+
+    found: list[pa.Array] = []
+    for start in range(0, len(column), SAMPLED):
+        block = column.slice(start, SAMPLED)
+        if not pa.types.is_dictionary(column.type):
+            block = block.cast(pa.large_string()).dictionary_encode()  # views have no kernels of their own
+        found.extend(block.drop_null().chunks)
+        if sum(map(len, found)) >= SAMPLED:
+            break
+    chunks = pa.chunked_array(found).slice(0, SAMPLED).unify_dictionaries().chunks
+    strings = chunks[0].dictionary
+    times = np.bincount(np.concatenate([chunk.indices for chunk in chunks]), minlength=len(strings))
+    return strings.filter(pa.array(times > 0)), times[times > 0]

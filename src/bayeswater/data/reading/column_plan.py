@@ -1,0 +1,171 @@
+"""`ColumnPlan`: how each column of a mixed table is read, and why so.
+
+The plan of a model is made once, from the first rows or by what the user says, and fixed from then on: sums are added
+only to sums of the same plan.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, overload
+
+from bayeswater.data.display_width import display_width, on_one_line, padded
+from bayeswater.data.reading.column_kinds import NO_VALUE
+from bayeswater.data.reading.dates import is_date
+from bayeswater.data.reading.original_types import arrow_type
+from bayeswater.data.reading.text import TextAnalyser
+from bayeswater.errors import SchemaError
+
+IGNORED = "ignored"
+"""Family of columns that are left out."""
+
+AUTO, TEXT = "auto", "text"
+"""Families of numbers and of words until the rows have been summed and one is chosen."""
+
+BITS = "bits"
+"""Family of numbers of which only 0 and 1 have been seen, until the rows have been summed: flags, if no other comes."""
+
+COUNTS = "(counts)"
+"""Name of the block of all sparse columns."""
+
+NUMBER = "number"
+"""Family of numbers that are taken as they are, where a model has no density of a single column."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the model sees it.
+
+    Parameters
+    ----------
+    name : what it is called; a date is three columns, ``signed``, ``signed (weekday)`` and ``signed (month)``
+    source : the column of the table it is read from
+    family : name of the law that it follows (`bayeswater.families`), or "ignored"
+    why : the reason for the family, for people
+    part : what of a date it is: "days", "weekday" or "month"
+    dtype : type of the source as its library names it, so that samples can have it
+    cuts : limits of the bins of a binned column, in rising order
+    analyser : how text becomes words
+    spans : least and largest value of each bin when the bins were made, so that samples have values that can be
+    """
+
+    name: str
+    source: str
+    family: str
+    why: str = field(default="", compare=False)
+    part: str | None = None
+    dtype: str | None = field(default=None, compare=False)
+    cuts: tuple[float, ...] | None = None
+    analyser: TextAnalyser | None = None
+    spans: tuple[tuple[float, float], ...] | None = field(default=None, compare=False)
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        """All that decides what is counted: columns that differ in it cannot be added."""
+        is_text = self.analyser is not None or (self.name == COUNTS and self.family != IGNORED)
+        family = TEXT if is_text else self.family  # words are counted alike, however they are read
+        return self.name, self.source, family, self.part, self.cuts, self.analyser
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """Columns in the order of the table.
+
+    >>> plan = ColumnPlan((Column("age", "age", "gaussian", "by evidence"), Column("id", "id", "ignored", "unique")))
+    >>> print(plan)
+    column  family    why
+    age     gaussian  by evidence
+    id      ignored   unique
+    >>> plan["age"].family
+    'gaussian'
+    """
+
+    columns: tuple[Column, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    @overload
+    def __getitem__(self, key: int) -> Column: ...
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    def __getitem__(self, key: int | str) -> Column:
+        """Column by position or by name."""
+        if isinstance(key, int):
+            return self.columns[key]
+        if key not in self._by_name:
+            raise SchemaError(f"there is no column {key!r}; there are {[*self._by_name][:10]}")
+        return self._by_name[key]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Columns of the table, each once."""
+        return tuple(dict.fromkeys(column.source for column in self.columns))
+
+    @cached_property
+    def used(self) -> tuple[Column, ...]:
+        """Columns that are not left out."""
+        return tuple(column for column in self.columns if column.family != IGNORED)
+
+    @cached_property
+    def open(self) -> tuple[Column, ...]:
+        """Columns that are left out only because no cell has had a value so far."""
+        return tuple(column for column in self.columns if column.family == IGNORED and column.why == NO_VALUE)
+
+    def of_families(self, *families: str) -> tuple[Column, ...]:
+        """Columns of the given families."""
+        return tuple(column for column in self.columns if column.family in families)
+
+    def with_columns(self, changed: dict[str, Column]) -> "ColumnPlan":
+        """Put other columns in the place of those of the same name."""
+        return ColumnPlan(tuple(changed.get(column.name, column) for column in self.columns))
+
+    def require_same_reading(self, other: "ColumnPlan") -> None:
+        """Refuse two plans by which the same table would be counted differently, and name the difference."""
+        if self.sources != other.sources:
+            here, there = set(self.sources) - set(other.sources), set(other.sources) - set(self.sources)
+            raise SchemaError(
+                f"the models know different columns: {sorted(here)} only here, {sorted(there)} only there"
+                if here or there
+                else "the models know the same columns in another order"
+            )
+        for mine, theirs in zip(self.columns, other.columns, strict=False):
+            zones = _zone(mine), _zone(theirs)
+            if mine.part == theirs.part == "days" and None not in zones and zones[0] != zones[1]:
+                raise SchemaError(
+                    f"column {mine.name!r} has {zones[0]} here and {zones[1]} there, where the days begin at other "
+                    "times; convert the rows of the second model to the zone of the first, and fit it again"
+                )
+            if mine.reading != theirs.reading:
+                raise SchemaError(
+                    f"column {mine.name!r} is read as {_reading(mine)} here and as {_reading(theirs)} there; fit the "
+                    "second model with columns=first.columns_, so that both read it alike"
+                )
+        if len(self) != len(other):
+            raise SchemaError(f"{len(self)} columns here, {len(other)} there: they cannot be combined")
+
+    def __str__(self) -> str:
+        rows = [("column", "family", "why"), *((on_one_line(c.name), c.family, c.why) for c in self.columns)]
+        widths = [max(display_width(row[i]) for row in rows) for i in range(2)]
+        lines = ("  ".join([*map(padded, row, widths), row[2]]) for row in rows)
+        return "\n".join(map(str.rstrip, lines))
+
+
+def _zone(column: Column) -> str | None:
+    """Say the time zone of a date, where its type is known."""
+    kind = arrow_type(column.dtype or "")
+    if kind is None or not is_date(kind):
+        return None
+    zone = getattr(kind, "tz", None)
+    return f"the time zone {zone!r}" if zone else "no time zone"
+
+
+def _reading(column: Column) -> str:
+    return f"{column.family} with cuts at {list(column.cuts)[:5]}" if column.cuts is not None else column.family

@@ -1,0 +1,239 @@
+"""`RawTable`: the columns of a table of any kind by name, each as it came: Arrow, an array of numbers, a sparse block.
+
+Arrays are read where they are. A sparse matrix, or all sparse columns of a frame together, are one block of counts.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import (
+    Frame,
+    as_arrow,
+    as_numpy,
+    is_frame,
+    numeric_column,
+    read_frame,
+    require_known_columns,
+    sparse_columns,
+    unmasked,
+)
+from bayeswater.data.matrix import SparseMatrix, column_name
+from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
+from bayeswater.data.reading.dates import date_columns, in_zone_of, seconds_of
+from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
+from bayeswater.data.reading.original_types import arrow_type, pandas_types
+from bayeswater.errors import DataError, SchemaError
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Columns by name; `declared` are those whose type declares categories, `stored` strings kept as a dictionary."""
+
+    columns: dict[str, Any]
+    n_rows: int
+    declared: frozenset[str] = frozenset()
+    named: bool = False  # whether the names came with the table
+    stored: frozenset[str] = frozenset()
+    dtypes: Mapping[str, str] = field(default_factory=dict)  # as a library names them, where it is not Arrow
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.columns)
+
+    def arrow(self, name: str, head: int | None = None) -> Any:
+        """Give a column (or the first rows of it) as an Arrow array."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        if isinstance(column, np.ndarray):
+            return pa.chunked_array([pa.array(column[:head], from_pandas=True)])
+        return column.slice(0, head)
+
+    def cells(self, name: str) -> Any:
+        """Give a column as an Arrow array; one without a single value has no type, whatever it came in."""
+        import pyarrow as pa
+
+        column = self.arrow(name)
+        return pa.chunked_array([pa.nulls(len(column))]) if column.null_count == len(column) else column
+
+    def numbers(self, name: str) -> Array:
+        """Give a column as numbers, NaN where a cell is missing; refuse what is none, and what is infinite."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        if not isinstance(column, np.ndarray):
+            column = self.cells(name)
+            if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
+                return seconds_of(column)
+            one = Frame(pa.table({name: column}), "pyarrow", frozenset())
+            column = numeric_column(one, name, "the column is read as numbers: convert its cells, or empty them")
+        _require_finite(column, name)
+        return column
+
+    def number_pieces(self, name: str) -> tuple[Array, ...]:
+        """Give a column as `numbers` does, in the arrays that it is made of: they need not be copied into one."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        is_in_pieces = isinstance(column, pa.ChunkedArray) and column.num_chunks > 1
+        if not is_in_pieces or column.null_count or not pa.types.is_float64(column.type):
+            return (self.numbers(name),)
+        pieces = tuple(np.asarray(chunk.to_numpy()) for chunk in column.chunks)
+        for first, piece in zip(np.cumsum([0, *map(len, pieces)]).tolist(), pieces, strict=False):
+            _require_finite(piece, name, first)
+        return pieces
+
+    def labels(self, names: Iterable[str], flags: Collection[str] = (), *, learning: bool = False) -> Frame:
+        """Give columns as a frame in which every cell is a label, numbers too; flags are False and True.
+
+        A flag that is neither 0 nor 1 is refused in learning, and in predicting a label like any other that is unseen.
+        """
+        import pyarrow as pa
+
+        columns = {name: self._flags(name, learning) if name in flags else self._labels(name) for name in names}
+        return Frame(pa.table(columns), "pyarrow", self.declared | frozenset(flags))
+
+    def _labels(self, name: str) -> Any:
+        import pyarrow as pa
+
+        column = self.arrow(name)
+        if pa.types.is_decimal(column.type) or pa.types.is_float16(column.type):  # older Arrow encodes no halves
+            column = column.cast(pa.float64())
+        kind = column.type
+        if pa.types.is_floating(kind):
+            _require_finite(as_numpy(column), name)  # no category, and none that is merely unseen
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        return column.dictionary_encode() if is_number else column
+
+    def _flags(self, name: str, learning: bool) -> Any:
+        import pyarrow as pa
+
+        numbers = self.numbers(name)
+        missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
+        other = ~missing & (numbers != 0) & (numbers != 1)
+        if not other.any():
+            codes = pa.array(np.where(missing, 0, numbers).astype(np.int8), mask=missing)
+            return pa.DictionaryArray.from_arrays(codes, pa.array([False, True]))
+        if learning:
+            row = int(other.argmax())
+            raise DataError(
+                f"column {name!r} holds flags, 0 and 1, but {numbers[row]} in row {row} is none; fit again with "
+                f"columns={{{name!r}: 'auto'}}"
+            )
+        return pa.array(numbers, mask=missing).dictionary_encode()
+
+    def with_dates(self, plan: ColumnPlan) -> "RawTable":
+        """Spread the columns of dates over days, weekday and month, as the plan has them, in its time zone."""
+        dates = [column.source for column in plan if column.part == "days"]
+        if not dates:
+            return self
+        columns: dict[str, Any] = dict(self.columns)
+        for name in dates:
+            fitted = arrow_type(plan[name].dtype or "")
+            columns |= date_columns(name, in_zone_of(name, self.cells(name), fitted))
+        declared = self.declared | frozenset(column.name for column in plan if column.part in ("weekday", "month"))
+        return replace(self, columns=columns, declared=declared)
+
+    def require_columns(self, names: tuple[str, ...], model: str) -> "RawTable":
+        """Bring the columns into the order that a model knows; those it does not know are left out."""
+        if (COUNTS in self.columns) != (COUNTS in names):  # what was counted sparse may come dense, and the other way
+            return (self._sparse(names, model) if COUNTS in names else self._dense()).require_columns(names, model)
+        if not self.named:
+            if len(self.names) != len(names):
+                raise SchemaError(
+                    f"X has {len(self.names)} features, but {model} is expecting {len(names)} features as input."
+                )
+            return replace(self, columns=dict(zip(names, self.columns.values(), strict=True)))
+        lacks_one = not self.columns.keys() >= set(names)
+        if lacks_one and names == tuple(column_name(None, j) for j in range(len(self.names))):
+            return replace(self, named=False).require_columns(names, model)  # the model was fitted without names
+        require_known_columns(self.names, names, model)
+        return replace(self, columns={name: self.columns[name] for name in names})
+
+    def _sparse(self, names: tuple[str, ...], model: str) -> "RawTable":
+        """Put all columns that are not known by `names`, which are numbers, into one sparse block."""
+        from scipy import sparse
+
+        block = [name for name in self.names if name not in names]
+        if not block:
+            raise SchemaError(
+                f"the sparse columns that {model} was fitted with are missing; X has {[*self.names][:10]}"
+            )
+        values = np.stack([self.numbers(name) for name in block], axis=1)
+        rest = {name: column for name, column in self.columns.items() if name in names}
+        return replace(self, columns={**rest, COUNTS: read_matrix(sparse.csr_array(values), model)})
+
+    def _dense(self) -> "RawTable":
+        """Take a sparse block apart into columns."""
+        counts = self.columns[COUNTS]
+        values = counts.to_dense()
+        rest = {name: column for name, column in self.columns.items() if name != COUNTS}
+        return replace(
+            self, columns=rest | {column_name(counts.names, j): values[:, j] for j in range(values.shape[1])}
+        )
+
+    def dtype(self, name: str) -> str:
+        """Name the type of a column."""
+        column = self.columns[name]
+        if name in self.stored:
+            return str(column.type.value_type)
+        return self.dtypes.get(name) or str(column.dtype if isinstance(column, np.ndarray) else column.type)
+
+
+def _require_finite(numbers: Array, name: str, first: int = 0) -> None:
+    """Refuse a column of numbers, or the piece of it that begins with a row, of which one is infinite."""
+    if numbers.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(numbers.sum()):  # read once, and nothing written: then no number is infinite
+            return
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise DataError(
+            f"Input X contains infinity: {numbers[row]} in row {first + row}, column {name!r}; replace it by a finite "
+            "number, or by a missing cell"
+        )
+
+
+def read_raw(X: Any, model: str) -> RawTable:
+    """Read a table of any kind: frame, array, lists or sparse matrix."""
+    if is_frame(X):
+        block = sparse_columns(X)
+        if block:
+            counts = read_matrix(X[block], model)
+            if len(block) == X.shape[1]:
+                return RawTable({COUNTS: counts}, len(X), named=counts.names is not None)
+            rest = read_raw(X.drop(columns=block), model)
+            if not rest.named or counts.names is None:
+                raise SchemaError("some columns of X are sparse and some are not, so they need names; set X.columns")
+            return replace(rest, columns={**rest.columns, COUNTS: counts})
+        frame = read_frame(X)
+        require_cells(frame.table.shape, model)
+        names = names_of(X, frame.names)
+        called = {name: column_name(names, j) for j, name in enumerate(frame.names)}
+        columns = dict(zip(called.values(), frame.table.columns, strict=True))
+        if COUNTS in columns:
+            raise SchemaError(f"column {COUNTS!r} has the name that sparse columns take together; rename it")
+        declared = frozenset(called[name] for name in frame.declared)
+        dtypes = pandas_types(X, columns) if frame.library == "pandas" else {}
+        return RawTable(columns, frame.table.num_rows, declared, names is not None, frame.stored, dtypes)
+    X = unmasked(X)
+    if isinstance(X, np.ndarray | list | tuple):
+        cells = np.asarray(X) if isinstance(X, np.ndarray) else rows_of_objects(X)
+        if cells is not None and cells.ndim == 2 and cells.dtype.kind in "OUSmM":
+            require_cells(cells.shape, model)
+            columns = {column_name(None, j): as_arrow(cells[:, j], column_name(None, j)) for j in range(cells.shape[1])}
+            return RawTable(columns, len(cells))
+    matrix = read_matrix(X, model)
+    if isinstance(matrix, SparseMatrix):
+        return RawTable({COUNTS: matrix}, matrix.shape[0])
+    values = matrix.block(slice(0, matrix.shape[0]))
+    columns = {column_name(None, j): values[:, j] for j in range(values.shape[1])}
+    return RawTable(columns, len(values), dtypes=dict.fromkeys(columns, str(getattr(X, "dtype", values.dtype))))
