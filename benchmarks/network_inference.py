@@ -40,7 +40,7 @@ from bayeswater.inference.exact.factors import Factors
 from bayeswater.kernels.compiling import compiled
 from bayeswater.kernels.threads import threads
 from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.rows import rows_as_frame
+from bayeswater.models.network.network_rows import rows_as_frame
 from benchmarks.processes import in_fresh_process
 
 FOLDER = Path(os.environ.get("BAYESWATER_DATA", "data")) / "networks"

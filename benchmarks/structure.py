@@ -233,14 +233,14 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 def _our_climb(data: pd.DataFrame) -> Callable[[], Any]:
-    from bayeswater.structure.families import Families
     from bayeswater.structure.hill_climbing import hill_climb
     from bayeswater.structure.knowledge import Knowledge
+    from bayeswater.structure.local_scores import LocalScores
     from bayeswater.structure.scores import Score
 
     table = StateTable.of(data)
     knowledge = Knowledge.of(table.names)
-    return lambda: hill_climb(Families(table.codes, table.n_states, Score("bic")), knowledge, knowledge.start)
+    return lambda: hill_climb(LocalScores(table.codes, table.n_states, Score("bic")), knowledge, knowledge.start)
 
 
 def _agrum_climb(data: pd.DataFrame) -> Callable[[], Any]:

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
-    from bayeswater.models.network.network_classifier import NetworkClassifier
     from bayeswater.models.persistence import load, save
     from bayeswater.models.semi_naive.a2de import A2DE
     from bayeswater.models.semi_naive.aode import AODE
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from bayeswater.models.semi_naive.tan import TAN
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
     from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
+    from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
 _HOME = {
@@ -84,7 +84,7 @@ _HOME = {
     "GaussianNB": "models.gaussian_nb",
     "MultinomialNB": "models.feature_nb",
     "NaiveBayes": "models.mixed.naive_bayes",
-    "NetworkClassifier": "models.network.network_classifier",
+    "NetworkClassifier": "models.structures.network_classifier",
     "Discretizer": "data.reading.discretising.discretizer",
     "TextAnalyser": "data.reading.text",
     "local_rows": "data.sources.recognising",

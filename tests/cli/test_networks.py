@@ -17,7 +17,7 @@ from tests.networks.nets import asia
 from bayeswater import TAN, BayesianNetwork, GaussianNB, NoisyOr, save
 from bayeswater.cli import query_rows
 from bayeswater.data.sources import delimited, local_rows
-from bayeswater.models.network import probabilities as network_probabilities
+from bayeswater.models.network import queries
 
 
 @pytest.fixture
@@ -332,7 +332,7 @@ def test_dsep_shows_what_is_wrong(run, net):
 
 def test_sample_writes_the_rows_of_the_library(run, net, tmp_path, monkeypatch):
     out = tmp_path / "rows.parquet"
-    monkeypatch.setattr(network_probabilities, "BATCH_CELLS", 1)  # the fewest rows at a time
+    monkeypatch.setattr(queries, "BATCH_CELLS", 1)  # the fewest rows at a time
     assert run("sample", net, "-n", 40_000, "-o", out, "--seed", 3) == Answer(0, "", "")
     found = pyarrow.parquet.read_table(out)
     assert pyarrow.parquet.ParquetFile(out).num_row_groups == 3

@@ -93,10 +93,11 @@ def test_columns_are_regular_where_a_row_moves_its_own_class_alone() -> None:
             [7.0] * 12,
         ]
     ).T
-    regular = columns_of(X, y)._is_regular
+    regular = columns_of(X, y).floor_without.is_regular
     assert regular.tolist() == [True, False, False, False, False, False]
-    assert columns_of(X[:, :1], y, priors={0: NormalInverseGamma()})._is_regular.tolist() == [False]
-    assert columns_of(X[:6, :1], y[:6])._is_regular.tolist() == [False]  # of one class, nothing else keeps the floor
+    assert columns_of(X[:, :1], y, priors={0: NormalInverseGamma()}).floor_without.is_regular.tolist() == [False]
+    of_one_class = columns_of(X[:6, :1], y[:6]).floor_without
+    assert of_one_class.is_regular.tolist() == [False]  # nothing else keeps the floor
 
 
 @pytest.mark.parametrize("cells", [[1e9, 1, 2, 3, 4, 5, 6, 7], [1e5, 1, 2, 3, 10, 20, 30, 40]], ids=["floor", "class"])

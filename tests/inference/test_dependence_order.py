@@ -5,13 +5,13 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.coded_table import Rules, encode_categories
 from bayeswater.inference.dependence import Dependence
-from bayeswater.statistics.family_counts import FamilyCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 
 
 def dependence(parents):
     """Columns with these parents; which probabilities they have does not matter."""
     coded = encode_categories(np.zeros((2, len(parents)), dtype=np.uint8), Rules("KDB", refuse_missing=False))
-    families = FamilyCounts.of(coded, encode_labels(np.array([0, 1])), None, parents)
+    families = ParentCounts.of(coded, encode_labels(np.array([0, 1])), None, parents)
     return Dependence(None, None, families, max(map(len, parents)), tuple(range(len(parents))))
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayeswater import AODE
+from bayeswater.inference.choosing import best_of_nested, nested_losses
 from bayeswater.inference.information_without import information_without
-from bayeswater.inference.nested_choice import best_of_nested, nested_losses
 from bayeswater.inference.parent_shares import parent_shares
 from bayeswater.inference.super_parents import log_average
 from bayeswater.structure.mutual_information import descending_order, mutual_information

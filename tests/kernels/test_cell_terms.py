@@ -1,15 +1,13 @@
-"""Probabilities from cells in the order of the parents, against the reference of `family_terms` and plain counting."""
+"""Probabilities from cells in the order of the parents, against the reference of `level_terms` and plain counting."""
 
 import numpy as np
 import pytest
 
-from bayeswater.estimate import cell_tree as laying_out
-from bayeswater.estimate.cell_tree import cell_tree
-from bayeswater.estimate.family_tree import family_tree
+from bayeswater.estimate import count_trees
+from bayeswater.estimate.count_trees import cell_tree, level_tree
 from bayeswater.kernels.cell_terms import LevelRule, cell_terms, find_nodes, own_counts
-from bayeswater.kernels.family_terms import Rule, Taken, family_terms
-from bayeswater.statistics.class_cells import class_cells
-from bayeswater.statistics.family import Family
+from bayeswater.kernels.level_terms import Rule, Taken, level_terms
+from bayeswater.statistics.parent_cells import ParentCells, class_cells
 
 N_SLOTS = np.array([4, 3, 5, 4])
 """Three parents and the column itself; the last slot of each is that of cells that are not there."""
@@ -33,12 +31,12 @@ def sparse(n_slots, slots, y, weight):
 @pytest.mark.parametrize("weights", [None, "fractions"])
 def test_terms_are_those_of_the_tree_of_the_family(n_parents, long, weights, monkeypatch):
     """Whatever is in the trunk: everything, the longer stretches, or the root alone."""
-    monkeypatch.setattr(laying_out, "LONG", long)
-    monkeypatch.setattr(laying_out, "SHARE_OF_TABLE", 0.0)
+    monkeypatch.setattr(count_trees, "LONG", long)
+    monkeypatch.setattr(count_trees, "SHARE_OF_TABLE", 0.0)
     rng = np.random.default_rng(1)
     n_slots, slots, y = rows_of(n_parents)
     weight = None if weights is None else rng.choice([0.1, 0.7, 1.3], N_ROWS)
-    dense = family_tree(Family.of(slots, n_slots, y, weight, N_CLASSES), n_parents, missing_is_state=False)
+    dense = level_tree(ParentCells.of(slots, n_slots, y, weight, N_CLASSES), n_parents, missing_is_state=False)
     tree = cell_tree(sparse(n_slots, slots, y, weight))
     c, f = rng.exponential(size=n_parents + 1), rng.exponential(size=n_parents + 1)
     nodes = find_nodes(np.ascontiguousarray(slots[:-1].T), tree, n_slots[:-1] - 1)
@@ -50,7 +48,7 @@ def test_terms_are_those_of_the_tree_of_the_family(n_parents, long, weights, mon
             taken = None if codes is not y else Taken(y, removed, n_levels)
             for every_level in (True, False):
                 n_terms = n_parents + 1 if every_level else 1
-                expected = family_terms(
+                expected = level_terms(
                     slots.T.astype(np.int64), dense, Rule(c, f, class_free, False), taken, n_terms, use_loop=False
                 )
                 found = cell_terms(
@@ -62,7 +60,7 @@ def test_terms_are_those_of_the_tree_of_the_family(n_parents, long, weights, mon
 
 @pytest.mark.parametrize("long", [0, 10**6])
 def test_counts_of_nodes_are_those_of_the_rows_in_them(long, monkeypatch):
-    monkeypatch.setattr(laying_out, "LONG", long)
+    monkeypatch.setattr(count_trees, "LONG", long)
     n_slots, slots, y = rows_of(3)
     tree = cell_tree(sparse(n_slots, slots, y, None))
     nodes = find_nodes(np.ascontiguousarray(slots[:-1].T), tree, n_slots[:-1] - 1)

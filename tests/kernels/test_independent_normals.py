@@ -201,7 +201,7 @@ def test_the_loop_gives_the_densities_of_the_numpy_rule(holes, weights, floor):
     columns = NormalBlock(Moments.of(table, y, weight, skip_missing=True), floor, {}, np.zeros(4, dtype=bool))
     removed = np.ones(200) if weight is None else np.minimum(weight, 1.0)
     every = np.ones(4, dtype=bool)
-    loop, lost_in_loop = columns._own_without(X, y.codes, removed, every, use_loop=True)
-    rule, lost = columns._own_without(X, y.codes, removed, every, use_loop=False)
+    loop, lost_in_loop = columns.floor_without.own_class(X, y.codes, removed, every, use_loop=True)
+    rule, lost = columns.floor_without.own_class(X, y.codes, removed, every, use_loop=False)
     np.testing.assert_allclose(loop, rule, rtol=1e-13, atol=1e-12)  # the same operations, summed in another order
     np.testing.assert_array_equal(lost_in_loop, lost)

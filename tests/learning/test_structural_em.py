@@ -9,8 +9,8 @@ from bayeswater.learning.structural_em import DRAWS, TOLERANCE, Problem, judge_o
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class
-from bayeswater.structure.families import Families
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import search
 
@@ -36,7 +36,7 @@ def found_in(codes, score="bic", method="auto", weight=None, seed=0, **settings)
         codes,
         np.full(n, 2),
         Score(score),
-        lambda families, start: search(families, knowledge, method, start=start),
+        lambda local_scores, start: search(local_scores, knowledge, method, start=start),
         start=knowledge.start,
         weight=weight,
         seed=seed,
@@ -60,10 +60,10 @@ def test_the_graph_is_found_again_with_missing_cells(share):
 
 def test_of_whole_rows_the_score_is_that_of_the_counts():
     codes = rows_of(lawn(), 800, 0.0, np.random.default_rng(2))
-    families, names = Families(codes, np.full(5, 2), Score("bic")), tuple("abcde")
+    local_scores, names = LocalScores(codes, np.full(5, 2), Score("bic")), tuple("abcde")
     found = found_in(codes).search
-    assert found.score == pytest.approx(families.total(found.parents), rel=1e-12)
-    best = search(families, Knowledge.of(names), "auto")
+    assert found.score == pytest.approx(local_scores.total(found.parents), rel=1e-12)
+    best = search(local_scores, Knowledge.of(names), "auto")
     assert class_of(names, found.parents) == class_of(names, best.parents)
 
 
@@ -87,7 +87,7 @@ def test_a_higher_price_for_copies_is_the_same_as_a_smaller_weight_of_each(name)
     priced, nothing = of_copies(score, 200, 200.0, None)
     _, weight = of_copies(score, 200, 200.0, None, weigh=True)
     assert nothing is None
-    copies, weighted = Families(codes, np.full(5, 2), priced), Families(codes, np.full(5, 2), score, weight)
+    copies, weighted = LocalScores(codes, np.full(5, 2), priced), LocalScores(codes, np.full(5, 2), score, weight)
     for y, parents in ((0, ()), (1, (0, 2)), (3, (4,))):
         assert copies.of(y, parents) == pytest.approx(DRAWS * weighted.of(y, parents), rel=1e-12)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from tests.oracles.families import is_acyclic
+from tests.oracles.local_scores import is_acyclic
 
 from bayeswater.typing import Array
 

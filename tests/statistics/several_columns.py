@@ -9,8 +9,8 @@ import pytest
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.coded_table import Rules, encode_categories
-from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 
 
 def chain(n_columns):
@@ -29,7 +29,7 @@ class Kind:
         coded = encode_categories(np.asarray(X, dtype=object), Rules("the test", refuse_missing=False))
         labels = encode_labels(np.asarray(y))
         if self.name == "families":
-            return FamilyCounts.of(coded, labels, weight, chain(coded.shape[1]))
+            return ParentCounts.of(coded, labels, weight, chain(coded.shape[1]))
         return (PairCounts if self.name == "pairs" else TripleCounts).of(coded, labels, weight)
 
 
@@ -39,9 +39,11 @@ def by_label(counts: Any) -> dict[tuple[int, ...], dict[tuple[Any, ...], Any]]:
     tables = {
         (j,): counts.singles.table[counts.singles.start[j] : counts.singles.start[j + 1]] for j in range(n_columns)
     }
-    if isinstance(counts, FamilyCounts):
+    if isinstance(counts, ParentCounts):
         for x, parents in enumerate(counts.parents):
-            tables |= {(*parents[:n], x): counts.family(x).with_parents(n).dense() for n in range(1, len(parents) + 1)}
+            tables |= {
+                (*parents[:n], x): counts.cells_of(x).with_parents(n).dense() for n in range(1, len(parents) + 1)
+            }
     else:
         tables |= {(i, j): counts.of_pair(i, j) for i, j in product(range(n_columns), repeat=2) if i != j}
     if isinstance(counts, TripleCounts):

@@ -98,5 +98,5 @@ def test_the_number_of_threads_does_not_show(codes):
 
 
 def test_a_table_that_no_memory_holds_is_refused_before_it_is_made(codes):
-    with pytest.raises(ResourceLimitError, match="counting a family of 3 columns would take"):
+    with pytest.raises(ResourceLimitError, match="counting 3 columns together would take"):
         joint_counts(codes, [0, 1, 2], [10_000, 10_000, 10_000], None)

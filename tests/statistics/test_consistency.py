@@ -7,7 +7,7 @@ import pytest
 from tests.statistics.several_columns import Kind
 
 from bayeswater import BayesError
-from bayeswater.statistics.consistency import require_families, require_triples
+from bayeswater.statistics.consistency import require_parent_counts, require_triples
 
 RNG = np.random.default_rng(0)
 X = RNG.choice(np.array(["a", "b", "c", None], dtype=object), size=(40, 4))
@@ -26,7 +26,7 @@ def require(counts, class_count, slack):
     if hasattr(counts, "triples"):
         require_triples(counts, slack)
     else:
-        require_families(counts, class_count, slack)
+        require_parent_counts(counts, class_count, slack)
 
 
 @pytest.mark.parametrize("name", ["triples", "families"])
@@ -62,7 +62,7 @@ def test_triples_that_do_not_add_up_are_refused():
 
 def refuse_families(message, counts, class_count, **changed):
     with pytest.raises(BayesError, match=message):
-        require_families(replace(counts, **changed), class_count, 0)
+        require_parent_counts(replace(counts, **changed), class_count, 0)
 
 
 def test_families_out_of_order_are_refused():

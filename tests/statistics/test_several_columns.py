@@ -14,7 +14,7 @@ from tests.statistics.several_columns import Kind, by_label, every_kind
 from bayeswater import ResourceLimitError, SchemaError, StatisticsError
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.kernels import pair_counts, threads
-from bayeswater.statistics import family_counts
+from bayeswater.statistics import parent_counts
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.statistics.sums import ClassCounts, Sums
 
@@ -96,7 +96,7 @@ def test_blocks_of_rows_add_up(kind, weight, monkeypatch):
     X, y = table(5, n_rows=100)
     whole = kind.of(X, y, weight)
     monkeypatch.setattr(pair_counts, "WORKING_BYTES", 30)  # as few rows as a block can have
-    monkeypatch.setattr(family_counts, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(parent_counts, "BLOCK_ROWS", 7)
     assert kind.of(X, y, weight) == whole
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.oracles.chained_rows import chained_rows
-from tests.oracles.families import is_acyclic
+from tests.oracles.local_scores import is_acyclic
 
 from bayeswater.kernels.threads import threads
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold

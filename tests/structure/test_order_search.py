@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.oracles.chained_rows import chained_rows
 
-from bayeswater.structure.families import Families
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.order_search import GrowTrees, OrderSearch, Standing
 from bayeswater.structure.scores import Score
 
@@ -13,8 +13,8 @@ N = 7
 LETTERS = tuple("abcdefg")
 
 
-def families(seed):
-    return Families(*chained_rows(300, [2, 3, 2, 2, 3, 2, 2], seed), Score("bic"))
+def local_scores(seed):
+    return LocalScores(*chained_rows(300, [2, 3, 2, 2, 3, 2, 2], seed), Score("bic"))
 
 
 def knowledge(which):
@@ -57,7 +57,7 @@ def random_order(known, rng):
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_graph_of_an_order_is_grown_and_shrunk_from_what_stands_before(which, seed):
-    scored, known, rng = families(seed), knowledge(which), np.random.default_rng(seed)
+    scored, known, rng = local_scores(seed), knowledge(which), np.random.default_rng(seed)
     trees = GrowTrees(scored, known)
     for _ in range(10):
         order = random_order(known, rng)
@@ -70,7 +70,7 @@ def test_the_graph_of_an_order_is_grown_and_shrunk_from_what_stands_before(which
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("seed", range(3))
 def test_in_a_settled_order_no_variable_gains_by_moving(which, seed):
-    scored, known = families(seed), knowledge(which)
+    scored, known = local_scores(seed), knowledge(which)
     search = OrderSearch(scored, known, seed=seed)
     standing = search._settled(random_order(known, np.random.default_rng(seed)))
     order = standing.order.tolist()
@@ -87,7 +87,7 @@ def test_in_a_settled_order_no_variable_gains_by_moving(which, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_walks_that_a_move_did_not_touch_are_as_good_as_new(seed):
-    scored, known = families(seed), knowledge(0)
+    scored, known = local_scores(seed), knowledge(0)
     trees, rng = GrowTrees(scored, known), np.random.default_rng(seed)
     standing = Standing.of(rng.permutation(N), rng.permutation(N).tolist())
     while not trees.settle(standing):

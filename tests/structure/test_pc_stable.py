@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 from tests.oracles.chained_rows import chained_rows
-from tests.oracles.families import is_acyclic, random_parents
+from tests.oracles.local_scores import is_acyclic, random_parents
 from tests.oracles.pc_of_bnlearn import NAMES, SIGNIFICANCE, answers, rows
 
 from bayeswater.errors import ParameterError

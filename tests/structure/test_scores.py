@@ -1,4 +1,4 @@
-"""Scores of families against their definitions."""
+"""Scores of parent sets against their definitions."""
 
 import pickle
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles.families import family_score, random_parents, regret
+from tests.oracles.local_scores import family_score, random_parents, regret
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.families import Families
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score, as_score, log_regret_of_rows, log_regrets
 
 NAMES = ("loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml")
@@ -30,9 +30,9 @@ def test_a_family_scores_what_its_definition_says(name, data, table):
     y = data.draw(st.integers(0, len(n_states) - 1))
     others = [x for x in range(len(n_states)) if x != y]
     parents = data.draw(st.lists(st.sampled_from(others), unique=True))
-    families = Families(codes, np.array(n_states), Score(name))
+    local_scores = LocalScores(codes, np.array(n_states), Score(name))
     # Sums of a dozen terms of size ten, in float64.
-    assert families.of(y, parents) == pytest.approx(family_score(codes, n_states, y, parents, name), abs=1e-11)
+    assert local_scores.of(y, parents) == pytest.approx(family_score(codes, n_states, y, parents, name), abs=1e-11)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
@@ -47,15 +47,15 @@ def test_the_regret_is_the_sum_of_all_greatest_likelihoods(n, r):
 @given(table=tables(most_variables=3), seed=st.integers(0, 2**16))
 def test_equivalent_graphs_score_the_same(name, table, seed):
     codes, n_states = table
-    families = Families(codes, np.array(n_states), Score(name))
+    local_scores = LocalScores(codes, np.array(n_states), Score(name))
     parents = random_parents(len(n_states), np.random.default_rng(seed))
-    score = families.total(parents)
+    score = local_scores.total(parents)
     for y, own in enumerate(parents):
         for x in own:
             if own == parents[x] | {x}:  # an arc of which the turning gives an equivalent graph
                 turned = list(parents)
                 turned[y], turned[x] = own - {x}, parents[x] | {y}
-                assert families.total(turned) == pytest.approx(score, abs=1e-11)
+                assert local_scores.total(turned) == pytest.approx(score, abs=1e-11)
 
 
 @given(table=tables(), weights=st.lists(st.integers(0, 3), min_size=12, max_size=12))
@@ -64,8 +64,8 @@ def test_a_whole_weight_is_as_many_rows(table, weights):
     weight = np.array(weights[: codes.shape[1]])
     if not weight.any():
         weight[0] = 1
-    repeated = Families(np.repeat(codes, weight, axis=1), np.array(n_states), Score("bdeu"))
-    weighted = Families(codes, np.array(n_states), Score("bdeu"), weight.astype(float))
+    repeated = LocalScores(np.repeat(codes, weight, axis=1), np.array(n_states), Score("bdeu"))
+    weighted = LocalScores(codes, np.array(n_states), Score("bdeu"), weight.astype(float))
     for y in range(len(n_states)):
         np.testing.assert_allclose(weighted.column(y, frozenset()), repeated.column(y, frozenset()), rtol=0, atol=1e-11)
 
@@ -92,14 +92,14 @@ def test_the_series_for_many_rows_goes_on_where_the_sum_ends():
 def test_fnml_is_a_score_of_whole_rows():
     codes = np.zeros((2, 3), dtype=np.uint8)
     with pytest.raises(ParameterError, match="whole weights"):
-        Families(codes, np.array([2, 2]), Score("fnml"), np.array([0.5, 1.0, 1.0]))
+        LocalScores(codes, np.array([2, 2]), Score("fnml"), np.array([0.5, 1.0, 1.0]))
 
 
 def test_a_family_too_large_for_qnml_is_never_taken_and_stops_no_search():
     rng = np.random.default_rng(0)
     codes = rng.integers(110, size=(3, 300)).astype(np.uint8)
-    families = Families(codes, np.array([110, 110, 110]), Score("qnml"))
-    assert families.column(0, frozenset([1]))[2] == -np.inf
+    local_scores = LocalScores(codes, np.array([110, 110, 110]), Score("qnml"))
+    assert local_scores.column(0, frozenset([1]))[2] == -np.inf
 
 
 @pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml"])

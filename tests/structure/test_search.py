@@ -5,14 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.oracles.chained_rows import chained_rows
-from tests.oracles.families import all_parents, is_acyclic
+from tests.oracles.local_scores import all_parents, is_acyclic
 
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.kernels.threads import threads
 from bayeswater.structure.exact_search import exact_search, forecast
-from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import Climb, hill_climb
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.order_search import OrderSearch
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import search
@@ -20,8 +20,8 @@ from bayeswater.structure.search import search
 LETTERS = tuple("abcdefghij")
 
 
-def families(n_rows=300, n_states=(2, 3, 2, 2, 3, 2, 2), seed=0, name="bic", setting=None):
-    return Families(*chained_rows(n_rows, list(n_states), seed), Score(name, setting))
+def local_scores(n_rows=300, n_states=(2, 3, 2, 2, 3, 2, 2), seed=0, name="bic", setting=None):
+    return LocalScores(*chained_rows(n_rows, list(n_states), seed), Score(name, setting))
 
 
 def knows(n, **known):
@@ -31,7 +31,7 @@ def knows(n, **known):
 @pytest.mark.parametrize("name", ["bic", "bdeu", "aic", "fnml", "bds", "qnml"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_exact_search_finds_the_best_of_all_graphs(name, seed):
-    scored = families(60, (2, 3, 2, 2), seed, name)
+    scored = local_scores(60, (2, 3, 2, 2), seed, name)
     best = max(scored.total(parents) for parents in all_parents(4))
     parents, score = exact_search(scored, knows(4))
     assert is_acyclic(parents)
@@ -41,7 +41,7 @@ def test_the_exact_search_finds_the_best_of_all_graphs(name, seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_exact_search_keeps_to_what_is_known(seed):
-    scored = families(60, (2, 3, 2, 2), seed)
+    scored = local_scores(60, (2, 3, 2, 2), seed)
     known = knows(4, required="d -> a", forbidden="a -> b; c -> b", max_parents=2)
     allowed = [
         parents
@@ -56,7 +56,7 @@ def test_the_exact_search_keeps_to_what_is_known(seed):
 @pytest.mark.parametrize("method", ["hill_climb", "tabu", "order"])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_search_finds_is_a_graph_that_no_change_of_one_arc_improves(method, seed):
-    scored = families(seed=seed)
+    scored = local_scores(seed=seed)
     found = search(scored, knows(7), method)
     assert is_acyclic(found.parents)
     assert found.score == scored.total(found.parents)
@@ -76,12 +76,12 @@ def test_what_a_search_finds_is_a_graph_that_no_change_of_one_arc_improves(metho
 @pytest.mark.parametrize("name", ["bic", "bdeu"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_search_finds_the_proven_optimum_of_small_tables(name, seed):
-    scored = families(seed=seed, name=name)
+    scored = local_scores(seed=seed, name=name)
     assert search(scored, knows(7), "order").score == pytest.approx(exact_search(scored, knows(7))[1], abs=1e-9)
 
 
 def test_methods_never_lose_to_the_simpler_ones():
-    scored = families(400, (2, 3, 2, 4, 2, 3, 2, 2, 3, 2), seed=8)
+    scored = local_scores(400, (2, 3, 2, 4, 2, 3, 2, 2, 3, 2), seed=8)
     found = [search(scored, knows(10), method).score for method in ("hill_climb", "tabu", "order", "exact")]
     assert all(low <= high + 1e-9 for low, high in pairwise(found))
 
@@ -89,17 +89,17 @@ def test_methods_never_lose_to_the_simpler_ones():
 @pytest.mark.parametrize("method", ["hill_climb", "tabu", "order", "exact"])
 def test_every_search_keeps_to_what_is_known(method):
     known = knows(7, required=[("g", "a"), ("a", "d")], forbidden="b <- *; c -> d", tiers=[["g"], ["a", "e"], ["f"]])
-    found = search(families(seed=2), known, method)
+    found = search(local_scores(seed=2), known, method)
     assert is_acyclic(found.parents)
     assert 6 in found.parents[0] and 0 in found.parents[3]
     assert not found.parents[1] and 2 not in found.parents[3]
     assert not found.parents[6] & {0, 4, 5} and 5 not in found.parents[0] | found.parents[4]
-    assert max(map(len, search(families(seed=2), knows(7, max_parents=1), method).parents)) <= 1
+    assert max(map(len, search(local_scores(seed=2), knows(7, max_parents=1), method).parents)) <= 1
 
 
 def test_the_answer_does_not_depend_on_threads_or_on_a_second_run():
     def answers():
-        scored = families(2000, seed=5)
+        scored = local_scores(2000, seed=5)
         scored._uses_kernel = True
         return [search(scored, knows(7), method, seed=3) for method in ("order", "hill_climb")]
 
@@ -114,20 +114,20 @@ def test_the_answer_does_not_depend_on_threads_or_on_a_second_run():
 def test_equal_gains_are_decided_by_a_fixed_rule_not_by_the_last_bit():
     codes, n_states = chained_rows(200, [2, 2, 2, 2], seed=4)
     codes[3] = codes[2]  # turning an arc between equal columns gains nothing, and neither is better for anything
-    found = search(Families(codes, n_states, Score("bic")), knows(4), "hill_climb")
-    backwards = search(Families(codes[:, ::-1], n_states, Score("bic")), knows(4), "hill_climb")
+    found = search(LocalScores(codes, n_states, Score("bic")), knows(4), "hill_climb")
+    backwards = search(LocalScores(codes[:, ::-1], n_states, Score("bic")), knows(4), "hill_climb")
     assert found.parents == backwards.parents
     assert 2 in found.parents[3]  # the earlier one is the parent
 
 
 def test_restarts_are_told_and_the_best_of_them_is_given():
-    found = search(families(seed=1), knows(7), "hill_climb", restarts=3, seed=1)
+    found = search(local_scores(seed=1), knows(7), "hill_climb", restarts=3, seed=1)
     assert len(found.restarts) == 4
     assert found.score == max(found.restarts)
 
 
 def test_a_time_limit_ends_a_search_and_is_told():
-    found = search(families(seed=1), knows(7), "order", time_limit=0.2)
+    found = search(local_scores(seed=1), knows(7), "order", time_limit=0.2)
     assert found.stopped == "the time limit was reached"
     assert is_acyclic(found.parents)
     scores = [score for _, score in found.curve]
@@ -135,7 +135,7 @@ def test_a_time_limit_ends_a_search_and_is_told():
 
 
 def test_a_search_begins_where_it_is_told_to():
-    scored, known = families(seed=6), knows(7)
+    scored, known = local_scores(seed=6), knows(7)
     best = exact_search(scored, known)[0]
     assert hill_climb(scored, known, best) == (best, scored.total(best), 0)
     assert search(scored, known, "hill_climb", start=best).n_steps == 0
@@ -143,13 +143,13 @@ def test_a_search_begins_where_it_is_told_to():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_tree_is_the_best_of_all_graphs_with_one_parent_at_most(seed):
-    scored = families(100, (2, 3, 2, 2), seed)
+    scored = local_scores(100, (2, 3, 2, 2), seed)
     trees = [parents for parents in all_parents(4) if max(map(len, parents)) <= 1]
     assert search(scored, knows(4), "tree").score == pytest.approx(max(map(scored.total, trees)), abs=1e-9)
 
 
 def test_the_score_of_a_climb_is_that_of_its_graph_after_every_step():
-    scored, known = families(seed=9), knows(7)
+    scored, known = local_scores(seed=9), knows(7)
     climb = Climb(scored, known, known.start)
     while (step := climb.best_step()) is not None and step.gain > 0:
         climb.take(step)
@@ -160,7 +160,7 @@ def test_the_score_of_a_climb_is_that_of_its_graph_after_every_step():
 
 
 def test_an_order_search_moves_required_parents_before_their_children():
-    scored, known = families(seed=2), knows(7, required="g -> a; a -> b")
+    scored, known = local_scores(seed=2), knows(7, required="g -> a; a -> b")
     walk = OrderSearch(scored, known, seed=1)
     found = walk.from_random_order()
     assert 6 in found.parents[0] and 0 in found.parents[1] and is_acyclic(found.parents)
@@ -168,7 +168,7 @@ def test_an_order_search_moves_required_parents_before_their_children():
 
 def test_an_exact_search_of_too_many_variables_is_refused_with_the_numbers():
     n_states = [2] * 26
-    scored = Families(np.zeros((26, 2), dtype=np.uint8), np.array(n_states), Score("bic"))
+    scored = LocalScores(np.zeros((26, 2), dtype=np.uint8), np.array(n_states), Score("bic"))
     names = [f"x{j}" for j in range(26)]
     message = "26 variables has up to 872,415,232 different families.*method='order'"
     with pytest.raises(ResourceLimitError, match=message):
@@ -185,15 +185,15 @@ def test_the_forecast_of_an_exact_search_is_told_before_it_begins_and_kept(caplo
 
     with caplog.at_level("INFO", logger="bayeswater"):
         assert (
-            search(families(), knows(7), "exact").forecast
+            search(local_scores(), knows(7), "exact").forecast
             == "up to 448 different families, 0.001099 MB for all subsets"
         )
         caplog.clear()
         monkeypatch.setattr("bayeswater.structure.search.exact_search", begun)
         with pytest.raises(KeyError):
-            search(families(), knows(7), "exact")
+            search(local_scores(), knows(7), "exact")
     assert told == ["an exact search over 7 variables has up to 448 different families, 0.001099 MB for all subsets"]
-    assert not search(families(), knows(7), "order").forecast
+    assert not search(local_scores(), knows(7), "order").forecast
 
 
 def test_the_forecast_counts_every_family_of_many_variables():
@@ -206,46 +206,46 @@ def test_the_forecast_counts_every_family_of_many_variables():
 
 def test_unknown_methods_and_trees_that_cannot_be_are_refused():
     with pytest.raises(ParameterError, match="choose one of auto, hill_climb"):
-        search(families(), knows(7), "simulated annealing")
+        search(local_scores(), knows(7), "simulated annealing")
     with pytest.raises(ParameterError, match="takes no required"):
-        search(families(), knows(7, required="a -> b"), "tree")
-    assert not any(search(families(), knows(7, max_parents=0), "tree").parents)
+        search(local_scores(), knows(7, required="a -> b"), "tree")
+    assert not any(search(local_scores(), knows(7, max_parents=0), "tree").parents)
     with pytest.raises(ParameterError, match="takes no max_parents"):
-        search(families(), knows(7, max_parents=1), "pc")
+        search(local_scores(), knows(7, max_parents=1), "pc")
     with pytest.raises(ParameterError, match="equivalent graphs share"):
-        search(families(name="k2"), knows(7), "tree")
+        search(local_scores(name="k2"), knows(7), "tree")
 
 
 def test_auto_takes_no_exact_search_over_more_subsets_than_it_can_hold():
-    # With one parent each there are few families, and still 2 ** 30 subsets.
-    scored = Families(*chained_rows(50, [2] * 30, 0), Score("bic"))
+    # With one parent each there are few parent sets, and still 2 ** 30 subsets.
+    scored = LocalScores(*chained_rows(50, [2] * 30, 0), Score("bic"))
     names = tuple(f"v{j}" for j in range(30))
     assert search(scored, Knowledge.of(names, max_parents=1), "auto").method == "order"
-    assert search(families(), knows(7, max_parents=1), "auto").method == "exact"
+    assert search(local_scores(), knows(7, max_parents=1), "auto").method == "exact"
 
 
 def test_an_exact_search_that_runs_out_of_time_says_so():
     with pytest.raises(ResourceLimitError, match="before the best graph was proven"):
-        search(families(), knows(7), "exact", time_limit=1e-9)
+        search(local_scores(), knows(7), "exact", time_limit=1e-9)
 
 
 @pytest.mark.parametrize("method", ["order", "hill_climb", "tabu"])
 def test_a_search_that_runs_out_of_time_at_once_still_gives_a_graph(method):
-    found = search(families(), knows(7, required="a -> b"), method, time_limit=1e-9)
+    found = search(local_scores(), knows(7, required="a -> b"), method, time_limit=1e-9)
     assert is_acyclic(found.parents) and 0 in found.parents[1]
 
 
 def test_constant_columns_and_a_single_row_are_searched_like_others():
     for n_rows in (1, 20):
         codes = np.zeros((4, n_rows), dtype=np.uint8)
-        found = search(Families(codes, np.array([1, 2, 1, 2]), Score("bic")), knows(4), "order")
+        found = search(LocalScores(codes, np.array([1, 2, 1, 2]), Score("bic")), knows(4), "order")
         assert not any(found.parents)
 
 
 def test_columns_of_very_many_states_are_passed_over_before_memory_is():
     n = 6000
     codes = np.array([np.arange(n), np.arange(n)[::-1], np.arange(n) % 2], dtype=np.uint16)
-    scored = Families(codes, np.array([n, n, 2]), Score("bdeu"))
+    scored = LocalScores(codes, np.array([n, n, 2]), Score("bdeu"))
     scored.expect(10**6)
     assert scored.column(2, frozenset([0]))[1] == -np.inf
     assert np.isfinite(scored.column(2, frozenset())).all()

@@ -31,7 +31,7 @@ def inspect(
     from bayeswater.cli.inspect_network import inspect_network
     from bayeswater.cli.words import warnings_told_once
     from bayeswater.models.network.bayesian_network import BayesianNetwork
-    from bayeswater.models.network.files import is_network_file
+    from bayeswater.models.network.network_files import is_network_file
     from bayeswater.models.persistence import load
 
     with warnings_told_once(of_rounding=True):

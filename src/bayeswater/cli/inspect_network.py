@@ -118,7 +118,7 @@ def _variables(network: "BayesianNetwork") -> list[dict[str, Any]]:
 
 def _table_columns(network: "BayesianNetwork", name: str) -> tuple[str, dict[str, list[Any]], int]:
     """Title and columns of P(variable | parents), a row for the states of the parents; how many columns are theirs."""
-    from bayeswater.models.network.distribution import probability_column
+    from bayeswater.models.network.answers import probability_column
 
     table = network.cpt(name)
     parents = [parent.name for parent in table.parents]

@@ -34,7 +34,7 @@ Tolerance = Annotated[
 def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork":
     """Read a network file, or the file of a classifier whose joint distribution is a network."""
     from bayeswater.models.network.bayesian_network import BayesianNetwork
-    from bayeswater.models.network.files import MODEL_SUFFIX
+    from bayeswater.models.network.network_files import MODEL_SUFFIX
 
     if Path(path).suffix.lower() != MODEL_SUFFIX:
         return BayesianNetwork.read(path, tolerance=tolerance)

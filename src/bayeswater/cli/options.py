@@ -63,4 +63,4 @@ ModelName = Literal[
 """Names of the models of the ladder (`models.comparing.ladder`), which is too much to import for `--help`."""
 
 Preset = Literal["balanced", "generative", "best"]
-"""Presets of an ensemble (`models.ensemble.presets`)."""
+"""Presets of an ensemble (`learning.members.presets`)."""

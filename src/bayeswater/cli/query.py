@@ -13,8 +13,8 @@ from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
 if TYPE_CHECKING:
+    from bayeswater.models.network.answers import Distribution
     from bayeswater.models.network.bayesian_network import BayesianNetwork
-    from bayeswater.models.network.distribution import Distribution
 
 ERROR = "standard_error"
 
@@ -124,8 +124,7 @@ def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], mos
 
 def _lines(found: "Distribution", chosen: dict[int, Any]) -> list[dict[str, Any]]:
     """Give the states that were asked for, with their probabilities and, where these were sampled, their errors."""
-    from bayeswater.models.network.distribution import probability_column
-    from bayeswater.models.network.estimated_distribution import EstimatedDistribution
+    from bayeswater.models.network.answers import EstimatedDistribution, probability_column
 
     key = probability_column(found.names)
     errors = found.standard_error.ravel().tolist() if isinstance(found, EstimatedDistribution) else []
@@ -143,7 +142,7 @@ def _print_table(text: str, found: "Distribution", lines: list[dict[str, Any]], 
 
     from bayeswater.cli.tables import bar, number, plain_table
     from bayeswater.cli.words import findings
-    from bayeswater.models.network.estimated_distribution import EstimatedDistribution
+    from bayeswater.models.network.answers import EstimatedDistribution
 
     # A number that nobody vouches for carries a question mark.
     doubt = "?" if isinstance(found, EstimatedDistribution) and not found.is_reliable else ""
@@ -165,7 +164,7 @@ def _print_table(text: str, found: "Distribution", lines: list[dict[str, Any]], 
 
 def _print_document(text: str, found: "Distribution", evidence: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     from bayeswater.cli.documents import print_document
-    from bayeswater.models.network.estimated_distribution import EstimatedDistribution
+    from bayeswater.models.network.answers import EstimatedDistribution
 
     document: dict[str, Any] = {"question": text, "targets": list(found.names), "evidence": evidence}
     if isinstance(found, EstimatedDistribution):

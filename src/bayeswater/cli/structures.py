@@ -56,7 +56,7 @@ def with_states_of(path: str, table: "pa.Table", tolerance: float | None) -> "pa
 
     from bayeswater.data.reading.known_labels import known_codes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
-    from bayeswater.models.network.rows import label_column
+    from bayeswater.models.network.network_rows import label_column
 
     network = BayesianNetwork.read(path, tolerance=tolerance)
     for place, name in enumerate(table.column_names):

@@ -1,4 +1,4 @@
-"""How the levels of a family are smoothed: each for itself, or drawn towards the level before (`kernels.family_terms`).
+"""How the levels of a column are smoothed: each for itself, or drawn towards the level before (`kernels.level_terms`).
 
 In a back-off the concentrations c_l and f_l, one of each for a level of all columns together, are those under which the
 counts predict each other best. From the root down, c_l maximises the sum of log P_l over all rows and columns, each row
@@ -11,19 +11,26 @@ so the sums are all that is looked at; of very many cells, some. Where weights a
 of single rows: each takes away their mean u in the place of 1, and c is looked for among multiples of u, so that a
 common factor of all weights goes into c and nowhere else. In log c the terms bend slowly: a grid of factors of 4
 finds the highest peak, and a search beside its best point the maximum.
+
+A member of an ensemble learns them from rows that its structure has not seen, each taken out (`level_concentrations`):
+f_l of each column, and c_l, one for all columns, times 0.3. What is best for one member is too smooth for many: their
+mean smooths again what each says too boldly. One c for each level is all that some hundred rows can tell; one for each
+column and level fits their noise.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from bayeswater.data.weights import evenly_spaced
 from bayeswater.estimate.pseudo_counts import PseudoCounts
-from bayeswater.kernels.family_terms import Rule, Tree, at_cells, less, paths
+from bayeswater.kernels.level_terms import Rule, Tree, at_cells, less, paths
+from bayeswater.kernels.parent_cells import log_likelihoods
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.statistics.family import Family
+from bayeswater.statistics.parent_cells import ParentCells
 from bayeswater.typing import Array
 
 LOOKED_AT = 2**16
@@ -61,15 +68,15 @@ class Groups:
     whole: Array  # N(p)
 
     @classmethod
-    def of(cls, family: Family, tree: Tree, n_parents: int, n_levels: int, most: int) -> "Groups":
-        """Group the rows of a family, whose tree has the first `n_parents` parents; of more than `most`, some.
+    def of(cls, counted: ParentCells, tree: Tree, n_parents: int, n_levels: int, most: int) -> "Groups":
+        """Group the rows of a column, whose tree has the first `n_parents` parents; of more than `most`, some.
 
         Groups are told apart by all parents: so levels have the same concentrations, however many are below.
         """
-        cell, y = np.nonzero((family.count > 0) & (family.cell[:, -1] < tree.n_states)[:, None])
+        cell, y = np.nonzero((counted.count > 0) & (counted.cell[:, -1] < tree.n_states)[:, None])
         kept = evenly_spaced(len(cell), most) if len(cell) else np.zeros(0, dtype=bool)
         cell, y = cell[kept], y[kept]
-        nodes, cells = paths(family.cell[cell][:, [*range(n_parents), -1]], tree)
+        nodes, cells = paths(counted.cell[cell][:, [*range(n_parents), -1]], tree)
         shape = n_levels, len(cell)
         counts = np.zeros((4, *shape))
         is_counted = np.zeros(shape, dtype=bool)
@@ -79,12 +86,12 @@ class Groups:
             counts[1, level] = tree.node_count[node, y]
             counts[2, level] = at_cells(tree.cell_total, place)
             counts[3, level] = tree.node_total[node]
-        weight = family.count[cell, y].astype(np.float64)
+        weight = counted.count[cell, y].astype(np.float64)
         return cls(weight, np.full(len(cell), tree.n_states), is_counted, *counts)
 
 
 def fitted_rule(
-    families: Sequence[Family],
+    counts: Sequence[ParentCells],
     trees: Sequence[Tree],
     n_parents: Sequence[int],
     class_free: float,
@@ -95,8 +102,8 @@ def fitted_rule(
 
     `alpha` is the concentration of F_0 towards equal shares, `row_weight` what a single row weighs.
     """
-    n_levels, most = 1 + max(n_parents), max(1, LOOKED_AT // len(families))
-    columns = list(zip(families, trees, n_parents, strict=True))
+    n_levels, most = 1 + max(n_parents), max(1, LOOKED_AT // len(counts))
+    columns = list(zip(counts, trees, n_parents, strict=True))
     found = list(ordered_map(lambda one: Groups.of(*one, n_levels, most), columns))
     weight, n_states = (np.concatenate([getattr(one, name) for one in found]) for name in ("weight", "n_states"))
     is_counted, own, of_class, of_state, whole = (
@@ -144,3 +151,55 @@ def _best(weight: Array, count: Array, total: Array, base: Array, row_weight: fl
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": TOLERANCE})
     return float(np.exp(found.x if found.fun < least else grid[best]))
+
+
+GRID = np.array([0.05, 0.15, 0.4, 1, 2, 4, 8, 16, 32, 64, 128, 300, 1e3, 1e5])
+"""Concentrations, in rows, that are tried."""
+
+BOLDNESS = 0.3
+"""Share of the best concentration of one member that each of many has."""
+
+
+class Concentrations(NamedTuple):
+    """c_l (n_levels,), and f_l of each column (n_columns, n_levels)."""
+
+    with_class: Array
+    without_class: Array
+
+
+def level_concentrations(
+    counts: Array, weight: Array, n_states: Array, class_free: float, *, use_loop: bool
+) -> Concentrations:
+    """Learn the concentrations of all levels.
+
+    Parameters
+    ----------
+    counts : (n_columns, 4, n_levels, n_rows), what `kernels.cell_terms.own_counts` gives of rows that are taken out
+    weight : (n_rows,), weight with which each row has a say
+    n_states : (n_columns,)
+    class_free : lambda
+    """
+    n_columns, _, n_levels, n_rows = counts.shape
+    own, of_class, of_state, whole = np.moveaxis(counts, 1, 0)
+    with_class, without_class = np.empty(n_levels), np.ones((n_columns, n_levels))
+    free, share = np.repeat(1.0 / n_states, n_rows).reshape(n_columns, n_rows), np.ones((n_columns, n_rows))
+    times = np.broadcast_to(weight, free.shape)
+
+    def best(some: Array, times: Array, count: Array, total: Array, base: Array) -> float:
+        if not some.any():
+            return NOTHING_LEARNED
+        found = log_likelihoods(times[some], count[some], total[some], base[some], GRID, use_loop=use_loop)
+        return float(GRID[np.argmax(found)])
+
+    for level in range(n_levels):
+        said = whole[:, level] > 0  # (n_columns, n_rows)
+        if level:
+            for j in range(n_columns):
+                without_class[j, level] = best(said[j], weight, of_state[j, level], whole[j, level], free[j])
+        f = without_class[:, level, None]
+        free = np.where(said, (of_state[:, level] + f * free) / (whole[:, level] + f), free)
+        base = free if level == 0 else (1 - class_free) * share + class_free * free
+        c = BOLDNESS * best(said & (of_class[:, level] > 0), times, own[:, level], of_class[:, level], base)
+        with_class[level] = c
+        share = np.where(said, (own[:, level] + c * base) / (of_class[:, level] + c), base if level == 0 else share)
+    return Concentrations(with_class, without_class)

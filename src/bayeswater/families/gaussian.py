@@ -4,9 +4,7 @@
 
 With a Normal-inverse-gamma prior the prediction is a Student's t.
 
-A row moves mean and variance of its own class and, through the floor (a share of the column's variance over all
-classes), perhaps those of the others. The others move only where a variance is near its floor or a class has no value:
-such columns, and those with a prior, are worked out class by class; in all others only the own class is read again.
+The floor is a share of the column's variance over all classes, which every row moves (`inference/normals_without.py`).
 
 The evidence of a column left open has weak priors that carry its unit, so another unit shifts all densities alike: the
 variance of a class is expected to be that within classes, its mean to be as far from the mean of all as the values are.
@@ -17,7 +15,7 @@ that the spacing hides (`Occupied.hidden_variance`; for whole numbers 1/12, as i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar
@@ -46,16 +44,10 @@ from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.drawing import Stage, log_gamma, stream
 from bayeswater.inference.gaussian import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
-from bayeswater.inference.gaussian_leave_one_out import take_out, warn_of_lost_digits
-from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.kernels.independent_normals import own_densities_without
+from bayeswater.inference.normals_without import FloorWithout
 from bayeswater.kernels.moments import FAINT
-from bayeswater.statistics.moments import DIGITS_KEPT, Moments
-from bayeswater.statistics.statistic import ROUNDING, remainder
+from bayeswater.statistics.moments import Moments
 from bayeswater.typing import Array
-
-CLEAR_OF_FLOOR = 4.0
-"""A variance this many times its floor stays over it whichever row is taken out of four or more."""
 
 VARIANCE_SHAPE = 1.0
 """Half the rows that the variance within classes is worth as an expectation of the variance of a class."""
@@ -169,127 +161,13 @@ class NormalBlock(NumberBlock):
     # ------------------------------------------------------------------ leave-one-out
 
     @cached_property
-    def _is_regular(self) -> Array:
-        """Columns in which a row, taken out, moves nothing but the density of its own class: (n_columns,)."""
-        n = np.broadcast_to(self.moments.weight, self.moments.mean.shape)
-        n_all, _, scatter_all = self.moments.pooled()
-        variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
-        variance = self.moments.scatter / np.where(n > 0, n, 1)
-        clear = (n >= CLEAR_OF_FLOOR) & (variance > CLEAR_OF_FLOOR * self.variance_floor * variance_all)
-        # Taking a row out of one class leaves the scatter of another: the floor keeps its digits.
-        kept = (self.moments.scatter > DIGITS_KEPT * scatter_all).sum(axis=0) > 1
-        return clear.all(axis=0) & kept & ~np.isin(np.arange(n.shape[1]), list(self.priors))
+    def floor_without(self) -> FloorWithout:
+        """The same moments, ready to have rows taken out of them."""
+        return FloorWithout(self.moments, self.priors, self.variance_floor, self.parameters)
 
     def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
         """Give a function of some rows: their log-likelihoods, each row taken out of the moments."""
-        regular = self._is_regular
-        p = self.parameters
-        degrees = np.where(regular, p.degrees, np.inf)  # of the columns that the joint is to leave out
-        regular_only = replace(p, has_factor=p.has_factor & regular, degrees=degrees)
-        joint = gaussian_joint(np.zeros(self.moments.n_classes), regular_only)
-        warned: list[int] = []
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            block, y, r = table.block(rows), labels.codes[rows], removed[rows]
-            scores, lost = joint.of(block, use_loop), np.zeros(len(y), dtype=bool)
-            if regular.any():
-                own, lost = self._own_without(block[:, regular], y, r, regular, use_loop)
-                leave_out_own_class(scores, own, y)
-            for j in np.flatnonzero(~regular):
-                terms, lost_here = self._column_without(block[:, j], y, r, int(j))
-                scores += terms
-                lost |= lost_here
-            if lost.any() and not warned:  # once a call, not once a block
-                warned.append(rows.start + int(lost.argmax()))
-                warn_of_lost_digits(warned[0])
-            if self.is_log.any():
-                scores -= np.nansum(block[:, self.is_log & p.has_factor], axis=1, keepdims=True)
-            return scores
-
-        return likelihood
-
-    def _own_without(self, x: Array, y: Array, removed: Array, columns: Array, use_loop: bool) -> tuple[Array, Array]:
-        """Log-likelihood of regular columns in each row's own class, and which rows lost digits in that: (n_rows,)."""
-        if not use_loop:
-            return self._own_without_numpy(x, y, removed, columns)
-        moments = self.moments.take(np.flatnonzero(columns).tolist())
-        n = np.broadcast_to(moments.weight, moments.mean.shape).astype(np.float64)
-        own, lost, near = own_densities_without(
-            *(x, y, removed, n, moments.mean, moments.scatter),
-            *(self._highest_floor[columns], ROUNDING, DIGITS_KEPT),
-        )
-        if near.any():
-            own[near], lost[near] = self._own_without_numpy(x[near], y[near], removed[near], columns)
-        return own, lost
-
-    @cached_property
-    def _highest_floor(self) -> Array:
-        """Floor of the variance of each column whichever row is taken out: (n_columns,)."""
-        n_all, _, scatter_all = self.moments.pooled()
-        return self.variance_floor * scatter_all / np.maximum(n_all - 1.0, 1.0)
-
-    def _own_without_numpy(self, x: Array, y: Array, removed: Array, columns: Array) -> tuple[Array, Array]:
-        """Do the same in NumPy, also where a variance is near its floor."""
-        missing = np.isnan(x)
-        some_missing = bool(missing.any())
-        r = removed[:, None] * ~missing if some_missing else removed[:, None]
-        weight = self.moments.weight if self.moments.weight.shape[1] == 1 else self.moments.weight[:, columns]
-        n = weight[y].astype(np.float64)  # (n_rows, 1) while no cell has been missing
-        left = n - r  # over 0: the column is regular
-        before = self.moments.scatter[:, columns][y]
-        away = x - self.moments.mean[:, columns][y]
-        if some_missing:
-            away[missing] = 0.0
-        stretch = n / left
-        with np.errstate(over="ignore"):
-            scatter = remainder(before, away**2 * (r * stretch))
-            variance = scatter / left
-            lost = scatter < DIGITS_KEPT * before
-            self._raise_to_floor(variance, lost, x, r, columns)
-            terms = LOG_TWO_PI + np.log(variance) + (away * stretch / np.sqrt(variance)) ** 2  # x - mean' = away n / n'
-        terms = np.where(missing, 0.0, terms) if some_missing else terms
-        return -0.5 * terms.sum(axis=1), np.asarray(lost.any(axis=1))
-
-    def _raise_to_floor(self, variance: Array, lost: Array, x: Array, r: Array, columns: Array) -> None:
-        """Put the floor, which each row moves, under variances that may be below it; what it hides is not lost."""
-        n_all, mean_all, scatter_all = (part[columns] for part in self.moments.pooled())
-        rows = np.flatnonzero((variance < self._highest_floor[columns]).any(axis=1))
-        if len(rows):
-            cells = np.where(np.isnan(x[rows]), 0.0, x[rows])
-            n_rest, _, scatter_rest = take_out(n_all, mean_all, scatter_all, cells, r[rows])
-            floor = self.variance_floor * (scatter_rest / n_rest)
-            lost[rows] &= variance[rows] > floor
-            variance[rows] = np.maximum(variance[rows], floor)
-
-    def _column_without(self, x: Array, y: Array, removed: Array, j: int) -> tuple[Array, Array]:
-        """Log-likelihood of one column in every class, in any case, and which rows lost digits in that."""
-        missing = np.isnan(x)
-        r, x = np.where(missing, 0.0, removed), np.where(missing, 0.0, x)
-        moments = self.moments
-        weight = np.broadcast_to(moments.weight, moments.mean.shape)[:, j].astype(np.float64)
-        pooled = [part[j] for part in moments.pooled()]
-        n_all, mean_all, scatter_all = take_out(pooled[0], pooled[1], pooled[2], x, r)
-        variance_all = (scatter_all / np.where(n_all > 0, n_all, 1.0))[:, None]
-        own = y[:, None] == np.arange(moments.n_classes)  # (n_rows, n_classes)
-        n, mean, scatter = take_out(
-            weight, moments.mean[:, j], moments.scatter[:, j], x[:, None], np.where(own, r[:, None], 0.0)
-        )
-        if moments.weight.dtype.kind == "i":
-            scatter = np.where(n == 1, 0.0, scatter)  # what remains is one row
-        if j in self.priors:
-            terms = student_log_density(x[:, None], *self.priors[j].predictive(n, mean, scatter))
-            return np.where(missing[:, None], 0.0, terms), np.zeros(len(x), dtype=bool)
-        mean = np.where(n > 0, mean, mean_all[:, None])
-        variance = np.where(n > 0, scatter / np.where(n > 0, n, 1.0), variance_all)
-        floor = self.variance_floor * variance_all
-        lost_floor = scatter_all < DIGITS_KEPT * pooled[2]  # (n_rows,)
-        lost = (scatter < DIGITS_KEPT * moments.scatter[:, j]) & (n > 0) & (variance > floor)
-        variance = np.maximum(variance, floor)
-        has_factor = (n_all[:, None] > 0) & (variance_all > 0) & ~missing[:, None]
-        safe = np.where(has_factor, variance, 1.0)
-        with np.errstate(over="ignore"):
-            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x[:, None] - mean) / np.sqrt(safe)) ** 2)
-        return np.where(has_factor, terms, 0.0), (lost_floor | lost.any(axis=1)) & (n_all > 1) & ~missing
+        return self.floor_without.over(table, labels, removed, self.is_log & self.parameters.has_factor)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from bayeswater.families.registry import FAMILIES, NUMERIC, OF_TEXT, law_of
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.consistency import require_consistent, slack_of
-from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -107,7 +107,7 @@ def _require_planned(sums: ColumnGroups, slack: float) -> None:
         places = [used.get(name, -1) for name in names]
         require_sums(-1 not in places, f"there are sums of {names!r:.200}, and columns {[*used]!r:.200}")
         require_sums(places == sorted(places), f"the sums of {names!r:.200} do not stand in the order of the columns")
-        if not isinstance(group, FamilyCounts):  # they count again what is counted in pairs
+        if not isinstance(group, ParentCounts):  # they count again what is counted in pairs
             counted += names
         for j, name in enumerate(names):
             _require_column(sums.plan[name], group, j, slack)
@@ -119,7 +119,7 @@ def _require_same_rows(sums: ColumnGroups, slack: float) -> None:
     """Refuse families that are not counted from the rows of the pairs beside them."""
     pairs = next((group for group in sums.groups.values() if isinstance(group, PairCounts)), None)
     for group in sums.groups.values():
-        if isinstance(group, FamilyCounts) and pairs is not None:
+        if isinstance(group, ParentCounts) and pairs is not None:
             same = group.schema == pairs.schema and group.count.dtype == pairs.table.dtype
             require_sums(
                 same and bool((np.abs(group.singles.table - pairs.table) <= slack).all()),
@@ -128,7 +128,7 @@ def _require_same_rows(sums: ColumnGroups, slack: float) -> None:
 
 
 def _names(group: Statistic) -> Sequence[str]:
-    if isinstance(group, CategoryCounts | PairCounts | FamilyCounts):
+    if isinstance(group, CategoryCounts | PairCounts | ParentCounts):
         return group.schema.names
     if isinstance(group, TextSums):
         return (group.name,)
@@ -138,7 +138,7 @@ def _names(group: Statistic) -> Sequence[str]:
 
 def _require_column(column: Column, group: Statistic, j: int, slack: float) -> None:
     law = law_of(column.family)
-    has_schema = isinstance(group, CategoryCounts | PairCounts | FamilyCounts)
+    has_schema = isinstance(group, CategoryCounts | PairCounts | ParentCounts)
     require_sums(
         has_schema if law.has_states else type(group) is law.statistic,
         f"column {column.name!r} of family {column.family!r} is summed as {type(group).__name__}",

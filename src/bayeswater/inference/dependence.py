@@ -1,52 +1,54 @@
-"""Log-joint of columns that depend on the class and on several other columns each, as those of KDB do.
+"""Columns that depend on the class and on several other columns each: KDB, SKDB and the members of an ensemble.
 
     P(y, x) = P(y) prod_j P(x_j | y, parents of j)
 
-What a column has given its parents is found by going down the tree of its counts (`kernels.family_terms`). A cell that
-is missing has no factor. Where it is the parent of one that is there it is summed over, exactly: the row is scored with
-every combination of states that its missing cells can have, and the joints are added up (`inference.filled_rows`).
-Where these are too many, the missing cells are summed out one by one: of many rows by exact inference in the network
-that the columns are (`inference.exact`), and where each row is taken out of the counts, so that no two have the same
-tables, by themselves (`inference.missing_parents`).
+What a column has given its parents is found by going down the tree of its counts, level by level of its parents, and
+joints grow by a column at a time (`ParentColumns`). Counts are laid out in one of two ways:
+
+- by class (`Dependence`, `kernels.level_terms`), as statistics hold them. A cell that is missing has no factor; where
+  it is the parent of one that is there it is summed over, exactly (`inference.missing_parents`).
+- by cells that occur, the class among them (`SparseDependence`, `kernels.cell_terms`), for members of an ensemble:
+  counts of many classes take no more room than those of two, and each column has concentrations of its own without the
+  class. Missing is a state, so nothing is summed over. A parent that is not there, since no row lacked it when the
+  member learned, ends the way down.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.estimate.back_off import fitted_rule, flat_rule
-from bayeswater.estimate.family_tree import family_tree
+from bayeswater.estimate.back_off import Concentrations, fitted_rule, flat_rule, level_concentrations
+from bayeswater.estimate.count_trees import cell_tree, level_tree
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.family_network import FamilyNetwork
-from bayeswater.inference.filled_rows import filled, n_filled
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.missing_parents import sum_over_missing
+from bayeswater.inference.missing_parents import DependenceNetwork, sum_over_gaps
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_tables import sum_of_states
-from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.family_terms import Rule, Taken, Tree, family_terms
+from bayeswater.kernels.cell_terms import CellTree, LevelRule, cell_terms, find_nodes, own_counts
+from bayeswater.kernels.level_terms import Rule, Taken, Tree, level_terms
 from bayeswater.kernels.parent_cells import strides_of
+from bayeswater.kernels.prefix_losses import log_losses, log_products, multiply
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
-from bayeswater.statistics.family_counts import FamilyCounts, Parents
+from bayeswater.statistics.parent_cells import ParentCells, of_first_parents
+from bayeswater.statistics.parent_counts import ParentCounts, Parents
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
 
-MOST_FILLED = 2**12
-"""Combinations of the missing cells of a row up to which all are looked at."""
-
-FEW_FILLED = 2**6
-"""The same, where a network would answer instead: fewer are found in less steps than its cells."""
-
 FLAT_TERMS = 2**22
 """Logarithms of probabilities that are laid out at once, at most; where there are more, trees are gone down."""
+
+BLOCK_TERMS = 2**16
+"""Products of all levels, rows and classes that members hold at a time: they stay in the second-level cache."""
 
 DRAWN_TERMS = 2**20
 """Probabilities that are held at a time where states are drawn."""
@@ -54,20 +56,69 @@ DRAWN_TERMS = 2**20
 
 @dataclass(frozen=True)
 class Removed:
-    """Rows that are taken out: their classes and weights (n_rows,), and which of their cells are there."""
+    """Rows that are taken out: their classes and weights (n_rows,), and, where it matters, which cells are there."""
 
     codes: Array
     weight: Array
-    is_there: Array  # (n_rows, n_columns)
+    is_there: Array | None = None  # (n_rows, n_columns)
 
-    def take(self, rows: Array) -> "Removed":
+    @classmethod
+    def nobody(cls, n_rows: int) -> "Removed":
+        """Rows that were not counted."""
+        return cls(np.full(n_rows, -1), np.zeros(n_rows))
+
+    def take(self, rows: Array | slice) -> "Removed":
         """Some of the rows."""
-        return Removed(self.codes[rows], self.weight[rows], self.is_there[rows])
+        return Removed(self.codes[rows], self.weight[rows], None if self.is_there is None else self.is_there[rows])
+
+
+class ParentColumns(ABC):
+    """Columns with several parents each, whatever way their counts are laid out."""
+
+    @property
+    @abstractmethod
+    def n_levels(self) -> int:
+        """Levels of the column with the most parents."""
+
+    @abstractmethod
+    def terms(
+        self, j: int, states: Array, removed: Removed | None = None, *, every_level: bool = False, use_loop: bool
+    ) -> Array:
+        """P(x_j | y, parents) of some rows: (1 or number of levels, n_rows, n_classes); 1 where no cell is there."""
+
+    def growing_joints(
+        self, order: Iterable[int], states: Array, removed: Removed | None, prior: Array, n_levels: int, use_loop: bool
+    ) -> Iterator[tuple[Array, Array]]:
+        """Joints of rows with the first columns of an order, from none to all, for the first numbers of parents.
+
+        They begin with the log-prior (n_rows, n_classes), and are given as mantissas and exponents, which go on being
+        multiplied: (n_levels, n_rows, n_classes) each (`kernels.prefix_losses`).
+        """
+        shape = n_levels, *prior.shape
+        mantissa, exponent = np.broadcast_to(np.exp(prior), shape).copy(), np.zeros(shape, dtype=np.int32)
+        yield mantissa, exponent
+        for j in order:
+            terms = self.terms(j, states, removed, every_level=n_levels > 1, use_loop=use_loop)
+            multiply(terms, mantissa, exponent, use_loop=use_loop)
+            yield mantissa, exponent
+
+    def prefix_losses(
+        self,
+        order: Iterable[int],
+        states: Array,
+        removed: Removed,
+        prior: Array,
+        loss: Callable[[Array, Array], Array],
+        use_loop: bool,
+    ) -> Array:
+        """Losses of rows, each taken out, for every number of parents and of columns: (n_levels, 1 + n_columns)."""
+        joints = self.growing_joints(order, states, removed, prior, self.n_levels, use_loop)
+        return np.stack([loss(mantissa, exponent) for mantissa, exponent in joints], axis=1)
 
 
 @dataclass(frozen=True)
-class Dependence:
-    """Counts of families, read with at most `n_parents` of the parents of each column.
+class Dependence(ParentColumns):
+    """Counts of columns with their parents, read with at most `n_parents` of the parents of each column.
 
     `class_free` is the share lambda of back-off, None where each level is smoothed for itself. Columns that are not
     among those `used` say nothing; the parents of those that are used are used.
@@ -75,7 +126,7 @@ class Dependence:
 
     prior: Prior
     estimate: PairEstimate
-    families: FamilyCounts
+    counts: ParentCounts
     n_parents: int
     used: tuple[int, ...]
     class_free: float | None = None
@@ -93,7 +144,7 @@ class Dependence:
     @cached_property
     def parents(self) -> Parents:
         """Parents of each column, the strongest first."""
-        return tuple(own[: self.n_parents] for own in self.families.parents)
+        return tuple(own[: self.n_parents] for own in self.counts.parents)
 
     @property
     def n_states(self) -> Array:
@@ -112,8 +163,8 @@ class Dependence:
         """Counts of each column with its parents."""
 
         def laid_out(j: int) -> Tree:
-            is_state = self.estimate.empty_is_state[[*self.families.parents[j], j]]
-            return family_tree(self.families.family(j), len(self.parents[j]), missing_is_state=is_state)
+            is_state = self.estimate.empty_is_state[[*self.counts.parents[j], j]]
+            return level_tree(self.counts.cells_of(j), len(self.parents[j]), missing_is_state=is_state)
 
         return list(ordered_map(laid_out, list(range(len(self.parents)))))
 
@@ -139,10 +190,10 @@ class Dependence:
     def _fitted_rule(self, columns: Array) -> Rule:
         """Learn the back-off of some columns together."""
         assert self.class_free is not None
-        families, trees = [self.families.family(j) for j in columns], [self.trees[j] for j in columns]
-        alpha, row_weight = float(self.estimate.smoothing.alpha), self.families.row_weight
+        counts, trees = [self.counts.cells_of(j) for j in columns], [self.trees[j] for j in columns]
+        alpha, row_weight = float(self.estimate.smoothing.alpha), self.counts.row_weight
         n_parents = [len(self.parents[j]) for j in columns]
-        return fitted_rule(families, trees, n_parents, self.class_free, alpha, row_weight)
+        return fitted_rule(counts, trees, n_parents, self.class_free, alpha, row_weight)
 
     def terms(
         self, j: int, states: Array, removed: Removed | None = None, *, every_level: bool = False, use_loop: bool
@@ -151,21 +202,22 @@ class Dependence:
         own = self.parents[j]
         taken = None
         if removed is not None:
+            assert removed.is_there is not None
             leading = np.cumprod(removed.is_there[:, [j, *own]], axis=1).sum(axis=1)
             taken = Taken(removed.codes, removed.weight, leading)
         n_terms = len(own) + 1 if every_level else 1
-        return family_terms(states[:, [*own, j]], self.trees[j], self.rules[j], taken, n_terms, use_loop=use_loop)
+        return level_terms(states[:, [*own, j]], self.trees[j], self.rules[j], taken, n_terms, use_loop=use_loop)
 
-    def log_family(self, j: int) -> Array:
+    def log_conditional(self, j: int) -> Array:
         """Logarithm of P(x_j | y, parents) of all states: (v_parent1, ..., v_parentl, v_j, n_classes)."""
         shape = tuple(self.n_states[[*self.parents[j], j]].tolist())
         require_table_bytes(
             8 * self.estimate.n_classes * int(np.prod(shape, dtype=object)),
-            f"the table of column {self.families.schema[j].name!r} given {len(self.parents[j])} parents",
+            f"the table of column {self.counts.schema[j].name!r} given {len(self.parents[j])} parents",
             "take a smaller k",
         )
         states = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
-        terms = family_terms(states, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
+        terms = level_terms(states, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
         with np.errstate(divide="ignore"):
             return np.log(terms).reshape(*shape, self.estimate.n_classes)
 
@@ -198,65 +250,24 @@ class Dependence:
 
     def log_likelihood(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
         """Log P(row | y), missing parents summed over: (n_rows, n_classes)."""
-        total = self._log_product(states, removed, use_loop)
-        gaps = self.gaps(states)
-        is_hard, size = np.asarray(gaps.any(axis=1)), n_filled(gaps, self.n_states)
-        use_loop = use_loop or worth_compiling(size[is_hard].sum())
-        many = np.flatnonzero(is_hard & (size > FEW_FILLED))
-        if use_loop and removed is None and len(many) and self._network is not None:
-            found = self._network.log_likelihood(states[many])
-            if found is not None:
-                total[many] = found
-                is_hard[many] = False
-        hard = np.flatnonzero(is_hard & (size <= MOST_FILLED))
-        for part in filled(states[hard], gaps[hard], self.n_states):
-            rows = hard[part.row]
-            inner = self._log_product(part.states, None if removed is None else removed.take(rows), use_loop)
-            total[hard[part.rows]] = part.log_sum(inner)
-        harder = np.flatnonzero(is_hard & (size > MOST_FILLED))
-        if len(harder):
-            own = None if removed is None else removed.take(harder)
-            total[harder] = self._eliminated(states[harder], gaps[harder], own, use_loop)
+        total = self.log_product(states, removed, use_loop)
+        sum_over_gaps(self, states, self.gaps(states), removed, total, use_loop)
         return total
 
     @cached_property
-    def _network(self) -> FamilyNetwork | None:
+    def network(self) -> DependenceNetwork | None:
         """The columns and the class as a network; None where its tables would be too large."""
 
         def terms(j: int, states: Array) -> Array:
-            return family_terms(states, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
+            return level_terms(states, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
 
-        return FamilyNetwork.of(
+        return DependenceNetwork.of(
             self.used, self.parents, self.n_states, self.estimate.n_classes, terms, most_terms=FLAT_TERMS
         )
 
-    def _eliminated(self, states: Array, gaps: Array, removed: Removed | None, use_loop: bool) -> Array:
-        """Log-likelihoods of rows with many missing cells, those of one pattern together: (n_rows, n_classes)."""
-        total = np.zeros((len(states), self.estimate.n_classes))
-        there = self.is_there(states)
-        for j in self.used:  # families without a gap are the same factor, whatever is filled in
-            is_whole = np.asarray(there[:, j] & ~gaps[:, list(self.parents[j])].any(axis=1))
-            with np.errstate(divide="ignore"):
-                log_terms = np.log(self.terms(j, states, removed, use_loop=use_loop)[0])
-            total += np.where(is_whole[:, None], log_terms, 0.0)
-        _, first, pattern = np.unique(there, axis=0, return_index=True, return_inverse=True)
-        for number, one in enumerate(first.tolist()):
-            rows = np.flatnonzero(pattern.reshape(-1) == number)
-
-            def terms(j: int, filled: Array, row: Array, rows: Array = rows) -> Array:
-                own = None if removed is None else removed.take(rows[row])
-                return self.terms(j, filled, own, use_loop=use_loop)[0]
-
-            families = [[*self.parents[j], j] for j in self.used if there[one, j] or gaps[one, j]]
-            families = [family for family in families if gaps[one, family].any()]
-            total[rows] += sum_over_missing(
-                terms, families, states[rows], gaps[one], self.n_states, self.estimate.n_classes
-            )
-        return total
-
     @cached_property
     def _flat(self) -> tuple[Array, list[Array], Array] | None:
-        """Logarithms of all families in one table, one after the other: its parts, strides within each, and itself.
+        """Logarithms of all columns in one table, one after the other: its parts, strides within each, and itself.
 
         None where it would be too large. In the slot of what is not there it is 0 for the column itself.
         """
@@ -270,11 +281,12 @@ class Dependence:
         with np.errstate(divide="ignore"):
             for first, j, width in zip(start.tolist(), self.used, widths, strict=False):
                 slots = np.stack([axis.ravel() for axis in np.indices(width)], axis=1)
-                terms = family_terms(slots, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
+                terms = level_terms(slots, self.trees[j], self.rules[j], None, 1, use_loop=False)[0]
                 table[first : first + len(slots)] = np.log(terms)
         return start, [strides_of(width) for width in widths], table
 
-    def _log_product(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
+    def log_product(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
+        """Log P(cells that are there | y), with missing parents left out: (n_rows, n_classes)."""
         if removed is None and self._flat is not None:
             start, strides, table = self._flat
             places = np.empty((len(states), len(self.used)), dtype=np.int32)
@@ -310,7 +322,7 @@ class Dependence:
     def from_roots(self) -> list[int]:
         """Columns in an order in which parents stand before their children: those of least depth first."""
         depth = [0] * len(self.parents)
-        for j in Dag(self.families.schema.names, self.parents).order:
+        for j in Dag(self.counts.schema.names, self.parents).order:
             depth[j] = 1 + max((depth[parent] for parent in self.parents[j]), default=-1)
         return sorted(range(len(depth)), key=lambda j: depth[j])
 
@@ -361,3 +373,120 @@ class Dependence:
                 own = np.take_along_axis(share, codes[rows, None, None], axis=2)[:, :, 0]
                 states[rows, j] = draw_states(own * can_be, rng)
         return states
+
+
+@dataclass(frozen=True)
+class CountedColumn:
+    """A column and its parents, the strongest first, by index, and how often they met each other and the class."""
+
+    index: int
+    parents: tuple[int, ...]
+    cells: ParentCells
+
+    @cached_property
+    def tree(self) -> CellTree:
+        """Cells laid out for scoring."""
+        return cell_tree(self.cells)
+
+    def with_parents(self, n_parents: int) -> "CountedColumn":
+        """Keep the first parents alone."""
+        if n_parents >= len(self.parents):
+            return self
+        return CountedColumn(self.index, self.parents[:n_parents], of_first_parents(self.cells, n_parents))
+
+
+@dataclass(frozen=True)
+class SparseDependence(ParentColumns):
+    """Columns in their order, parents before their children, and how they are smoothed.
+
+    `n_states` (n_columns,) is of all columns of a table. Rows are given by their codes (n_columns, n_rows); one past
+    the last state is of a cell that is not there.
+    """
+
+    prior: Prior
+    n_states: Array
+    columns: tuple[CountedColumn, ...]
+    class_free: float
+    concentrations: Concentrations
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of the column with the most parents."""
+        return 1 + max((len(column.parents) for column in self.columns), default=0)
+
+    def shortened(self, n_parents: int, n_columns: int) -> "SparseDependence":
+        """Keep the first columns, with at most so many parents each."""
+        c, f = self.concentrations
+        kept = Concentrations(c[: n_parents + 1], np.ascontiguousarray(f[:n_columns, : n_parents + 1]))
+        columns = tuple(column.with_parents(n_parents) for column in self.columns[:n_columns])
+        return replace(self, columns=columns, concentrations=kept)
+
+    def rule(self, place: int) -> LevelRule:
+        """How the levels of a column are smoothed, by its place in the order."""
+        c, f = self.concentrations
+        return LevelRule(c, f[place], self.class_free)
+
+    def nodes(self, place: int, codes: Array) -> Array:
+        """Nodes of rows in the tree of a column, by its place in the order."""
+        column = self.columns[place]
+        own = list(column.parents)
+        return find_nodes(np.ascontiguousarray(codes[own].T), column.tree, self.n_states[own])
+
+    def counts(self, codes: Array, taken: Removed) -> Array:
+        """What rows find in the nodes of every column, each taken out: (n_columns, 4, n_levels, n_rows)."""
+        found = np.zeros((len(self.columns), 4, self.n_levels, codes.shape[1]))
+        for place, column in enumerate(self.columns):
+            nodes = self.nodes(place, codes)
+            own = own_counts(nodes, codes[column.index], taken.codes, taken.weight, column.tree)
+            found[place, :, : own.shape[1]] = own
+        return found
+
+    def fitted(self, codes: Array, weight: Array, taken: Removed) -> Concentrations:
+        """Learn the concentrations by some rows, each taken out."""
+        counts, n_states = self.counts(codes, taken), self.n_states[[column.index for column in self.columns]]
+        return level_concentrations(counts, weight, n_states, self.class_free, use_loop=True)
+
+    def log_joint(self, codes: Array, removed: Removed | None = None) -> Array:
+        """Log-joints of rows, each taken out where they were counted: (n_rows, n_classes)."""
+        n_rows, n_classes = codes.shape[1], len(self.prior.count)
+        joint = np.empty((n_rows, n_classes))
+        for rows in row_blocks(n_rows, max(1, BLOCK_TERMS // n_classes)):
+            own = None if removed is None else removed.take(rows)
+            prior = np.broadcast_to(self.prior.log, joint[rows].shape) if own is None else self._prior_without(own)
+            *_, (mantissa, exponent) = self.growing_joints(self._order, codes[:, rows], own, prior, 1, True)
+            joint[rows] = log_products(mantissa[0], exponent[0])
+        return joint
+
+    def log_losses(self, codes: Array, weight: Array, removed: Removed) -> Array:
+        """Sum of log-losses over rows, each taken out, of the first columns with the first parents alone.
+
+        Gives (n_levels, 1 + n_columns), for every number of parents and of columns.
+        """
+        losses = np.zeros((self.n_levels, 1 + len(self.columns)))
+        size = max(1, BLOCK_TERMS // (len(self.prior.count) * self.n_levels))
+        for rows in row_blocks(codes.shape[1], size):
+            own = removed.take(rows)
+            loss = partial(log_losses, codes=own.codes, weight=weight[rows], use_loop=True)
+            losses += self.prefix_losses(self._order, codes[:, rows], own, self._prior_without(own), loss, True)
+        return losses
+
+    @property
+    def _order(self) -> range:
+        return range(len(self.columns))
+
+    def _prior_without(self, removed: Removed) -> Array:
+        return self.prior.without(removed.codes, removed.weight)
+
+    def terms(
+        self, j: int, states: Array, removed: Removed | None = None, *, every_level: bool = False, use_loop: bool = True
+    ) -> Array:
+        """P(x_j | y, parents) of some rows, given by their codes (n_columns, n_rows); j is a place in the order."""
+        column, nodes = self.columns[j], self.nodes(j, states)
+        out = Removed.nobody(states.shape[1]) if removed is None else removed
+        state, rule = states[column.index], self.rule(j)
+        return cell_terms(nodes, state, column.tree, rule, out.codes, out.weight, every_level=every_level)
+
+
+def starting_concentrations(n_levels: int, n_columns: int) -> Concentrations:
+    """Concentrations before any were learned: one row each."""
+    return Concentrations(np.ones(n_levels), np.ones((n_columns, n_levels)))

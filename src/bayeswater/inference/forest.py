@@ -2,7 +2,7 @@
 
     P(y, x) = P(y) prod_j P(x_j | y, x_parent(j))
 
-The families (a column with its parent) own consecutive rows of one flat table, so that scoring a row is one look-up for
+The columns, each with its parent, own consecutive rows of one flat table, so that scoring a row is one look-up for
 each column. A cell that is missing has no factor. Where it is the parent of one that is there, it is summed over,
 exactly: messages go from the leaves to the roots, log sum_b P(b | y, a) prod of the messages of the children of b.
 """
@@ -61,17 +61,17 @@ class Forest:
         """Log class prior (n_classes,)."""
         return self.prior.log
 
-    # ------------------------------------------------------------------ the flat table of all families
+    # ------------------------------------------------------------------ the flat table of all columns
 
     @cached_property
     def _width(self) -> Array:
-        """Rows of each family: (n_columns,)."""
+        """Rows of each column: (n_columns,)."""
         own = self.estimate.n_states + 1
         return np.array([own[j] * (own[p] if p >= 0 else 1) for j, p in enumerate(self.parents)])
 
     @cached_property
     def start(self) -> Array:
-        """First row of each family, and last the length of the table."""
+        """First row of each column, and last the length of the table."""
         return np.concatenate([[0], np.cumsum(self._width)])
 
     @cached_property
@@ -112,14 +112,14 @@ class Forest:
         """`log_table` of the counts as they are."""
         return self.log_table()
 
-    def log_family(self, j: int) -> Array:
+    def log_conditional(self, j: int) -> Array:
         """Logarithm of P(x_j | y, x_parent): (v_parent or 1, v_j, n_classes)."""
         v, p = self.estimate.n_states[j], self.parents[j]
         table = self.log_likelihood[self.start[j] : self.start[j + 1]].reshape(-1, v + 1, self.estimate.n_classes)
         return table[: self.estimate.n_states[p] if p >= 0 else 1, :v]
 
-    def families(self, states: Array) -> Array:
-        """Row of each family in its own part of the table, for states (n_rows, n_columns)."""
+    def places(self, states: Array) -> Array:
+        """Row of each column in its own part of the table, for states (n_rows, n_columns)."""
         above = states[:, [p if p >= 0 else 0 for p in self.parents]]
         above = np.where(np.array(self.parents) >= 0, above, 0)
         return (above * (self.estimate.n_states + 1) + states).astype(np.int32)
@@ -129,7 +129,7 @@ class Forest:
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of codes: (n_rows, n_classes)."""
         states = self._states(block)
-        joint = self._sum(self.families(states), use_loop)
+        joint = self._sum(self.places(states), use_loop)
         hard = self._has_gap(states)
         if hard.any():
             joint[hard] = self.summed(states[hard])
@@ -143,25 +143,25 @@ class Forest:
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
             states, y, r = self._states(table.block(rows)), labels.codes[rows], removed[rows]
-            families, row = self.families(states), np.arange(len(states))
-            joint = self._sum(families, use_loop)
+            places, row = self.places(states), np.arange(len(states))
+            joint = self._sum(places, use_loop)
             hard = self._has_gap(states)
             if shared is not None:
-                joint[row, y] = sum_of_own_states(families, self._width - 1, self.start, y, shared, use_loop=use_loop)
+                joint[row, y] = sum_of_own_states(places, self._width - 1, self.start, y, shared, use_loop=use_loop)
             else:
-                joint[row, y] = self.own_without(families, y, r).sum(axis=1)
+                joint[row, y] = self.own_without(places, y, r).sum(axis=1)
             if hard.any():
-                own = self.own_without(families[hard], y[hard], r[hard])
+                own = self.own_without(places[hard], y[hard], r[hard])
                 joint[hard] = self.summed(states[hard], y[hard], own)
             prior = self.prior.without(y, r * self._is_counted(states))
             return joint + prior, prior
 
         return log_joint
 
-    def own_without(self, families: Array, codes: Array, removed: Array) -> Array:
+    def own_without(self, places: Array, codes: Array, removed: Array) -> Array:
         """Terms of each row in its own class, the row taken out: (n_rows, n_columns), 0 where a cell is not there."""
         count, total, is_state = self.counts
-        entry, y = self.start[:-1] + families, codes[:, None]
+        entry, y = self.start[:-1] + places, codes[:, None]
         terms = log_share(count[entry, y], total[entry, y], self.cell, self.estimate.n_states, removed[:, None])
         return np.where(is_state[entry], terms, 0.0)
 
@@ -172,7 +172,7 @@ class Forest:
         stand before it from the roots down.
         """
         states = self._states(block)
-        terms = self.log_likelihood[self.start[:-1] + self.families(states)]
+        terms = self.log_likelihood[self.start[:-1] + self.places(states)]
         hard = np.flatnonzero(self._has_gap(states))
         for i in hard.tolist():
             order = self._from_leaves[::-1]
@@ -200,12 +200,12 @@ class Forest:
         for j in self._from_leaves[::-1]:
             above = states[:, self.parents[j]] if self.parents[j] >= 0 else np.zeros(len(codes), dtype=np.int64)
             can_be = estimate.can_be_drawn[estimate.start[j] : estimate.start[j + 1] - 1]
-            share = np.exp(self.log_family(j)) * can_be[:, None]
+            share = np.exp(self.log_conditional(j)) * can_be[:, None]
             states[:, j] = draw_states(share[above, :, codes], rng)
         return states
 
-    def _sum(self, families: Array, use_loop: bool) -> Array:
-        return sum_of_states(families, self._width - 1, self.start, self.log_likelihood, use_loop=use_loop)
+    def _sum(self, places: Array, use_loop: bool) -> Array:
+        return sum_of_states(places, self._width - 1, self.start, self.log_likelihood, use_loop=use_loop)
 
     def _states(self, block: Array) -> Array:
         """States (n_rows, n_columns); v_j where a cell is not there."""
@@ -257,18 +257,18 @@ class Forest:
         total = np.zeros((len(states), k))
         below: dict[int, Array] = {}  # messages of the children of a column, added up: (n_rows, v_j, n_classes)
         for j in self._from_leaves:
-            p, log_family, inner = self.parents[j], self.log_family(j), below.pop(j, None)
+            p, log_conditional, inner = self.parents[j], self.log_conditional(j), below.pop(j, None)
             there, gone = np.flatnonzero(states[:, j] < v[j]), np.flatnonzero(states[:, j] == v[j])
             x = states[there, j]
-            message = np.zeros((len(states), log_family.shape[0], k))
-            message[there] = log_family[:, x].swapaxes(0, 1)
+            message = np.zeros((len(states), log_conditional.shape[0], k))
+            message[there] = log_conditional[:, x].swapaxes(0, 1)
             if codes is not None and own is not None:
                 a = states[there, p] if p >= 0 else np.zeros(len(there), dtype=np.int64)
-                known = a < log_family.shape[0]  # the parent is there too
+                known = a < log_conditional.shape[0]  # the parent is there too
                 message[there[known], a[known], codes[there[known]]] = own[there[known], j]
             if inner is not None:
                 message[there] += inner[there, x][:, None]
-                message[gone] = _log_sum(log_family + inner[gone, None], axis=2)
+                message[gone] = _log_sum(log_conditional + inner[gone, None], axis=2)
             if p >= 0:
                 below[p] = message if p not in below else below[p] + message
             else:

@@ -1,19 +1,33 @@
-"""Sums over many missing cells of a row, one cell after the other: variable elimination, in each class for itself.
+"""Sums over missing parents: all that they can be, by exact inference in a network, or one cell after the other.
 
-Every family with a missing member is a factor over its missing members. To sum a cell out, the factors that know it are
-multiplied and the product is summed over its states, which leaves one factor over the cells beside it. The cell whose
-product is smallest goes first. Rows of one pattern of missing cells go together. Factors are scaled to 1 at their
-largest, and the scales kept as logarithms.
+A missing cell that is the parent of one that is there is summed over, exactly. Where its row can be few rows, these are
+filled in and their joints added up (`filled`). Where they are many, rows share trees and compiled code of exact
+inference: the columns and the class are a network whose tables are read once (`DependenceNetwork`; a class of equal
+shares stands first, and what it adds to every log-joint is known). Where each row is taken out of the counts, so that
+no two have the same tables, cells are summed out by variable elimination in each class for itself (`sum_over_missing`):
+a column that is missing, or has missing parents, is a factor over these. The factors that know a cell are multiplied
+and the product is summed over its states, which leaves one factor over the cells beside it; the cell whose product is
+smallest goes first. Rows of one pattern of missing cells go together. Factors are scaled to 1 at their largest, and
+the scales kept as logarithms.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswater.errors import ResourceLimitError
+from bayeswater.inference.class_joint import ClassJoint
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.exact.junction_tree import compile as compile_tree
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    from bayeswater.inference.dependence import Dependence, Removed
 
 MOST_TERMS = 2**22
 """Terms of one product of factors, of all classes, that is made for a row, at most."""
@@ -21,22 +35,28 @@ MOST_TERMS = 2**22
 CHUNK_TERMS = 2**22
 """Terms of one product that are held at a time, of several rows."""
 
+MOST_FILLED = 2**12
+"""Combinations of the missing cells of a row up to which all are looked at."""
+
+FEW_FILLED = 2**6
+"""The same, where a network would answer instead: fewer are found in less steps than its cells."""
+
 Terms = Callable[[int, Array, Array], Array]
 """P(x_j | y, parents) of filled rows: column, states (n_filled, n_columns), and the row of each, to (n_filled, K)."""
 
 
 def sum_over_missing(
-    terms: Terms, families: Sequence[Sequence[int]], states: Array, is_gap: Array, n_states: Array, n_classes: int
+    terms: Terms, columns: Sequence[Sequence[int]], states: Array, is_gap: Array, n_states: Array, n_classes: int
 ) -> Array:
     """Log-likelihoods of rows of one pattern: (n_rows, n_classes).
 
     Parameters
     ----------
-    families : columns with a gap in their family, each the last of it, behind its parents
+    columns : those with a gap among themselves and their parents, each behind its parents
     states : (n_rows, n_columns)
     is_gap : (n_columns,), which cells are summed over
     """
-    cells = [[j for j in family if is_gap[j]] for family in families]
+    cells = [[j for j in members if is_gap[j]] for members in columns]
     largest = _largest_product(cells, n_states) * n_classes
     if largest > MOST_TERMS:
         raise ResourceLimitError(
@@ -48,12 +68,12 @@ def sum_over_missing(
     for first in range(0, len(states), size):
         rows = np.arange(first, min(first + size, len(states)))
         factors = _Factors(np.zeros((len(rows), n_classes)))
-        for family, own in zip(families, cells, strict=True):
+        for members, own in zip(columns, cells, strict=True):
             shape = [int(n_states[j]) for j in own]
             row = np.repeat(rows, prod(shape))
             filled = states[row]
             filled[:, own] = np.tile(np.indices(shape).reshape(len(own), -1).T, (len(rows), 1))
-            found = terms(family[-1], filled, row).reshape(len(rows), *shape, n_classes)
+            found = terms(members[-1], filled, row).reshape(len(rows), *shape, n_classes)
             factors.add(own, np.moveaxis(found, -1, 1))
         total[rows] = factors.sum_out(n_states)
     return total
@@ -108,3 +128,152 @@ class _Factors:
             self.left = [factor for factor in self.left if cell not in factor[0]]
             self.add([j for j in union if j != cell], product.sum(axis=2 + union.index(cell)))
         return self.log_scale
+
+
+CHUNK_FILLED = 2**16
+"""Filled rows that are held at a time, about."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Some rows (a slice of those given), filled in: states (n_filled, n_columns), and the row of each."""
+
+    rows: slice
+    row: Array
+    states: Array
+    first: Array  # (n_rows,) first of the filled rows of each
+
+    def log_sum(self, log_values: Array) -> Array:
+        """Logarithm of the sum over the filled rows of each row: (n_filled, ...) to (n_rows, ...)."""
+        top = np.maximum.reduceat(log_values, self.first)
+        top[np.isneginf(top)] = 0.0
+        with np.errstate(divide="ignore"):
+            return np.log(np.add.reduceat(np.exp(log_values - top[self.row - self.row[0]]), self.first)) + top
+
+
+def n_filled(gaps: Array, n_states: Array) -> Array:
+    """Number of combinations of each row: (n_rows,), as floats, which do not overflow."""
+    return np.where(gaps, n_states, 1.0).prod(axis=1)
+
+
+def filled(states: Array, gaps: Array, n_states: Array) -> Iterator[Filled]:
+    """Fill the gaps (n_rows, n_columns) of rows, some rows at a time.
+
+    >>> part = next(filled(np.array([[2, 0]]), np.array([[True, False]]), np.array([2, 3])))
+    >>> part.states
+    array([[0, 0],
+           [1, 0]])
+    """
+    size = n_filled(gaps, n_states)
+    last = np.cumsum(size.astype(np.int64))
+    first = 0
+    while first < len(states):
+        before = int(last[first - 1]) if first else 0
+        end = max(first + 1, int(np.searchsorted(last, before + CHUNK_FILLED, side="right")))
+        times = size[first:end].astype(np.int64)
+        row = np.repeat(np.arange(first, end), times)
+        starts = np.concatenate([[0], np.cumsum(times)[:-1]])
+        number = np.arange(len(row)) - np.repeat(starts, times)
+        found = states[row]
+        for j in np.flatnonzero(gaps[first:end].any(axis=0)).tolist():
+            is_gap = gaps[row, j]
+            found[is_gap, j] = number[is_gap] % n_states[j]
+            number[is_gap] //= n_states[j]
+        yield Filled(slice(first, end), row, found, starts)
+        first = end
+
+
+@dataclass(frozen=True)
+class DependenceNetwork:
+    """Some columns, and the network of the class and these columns."""
+
+    columns: list[int]
+    joint: ClassJoint
+
+    @classmethod
+    def of(
+        cls,
+        used: Sequence[int],
+        parents: Parents,
+        n_states: Array,
+        n_classes: int,
+        terms: Callable[[int, Array], Array],
+        most_terms: int,
+    ) -> "DependenceNetwork | None":
+        """Write out all tables; None where they have more entries than `most_terms`.
+
+        Parameters
+        ----------
+        used : columns that say something; a column without states does not, also as a parent
+        parents, n_states : of all columns
+        terms : P(x_j | y, parents) of a column j for states (n, n_parents + 1), its own last: (n, n_classes)
+        """
+        columns = [j for j in used if n_states[j] > 0]
+        place = {j: 1 + at for at, j in enumerate(columns)}
+        shapes = {j: [max(int(n_states[member]), 1) for member in (*parents[j], j)] for j in columns}
+        if n_classes * sum(map(prod, shapes.values())) > most_terms:
+            return None
+        above: list[tuple[int, ...]] = [()]
+        tables = [np.full(n_classes, 1 / n_classes)]
+        for j, shape in shapes.items():
+            states = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
+            known = [i for i in parents[j] if i in place]
+            above.append((0, *(place[i] for i in known)))
+            tables.append(terms(j, states).T.reshape(n_classes, *n_states[[*known, j]].tolist()))
+        cards = (n_classes, *n_states[columns].tolist())
+        return cls(columns, ClassJoint(compile_tree(Factors(cards, tuple(above), tuple(tables)))))
+
+    def log_likelihood(self, states: Array) -> Array | None:
+        """Log P(row | y) of rows of states: (n_rows, n_classes); None where the cliques of some row are too large."""
+        try:
+            return self.joint.of(states[:, self.columns]) + np.log(self.joint.n_classes)
+        except ResourceLimitError:
+            return None
+
+
+def sum_over_gaps(
+    columns: "Dependence", states: Array, gaps: Array, removed: "Removed | None", total: Array, use_loop: bool
+) -> None:
+    """Put log-likelihoods, missing parents summed over, in the place of those in `total` of rows that have `gaps`."""
+    is_hard, size = np.asarray(gaps.any(axis=1)), n_filled(gaps, columns.n_states)
+    use_loop = use_loop or worth_compiling(size[is_hard].sum())
+    many = np.flatnonzero(is_hard & (size > FEW_FILLED))
+    if use_loop and removed is None and len(many) and columns.network is not None:
+        found = columns.network.log_likelihood(states[many])
+        if found is not None:
+            total[many] = found
+            is_hard[many] = False
+    hard = np.flatnonzero(is_hard & (size <= MOST_FILLED))
+    for part in filled(states[hard], gaps[hard], columns.n_states):
+        rows = hard[part.row]
+        inner = columns.log_product(part.states, None if removed is None else removed.take(rows), use_loop)
+        total[hard[part.rows]] = part.log_sum(inner)
+    harder = np.flatnonzero(is_hard & (size > MOST_FILLED))
+    if len(harder):
+        own = None if removed is None else removed.take(harder)
+        total[harder] = _eliminated(columns, states[harder], gaps[harder], own, use_loop)
+
+
+def _eliminated(columns: "Dependence", states: Array, gaps: Array, removed: "Removed | None", use_loop: bool) -> Array:
+    """Log-likelihoods of rows with many missing cells, those of one pattern together: (n_rows, n_classes)."""
+    total = np.zeros((len(states), columns.estimate.n_classes))
+    there = columns.is_there(states)
+    for j in columns.used:  # columns without a gap are the same factor, whatever is filled in
+        is_whole = np.asarray(there[:, j] & ~gaps[:, list(columns.parents[j])].any(axis=1))
+        with np.errstate(divide="ignore"):
+            log_terms = np.log(columns.terms(j, states, removed, use_loop=use_loop)[0])
+        total += np.where(is_whole[:, None], log_terms, 0.0)
+    _, first, pattern = np.unique(there, axis=0, return_index=True, return_inverse=True)
+    for number, one in enumerate(first.tolist()):
+        rows = np.flatnonzero(pattern.reshape(-1) == number)
+
+        def terms(j: int, filled: Array, row: Array, rows: Array = rows) -> Array:
+            own = None if removed is None else removed.take(rows[row])
+            return columns.terms(j, filled, own, use_loop=use_loop)[0]
+
+        members = [[*columns.parents[j], j] for j in columns.used if there[one, j] or gaps[one, j]]
+        members = [own for own in members if gaps[one, own].any()]
+        total[rows] += sum_over_missing(
+            terms, members, states[rows], gaps[one], columns.n_states, columns.estimate.n_classes
+        )
+    return total

@@ -1,6 +1,6 @@
 """Probability of a row's cell given its class and its parents, level by level, from cells in the order of the parents.
 
-The rules are those of `kernels.family_terms`, whose NumPy part is the reference for these loops:
+The rules are those of `kernels.level_terms`, whose NumPy part is the reference for these loops:
 
     F_l = (N(x, p) + f_l F_{l-1}) / (N(p) + f_l)                                            without the class
     P_l = (N(x, y, p) + c_l [(1 - lambda) P_{l-1} + lambda F_l]) / (N(y, p) + c_l)          with it

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.clique_tables import CliqueTables
-from bayeswater.kernels.clique_tree import Families
+from bayeswater.kernels.clique_tree import FlatTables
 from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.typing import Array
 
@@ -80,7 +80,7 @@ class Answers(NamedTuple):
 
 def pass_messages(
     tables: CliqueTables,
-    families: Families,
+    families: FlatTables,
     cards: Array,
     evidence: Evidence,
     rows: Array,

@@ -40,7 +40,7 @@ from bayeswater.kernels.clique_tree import (
     MARGINAL,
     N_KINDS,
     CliqueTree,
-    Families,
+    FlatTables,
     Places,
     Roles,
     place,
@@ -175,7 +175,7 @@ class CliqueTables(NamedTuple):
     hosted: Array  # (n_variables,) clique of each family, -1 for none
 
 
-def fill_tables(tree: CliqueTree, cards: Array, families: Families, roles: Roles, *, use_loop: bool) -> CliqueTables:
+def fill_tables(tree: CliqueTree, cards: Array, families: FlatTables, roles: Roles, *, use_loop: bool) -> CliqueTables:
     """Place the families in the cliques, multiply the constant ones and write the maps."""
     places = place(tree, cards, families, roles)
     n_cells, n_own = tree.n_states.astype(np.int64), tree.n_own.astype(np.int64)
@@ -240,7 +240,7 @@ class _Arrays(NamedTuple):
     cards: Array  # (n_variables,) 1 where a variable is fixed
 
     @classmethod
-    def of(cls, tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> "_Arrays":
+    def of(cls, tree: CliqueTree, cards: Array, families: FlatTables, roles: Roles) -> "_Arrays":
         """Lay out the arrays of a tree."""
         n_cliques, n = len(tree.parent), len(cards)
         free = np.where(roles.fixed, 1, cards)
@@ -263,7 +263,7 @@ class _Arrays(NamedTuple):
         return Walks.of(self.members, self.cards, longest, scope, self.run.of(array), origin)
 
 
-def _gather(arrays: _Arrays, families: Families, places: Places, *, use_loop: bool) -> Array:
+def _gather(arrays: _Arrays, families: FlatTables, places: Places, *, use_loop: bool) -> Array:
     """Where the cells of the leaves lie in the tables, at state 0 of what rows bring along."""
     first = np.concatenate([families.table_start, families.indicator])[places.bearer]
     width = np.diff(places.leaf[:, 1])

@@ -190,7 +190,7 @@ CONSTANT, FAMILY_LEAF, EVIDENCE, BOTH, CHILD, MARGINAL = range(N_KINDS)
 """What hangs on a clique, in the order of the runs of items."""
 
 
-class Families(NamedTuple):
+class FlatTables(NamedTuple):
     """Conditional tables end to end: P(own | parents), the own variable last, and the stride of each variable."""
 
     start: Array  # (n_variables + 1,)
@@ -230,7 +230,7 @@ class Places(NamedTuple):
     n_messages: int
 
 
-def place(tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> Places:
+def place(tree: CliqueTree, cards: Array, families: FlatTables, roles: Roles) -> Places:
     """Find a place for everything."""
     n, n_cliques = len(cards), len(tree.parent)
     relevant, evidence, wanted = (roles[k] > 0 for k in (0, 2, 3))
@@ -292,7 +292,9 @@ def place(tree: CliqueTree, cards: Array, families: Families, roles: Roles) -> P
     return Places(variable_leaf, hosted, leaf_of, first_job, job, leaf, bearer, part[order], lonely, n_messages)
 
 
-def _smallest_hosts(tree: CliqueTree, families: Families, member_is_fixed: Array, leaves: Array, home: Array) -> Array:
+def _smallest_hosts(
+    tree: CliqueTree, families: FlatTables, member_is_fixed: Array, leaves: Array, home: Array
+) -> Array:
     """Smallest clique with all free members of each of some families; `home` where none is smaller.
 
     The cliques with a variable are the bits of a whole number, smaller ones first: the lowest bit tells the smallest.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.clique_passes import TINY, Answers, Evidence
-from bayeswater.kernels.clique_tree import Families, Roles
+from bayeswater.kernels.clique_tree import FlatTables, Roles
 from bayeswater.kernels.compiling import compiled_plainly
 from bayeswater.kernels.elimination_order import Elimination
 from bayeswater.typing import Array
@@ -71,7 +71,7 @@ class Steps(NamedTuple):
         return np.exp(least + np.bincount(self.turn[free], log_likelihood[free], n_steps))
 
 
-def steps_of(elimination: Elimination, cards: Array, families: Families, roles: Roles) -> Steps:
+def steps_of(elimination: Elimination, cards: Array, families: FlatTables, roles: Roles) -> Steps:
     """Lay out the tables of an elimination."""
     n_steps = len(elimination.order)
     turn = np.full(len(cards), -1, dtype=np.int64)
@@ -95,7 +95,7 @@ def steps_of(elimination: Elimination, cards: Array, families: Families, roles: 
 
 def eliminate_in_rows(
     steps: Steps,
-    families: Families,
+    families: FlatTables,
     cards: Array,
     evidence: Evidence,
     rows: Array,

@@ -12,7 +12,7 @@ from math import lgamma, log
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.family_columns import MOST_CELLS
+from bayeswater.kernels.local_score_columns import MOST_CELLS
 
 
 @compiled

@@ -9,17 +9,19 @@ BIC where the score has none). The best is kept, and it ends when a round brings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from bayeswater.estimate.families import conditional_table
+from bayeswater.estimate.conditional_table import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
 from bayeswater.statistics.category_counts import joint_counts
-from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import Parents
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
-from bayeswater.structure.search import TIME_IS_UP, Search
+from bayeswater.structure.search import TIME_IS_UP, Progress, Search, Way, search
 from bayeswater.typing import Array
 
 DRAWS = 5
@@ -35,7 +37,7 @@ them."""
 TOLERANCE = 1e-5
 """Gain of a row below which EM ends: that of a thousand rows is far less than the price of a parameter."""
 
-Searching = Callable[[Families, Parents], Search]
+Searching = Callable[[LocalScores, Parents], Search]
 """Searches for a graph, given what to count and where to begin."""
 
 
@@ -143,7 +145,7 @@ def structural_em(
     ended = f"{MOST_ROUNDS} rounds of structural EM were made"
     for _ in range(MOST_ROUNDS):
         copies = best.rows.draw(best.factors, DRAWS, rng).reshape(len(codes), -1)
-        found = search(Families(copies, n_states, on_copies, copied_weight), best.parents)
+        found = search(LocalScores(copies, n_states, on_copies, copied_weight), best.parents)
         searches.append(found)
         ended = "a round of structural EM brought nothing better"
         if found.parents == best.parents:
@@ -190,3 +192,54 @@ def of_copies(
         return (Score(score.name, price) if price else score), None if weight is None else np.tile(weight, DRAWS)
     share = np.full(n, 1.0) if weight is None else weight
     return score, np.tile(share / DRAWS, DRAWS)
+
+
+def find_graph(
+    codes: Array,
+    n_states: Array,
+    score: Score,
+    knowledge: Knowledge,
+    method: str = "auto",
+    *,
+    weight: Array | None = None,
+    start: Parents | None = None,
+    time_limit: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> tuple[Search, tuple[float, ...]]:
+    """Find the graph of the highest score.
+
+    Parameters
+    ----------
+    codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
+    n_states, score, weight : what is scored
+    knowledge, method, start, time_limit, seed, progress, settings : as in `bayeswater.structure.search.search`
+
+    Returns
+    -------
+    search, rounds
+        The rounds of structural EM are there where cells are missing; then the score is that of what is known.
+    """
+    settings |= {"seed": seed}
+    if not (codes >= n_states[:, None]).any():
+        local_scores = LocalScores(codes, n_states, score, weight)
+        return search(
+            local_scores, knowledge, method, start=start, time_limit=time_limit, progress=progress, **settings
+        ), ()
+    clock = Way(time_limit, progress)
+    found = structural_em(
+        codes,
+        n_states,
+        score,
+        # Half of the time that is left, so that there is some for a round on cells that were filled in better.
+        lambda local_scores, begin: search(
+            local_scores, knowledge, method, start=begin, time_limit=clock.half_of_the_rest, **settings
+        ),
+        start=knowledge.start if start is None else start,
+        weight=weight,
+        weigh_copies=method == "pc",
+        seed=seed,
+        watch=clock.step,
+    )
+    return found.search, found.rounds

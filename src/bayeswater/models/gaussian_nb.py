@@ -21,7 +21,7 @@ from bayeswater.estimate.gaussian import (
 from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
-from bayeswater.inference.gaussian_leave_one_out import GaussianWithout, warn_of_lost_digits
+from bayeswater.inference.normals_without import EpsilonWithout
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums
@@ -132,24 +132,9 @@ class GaussianNB(OnSums, BayesClassifier):
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
         moments = self.statistics_.columns
-        without = GaussianWithout(
-            moments,
-            self.statistics_.class_count.count,
-            self.var_smoothing,
-            self._column_priors(moments),
-            self._joint().log_prior,
-        )
-        warned: list[int] = []
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            block = table.block(rows)
-            terms, lost = without.likelihood(block, labels.codes[rows], removed[rows], use_loop)
-            if lost.any() and not warned:  # once a call, not once a block
-                warned.append(rows.start + int(lost.argmax()))
-                warn_of_lost_digits(warned[0])
-            return terms
-
-        return likelihood
+        count, prior = self.statistics_.class_count.count, self._joint().log_prior
+        without = EpsilonWithout(moments, self._column_priors(moments), count, self.var_smoothing, prior)
+        return without.over(table, labels, removed)
 
     def _facts(self, X: Any) -> Facts:
         missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()

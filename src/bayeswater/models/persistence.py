@@ -26,7 +26,6 @@ from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.network_classifier import NetworkClassifier
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.a2de import A2DE
 from bayeswater.models.semi_naive.aode import AODE
@@ -48,13 +47,14 @@ from bayeswater.models.stored.network_classifier import described_classifier, re
 from bayeswater.models.stored.parameters import described_parameters, with_parameters
 from bayeswater.models.stored.sums import SEEN, described_sums, restored_sums
 from bayeswater.models.stored.values import CODEC
+from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
@@ -94,8 +94,8 @@ KINDS = {
     "TAN": Kind(TAN, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
     "AODE": Kind(AODE, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
     "A2DE": Kind(A2DE, ColumnGroups, DISCRETE, {PAIRS: TripleCounts}),
-    "KDB": Kind(KDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: FamilyCounts}),
-    "SKDB": Kind(SKDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: FamilyCounts}),
+    "KDB": Kind(KDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
+    "SKDB": Kind(SKDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
     "GaussianClassifier": Kind(GaussianClassifier, Scatter, GAUSSIAN),
 }
 """All that a file may hold; a new model joins by a line here."""

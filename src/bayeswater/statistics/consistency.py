@@ -7,7 +7,7 @@ are moreover those of the columns of its plan (`families.plan_consistency`).
 Counts of several columns that came from elsewhere, against those of fewer: whatever meets a state adds up to it.
 
 Pairs add up to the counts of single columns, triples to those of pairs. Families are in order, each cell once; a column
-is a member of its own family and of those of its children, and has the same counts in all of them.
+is counted with its parents and with its children, and has the same counts in all of them.
 
 What the scatter matrices of any rows fulfil: those that came from elsewhere are held against it.
 """
@@ -25,10 +25,10 @@ from bayeswater.kernels.parent_cells import number_configurations
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.family import Family
-from bayeswater.statistics.family_counts import FamilyCounts, checked_parents
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
+from bayeswater.statistics.parent_cells import ParentCells
+from bayeswater.statistics.parent_counts import ParentCounts, checked_parents
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
@@ -83,8 +83,8 @@ def _require_group(columns: Statistic, count: Array) -> None:
         require_pairs(columns, slack_of(count))
         if isinstance(columns, TripleCounts):
             require_triples(columns, slack_of(count))
-    elif isinstance(columns, FamilyCounts):
-        require_families(columns, count, slack_of(count))
+    elif isinstance(columns, ParentCounts):
+        require_parent_counts(columns, count, slack_of(count))
     elif isinstance(columns, TextSums):
         _require_words(columns, count)
     elif isinstance(columns, ColumnStatistic):
@@ -195,21 +195,21 @@ def require_triples(counts: TripleCounts, slack: float) -> None:
                 raise StatisticsError(f"the triples of columns {names} do not add up to the counts of their pairs")
 
 
-def require_families(counts: FamilyCounts, class_count: Array, slack: float) -> None:
+def require_parent_counts(counts: ParentCounts, class_count: Array, slack: float) -> None:
     """Refuse counts that no rows can have."""
     checked_parents(counts.parents, counts.schema)
     _require_layout(counts, class_count, slack)
     for x in range(len(counts.schema)):
-        _require_in_order(counts.family(x), counts.schema[x].name)
+        _require_in_order(counts.cells_of(x), counts.schema[x].name)
     singles = counts.singles
     start = offsets(counts.n_states)
     for x, parents in enumerate(counts.parents):
-        family, name = counts.family(x), counts.schema[x].name
-        if (np.abs(family.count.sum(axis=0) - class_count) > slack).any():
+        one, name = counts.cells_of(x), counts.schema[x].name
+        if (np.abs(one.count.sum(axis=0) - class_count) > slack).any():
             raise StatisticsError(f"the counts of column {name!r} do not add up to those of the classes")
         for level, parent in enumerate(parents):
             table = np.zeros((start[parent + 1] - start[parent], counts.n_classes), dtype=counts.count.dtype)
-            np.add.at(table, family.cell[:, level], family.count)
+            np.add.at(table, one.cell[:, level], one.count)
             if (np.abs(table - singles.table[start[parent] : start[parent + 1]]) > slack).any():
                 raise StatisticsError(
                     f"column {name!r} does not meet its parent {counts.schema[parent].name!r} as often as that is "
@@ -217,7 +217,7 @@ def require_families(counts: FamilyCounts, class_count: Array, slack: float) -> 
                 )
 
 
-def _require_layout(counts: FamilyCounts, class_count: Array, slack: float) -> None:
+def _require_layout(counts: ParentCounts, class_count: Array, slack: float) -> None:
     start, cell, count = counts.start, counts.cell, counts.count
     is_start = start.dtype == np.int64 and start.shape == (len(counts.schema) + 1,) and start[0] == 0
     if not (is_start and (np.diff(start) > 0).all() and start[-1] == len(count)):
@@ -235,13 +235,13 @@ def _require_layout(counts: FamilyCounts, class_count: Array, slack: float) -> N
         raise StatisticsError("squared is larger than class_count, but no row counts for more than its weight there")
 
 
-def _require_in_order(family: Family, name: str) -> None:
-    if (family.cell < 0).any() or (family.cell >= family.n_slots).any():
+def _require_in_order(one: ParentCells, name: str) -> None:
+    if (one.cell < 0).any() or (one.cell >= one.n_slots).any():
         raise StatisticsError(f"a cell of column {name!r} has a state beyond its domain")
-    number, _ = number_configurations(family.cell.T, family.n_slots)
+    number, _ = number_configurations(one.cell.T, one.n_slots)
     if (number != np.arange(len(number))).any():
         raise StatisticsError(f"the cells of column {name!r} are not in the order of their states, each once")
-    if not family.count.any(axis=1).all():
+    if not one.count.any(axis=1).all():
         raise StatisticsError(f"a cell of column {name!r} is kept without a row")
 
 

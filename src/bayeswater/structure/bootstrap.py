@@ -20,8 +20,8 @@ import numpy as np
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import PartlyDirected, equivalence_class
-from bayeswater.structure.families import Families
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import search
 from bayeswater.typing import Array
@@ -51,10 +51,10 @@ def arc_counts(
         rng = np.random.default_rng(stream)
         rows = rng.choice(n_rows, size=n_rows, p=share)
         order = rng.permutation(by_name)
-        families = Families(codes[order][:, rows], n_states[order], score)
+        local_scores = LocalScores(codes[order][:, rows], n_states[order], score)
         known = knowledge.take(order)
         with threads(1):  # the repetitions are what is divided among threads
-            found = search(families, known, method, seed=int(rng.integers(2**31)))
+            found = search(local_scores, known, method, seed=int(rng.integers(2**31)))
         arcs = np.empty((len(order), len(order)))
         arcs[np.ix_(order, order)] = _arcs(Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known)
         return arcs

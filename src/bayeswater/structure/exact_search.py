@@ -22,9 +22,9 @@ import numpy as np
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.variable_orders import best_last
-from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import TIE, Parents
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.typing import Array
 
 MOST_VARIABLES = 25
@@ -33,7 +33,7 @@ MOST_VARIABLES = 25
 AT_A_TIME = 256
 """Sets of parents that are counted together, between two looks at the clock."""
 
-MOST_FAMILIES = 20_000_000
+MOST_PARENT_SETS = 20_000_000
 """Sets of parents beyond which counting them would take an hour and more."""
 
 
@@ -60,24 +60,24 @@ def forecast(knowledge: Knowledge) -> ExactForecast:
 
 
 def exact_search(
-    families: Families, knowledge: Knowledge, goes_on: Callable[[], bool] = lambda: True
+    local_scores: LocalScores, knowledge: Knowledge, goes_on: Callable[[], bool] = lambda: True
 ) -> tuple[Parents, float]:
     """Find the graph of the highest score, as long as `goes_on` says.
 
     Raises
     ------
     ResourceLimitError
-        Where there are too many variables or families, with their number and the way out; and where time is up.
+        Where there are too many variables or parent sets, with their number and the way out; and where time is up.
     """
-    n = families.n_variables
+    n = local_scores.n_variables
     cost = forecast(knowledge)
-    if n > MOST_VARIABLES or cost.n_families > MOST_FAMILIES:
+    if n > MOST_VARIABLES or cost.n_families > MOST_PARENT_SETS:
         raise ResourceLimitError(
             f"an exact search over {n} variables has {cost}; the limits are {MOST_VARIABLES} variables and "
-            f"{MOST_FAMILIES:,} families. Limit max_parents, forbid arcs or give tiers, or use method='order'"
+            f"{MOST_PARENT_SETS:,} families. Limit max_parents, forbid arcs or give tiers, or use method='order'"
         )
-    families.expect(cost.n_families)
-    lists = [_parent_sets(families, knowledge, y, goes_on) for y in range(n)]
+    local_scores.expect(cost.n_families)
+    lists = [_parent_sets(local_scores, knowledge, y, goes_on) for y in range(n)]
     first = np.cumsum([0, *(len(sets) for sets, _ in lists)])
     sets = np.concatenate([sets for sets, _ in lists])
     scores = np.concatenate([scores for _, scores in lists])
@@ -92,15 +92,17 @@ def exact_search(
         own = next(int(s) for s in sets[first[y] : first[y + 1]] if not int(s) & ~subset)
         parents[y] = frozenset(x for x in range(n) if own >> x & 1)
     found = tuple(parents)
-    return found, families.total(found)
+    return found, local_scores.total(found)
 
 
-def _parent_sets(families: Families, knowledge: Knowledge, y: int, goes_on: Callable[[], bool]) -> tuple[Array, Array]:
+def _parent_sets(
+    local_scores: LocalScores, knowledge: Knowledge, y: int, goes_on: Callable[[], bool]
+) -> tuple[Array, Array]:
     """Sets of parents of y, as bits, that no part of them matches, and their scores: the best first."""
     fixed = frozenset(np.flatnonzero(knowledge.required[:, y]).tolist())
     free = [int(x) for x in np.flatnonzero(knowledge.allowed[:, y]) if int(x) not in fixed]
     most = min(len(free), knowledge.max_parents - len(fixed))
-    start = families.column(y, fixed)
+    start = local_scores.column(y, fixed)
     best: dict[frozenset[int], float] = {fixed: float(start[y])}  # the best score among a set and all its parts
     kept: dict[frozenset[int], float] = dict(best)
     layer = [fixed]
@@ -113,7 +115,7 @@ def _parent_sets(families: Families, knowledge: Knowledge, y: int, goes_on: Call
                     "use method='order'"
                 )
             some = layer[place : place + AT_A_TIME]
-            for own, column in zip(some, families.columns([(y, own) for own in some]), strict=True):
+            for own, column in zip(some, local_scores.columns([(y, own) for own in some]), strict=True):
                 for x in free:
                     if x not in own and (own | {x}) not in grown:
                         grown[own | {x}] = float(column[x])
@@ -123,7 +125,7 @@ def _parent_sets(families: Families, knowledge: Knowledge, y: int, goes_on: Call
             if len(parts) < len(own - fixed):
                 continue  # a part was out of the question, and so is the whole
             top = max(parts)
-            if score == -np.inf or _cannot_pay(families, y, own, top):
+            if score == -np.inf or _cannot_pay(local_scores, y, own, top):
                 continue
             best[own] = max(score, top)
             layer.append(own)
@@ -133,36 +135,36 @@ def _parent_sets(families: Families, knowledge: Knowledge, y: int, goes_on: Call
     return np.array([_bits(own) for own in order], dtype=np.int64), np.array([kept[own] for own in order])
 
 
-def _cannot_pay(families: Families, y: int, own: frozenset[int], top: float) -> bool:
+def _cannot_pay(local_scores: LocalScores, y: int, own: frozenset[int], top: float) -> bool:
     """Say whether a set of parents, and so every larger one, costs more than a perfect fit gains over its parts."""
-    if families.score.name not in ("aic", "bic"):
+    if local_scores.score.name not in ("aic", "bic"):
         return False
-    configurations = float(np.prod(families.n_states[list(own)], dtype=np.float64))
-    return families.score.terms(configurations, int(families.n_states[y]), families.n_rows).constant <= top
+    configurations = float(np.prod(local_scores.n_states[list(own)], dtype=np.float64))
+    return local_scores.score.terms(configurations, int(local_scores.n_states[y]), local_scores.n_rows).constant <= top
 
 
 def _bits(members: Iterable[int]) -> int:
     return sum(1 << int(x) for x in members)
 
 
-def chow_liu_tree(families: Families, knowledge: Knowledge) -> Parents:
+def chow_liu_tree(local_scores: LocalScores, knowledge: Knowledge) -> Parents:
     """Find the best tree."""
     if knowledge.required.any() or not (knowledge.allowed | np.eye(len(knowledge.names), dtype=bool)).all():
         raise ParameterError(
             "method='tree' takes no required or forbidden arcs and no tiers; use 'order' with max_parents=1"
         )
-    if not families.score.is_equivalent:
+    if not local_scores.score.is_equivalent:
         raise ParameterError(
             "method='tree' needs a score that equivalent graphs share, such as 'bic' or 'bdeu', "
-            f"not {families.score.name!r}"
+            f"not {local_scores.score.name!r}"
         )
-    n = families.n_variables
+    n = local_scores.n_variables
     none: frozenset[int] = frozenset()
     if knowledge.max_parents == 0:
         return (none,) * n
-    families.columns([(y, none) for y in range(n)])
-    gain = np.array([families.column(y, none) - families.column(y, none)[y] for y in range(n)])
-    least = TIE * abs(families.total([none] * n))
+    local_scores.columns([(y, none) for y in range(n)])
+    gain = np.array([local_scores.column(y, none) - local_scores.column(y, none)[y] for y in range(n)])
+    least = TIE * abs(local_scores.total([none] * n))
     # Prim's rule from the earliest variable of each tree; gain[y, x] of the variables x outside to their best y inside.
     inside = np.zeros(n, dtype=bool)
     parents = [none] * n

@@ -18,8 +18,8 @@ from functools import cache
 import numpy as np
 
 from bayeswater.structure.dag import Dag
-from bayeswater.structure.families import Families
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.typing import Array
 
 TIE = 1e-12
@@ -43,12 +43,12 @@ class Step:
 class Climb:
     """A graph on its way, with the gains of all its changes."""
 
-    def __init__(self, families: Families, knowledge: Knowledge, start: Parents) -> None:
+    def __init__(self, local_scores: LocalScores, knowledge: Knowledge, start: Parents) -> None:
         n = len(start)
-        self.families = families
+        self.local_scores = local_scores
         self.knowledge = knowledge
         self.parents = list(start)
-        columns = families.columns(list(enumerate(start)))
+        columns = local_scores.columns(list(enumerate(start)))
         self.score = sum(float(column[y]) for y, column in enumerate(columns))
         self.reach = reachable(start)
         self.arc = np.zeros((n, n), dtype=bool)  # [child, parent], as all squares here
@@ -156,24 +156,24 @@ class Climb:
             self.reach[node, node] = True
 
     def _count(self, y: int) -> None:
-        column = self.families.column(y, self.parents[y])
+        column = self.local_scores.column(y, self.parents[y])
         self.gain[y] = column - column[y]
 
 
 def hill_climb(
-    families: Families, knowledge: Knowledge, start: Parents, *, tabu: int = 0, watch: Watch | None = None
+    local_scores: LocalScores, knowledge: Knowledge, start: Parents, *, tabu: int = 0, watch: Watch | None = None
 ) -> tuple[Parents, float, int]:
     """Climb from a graph to a local optimum: its parents, its score and the number of steps.
 
     Parameters
     ----------
-    families, knowledge : what is scored, and what may be there
+    parent sets, knowledge : what is scored, and what may be there
     start : parents of every variable
     tabu : graphs that the search does not come back to, and steps without a new best after which it ends; 0 ends it
         where no step gains
     watch : told of every step, may end the search
     """
-    climb = Climb(families, knowledge, start)
+    climb = Climb(local_scores, knowledge, start)
     best, best_score, since, n_steps = tuple(climb.parents), climb.score, 0, 0
     code = _arc_codes(len(start))
     graph = 0  # the codes of its arcs, each added by exclusive or
@@ -199,7 +199,7 @@ def hill_climb(
                 break
         if watch is not None and not watch(climb.score, int(climb.arc.sum())):
             break
-    return best, families.total(best), n_steps
+    return best, local_scores.total(best), n_steps
 
 
 def reachable(parents: Sequence[frozenset[int]]) -> Array:

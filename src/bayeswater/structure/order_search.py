@@ -25,9 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.kernels.variable_orders import UNMADE, settle
-from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, topological_order
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.typing import Array
 
 WANTED_AT_ONCE = 256
@@ -81,11 +81,11 @@ class Standing:
 class GrowTrees:
     """Grow trees of all variables, over one table."""
 
-    def __init__(self, families: Families, knowledge: Knowledge) -> None:
-        n = families.n_variables
-        self.families = families
+    def __init__(self, local_scores: LocalScores, knowledge: Knowledge) -> None:
+        n = local_scores.n_variables
+        self.local_scores = local_scores
         self.knowledge = knowledge
-        self.tie = TIE * max(1.0, abs(families.total([()] * n)))
+        self.tie = TIE * max(1.0, abs(local_scores.total([()] * n)))
         self._first = np.empty(4 * n, dtype=np.int64)
         self._n_listed = np.empty(4 * n, dtype=np.int64)
         self._score = np.empty(4 * n)
@@ -152,7 +152,7 @@ class GrowTrees:
         member = np.zeros((len(sets), len(known.names)), dtype=bool)
         for row, (_, own) in zip(member, sets, strict=True):
             row[list(own)] = True
-        columns = np.array(self.families.columns(sets)).reshape(member.shape)
+        columns = np.array(self.local_scores.columns(sets)).reshape(member.shape)
         score = columns[np.arange(len(sets)), owner]
         gain = np.rint((columns - score[:, None]) / self.tie)  # equal where they differ by rounding
         # Whose joining gains, the best first, those that gain the same in their order.
@@ -184,7 +184,7 @@ class GrowTrees:
         """Drop parents, each time the one without which y gains most, until none gains."""
         required = self.knowledge.required
         while True:
-            column = self.families.leaving(y, own)
+            column = self.local_scores.leaving(y, own)
             free = sorted(x for x in own if not required[x, y])
             gain = np.rint((column[free] - column[y]) / self.tie)
             if not (gain >= 1).any():
@@ -222,7 +222,7 @@ class OrderSearch:
 
     Parameters
     ----------
-    families, knowledge : what is scored, and what may be there
+    parent sets, knowledge : what is scored, and what may be there
     seed : of the random turns and throws
     watch : told of every new best; says whether to go on
     goes_on : asked at every step whether there is time left
@@ -230,18 +230,18 @@ class OrderSearch:
 
     def __init__(
         self,
-        families: Families,
+        local_scores: LocalScores,
         knowledge: Knowledge,
         seed: int,
         watch: Callable[[Found], bool] = lambda found: True,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.families = families
+        self.local_scores = local_scores
         self.knowledge = knowledge
         self.rng = np.random.default_rng(seed)
         self.watch = watch
         self.goes_on = goes_on
-        self.trees = GrowTrees(families, knowledge)
+        self.trees = GrowTrees(local_scores, knowledge)
         self.tie = self.trees.tie
         self.n_steps = 0
         self._is_bound = bool(knowledge.required.any())
@@ -259,7 +259,7 @@ class OrderSearch:
         for x in self.rng.permutation(len(order)).tolist():
             self._move(order, x, int(self.rng.integers(len(order))))
         start = self.knowledge.start
-        return self._from_order(order, Found(start, self.families.total(start)))
+        return self._from_order(order, Found(start, self.local_scores.total(start)))
 
     def _from_order(self, order: Sequence[int] | Array, best: Found) -> Found:
         while True:
@@ -282,7 +282,7 @@ class OrderSearch:
         if now.n_spoiled and not self.goes_on():
             return best
         parents, score = self.trees.graph(now)
-        if self.families.total(best.parents) > score + self.tie:
+        if self.local_scores.total(best.parents) > score + self.tie:
             parents = best.parents  # the neighbours of a variable are read from the better graph
         under_way: list[Standing] = []
         n_begun = 0
@@ -317,7 +317,7 @@ class OrderSearch:
     def _climbed(self, start: Parents) -> Found:
         goes_on = self.goes_on
         parents, score, n_steps = hill_climb(
-            self.families, self.knowledge, start, tabu=TABU, watch=lambda score, n_arcs: goes_on()
+            self.local_scores, self.knowledge, start, tabu=TABU, watch=lambda score, n_arcs: goes_on()
         )
         self.n_steps += n_steps
         return Found(parents, score)

@@ -32,8 +32,8 @@ from scipy.special import chdtrc, xlogy
 from bayeswater.errors import ParameterError
 from bayeswater.limits import require_table_bytes
 from bayeswater.structure.equivalence import PartlyDirected
-from bayeswater.structure.families import numbered
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import numbered
 from bayeswater.typing import Array
 
 

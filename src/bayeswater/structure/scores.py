@@ -8,7 +8,7 @@ The terms of the first sum fall as exp(-k^2 / 2n): a few square roots of n are e
 
 Scores of a structure: how well a graph explains the rows, less what its parameters cost. Higher is better, in nats.
 
-Every score here is a sum over families (a variable y of r states and its parents of q configurations), of one shape,
+Every score here is a sum over parent sets (a variable y of r states and its parents of q configurations), of one shape,
 
     score(y | parents) = sum over cells of g(n_jk) - sum over configurations of h(n_j) + c,
 
@@ -106,7 +106,7 @@ REGRET = -2.0
 """In place of a pseudo-count: the term is n ln n + ln C(n, r)."""
 
 MOST_REGRET_STATES = 2**20
-"""Cells of a family beyond which qNML takes it to be out of the question: its regret is followed one by one."""
+"""Cells of a parent set beyond which qNML takes it to be out of the question: its regret is followed one by one."""
 
 
 WITH_SETTING = ("aic", "bic", "bdeu", "bds")
@@ -115,7 +115,7 @@ WITH_SETTING = ("aic", "bic", "bdeu", "bds")
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a family: pseudo-counts of a cell and of a configuration, or one of the two marks; and c."""
+    """The terms of a parent set: pseudo-counts of a cell and of a configuration, or one of the two marks; and c."""
 
     cell: float
     row: float
@@ -133,7 +133,7 @@ class Score:
 
     Examples
     --------
-    >>> Score("bic").family(np.array([[8, 2], [1, 9]]), n_configurations=2, n_rows=20)
+    >>> Score("bic").local_score(np.array([[8, 2], [1, 9]]), n_configurations=2, n_rows=20)
     -11.25...
     """
 
@@ -159,11 +159,11 @@ class Score:
         return self.name == "bds"
 
     def terms(self, n_configurations: float, n_states: int, n_rows: float) -> Terms:
-        """Terms of a family of q configurations and r states."""
+        """Terms of a parent set of q configurations and r states."""
         return _SCORES[self.name](float(n_configurations), n_states, n_rows, self.setting)
 
-    def family(self, counts: Array, n_configurations: float, n_rows: float) -> float:
-        """Score a family by its counts.
+    def local_score(self, counts: Array, n_configurations: float, n_rows: float) -> float:
+        """Score a parent set by its counts.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ def _fnml(q: float, r: int, n: float, setting: float | None) -> Terms:
 
 
 def _qnml(q: float, r: int, n: float, setting: float | None) -> Terms:
-    price = _log_regret(n, q * r)  # of too many cells, infinite: no such family is ever taken
+    price = _log_regret(n, q * r)  # of too many cells, infinite: no such parent set is ever taken
     return Terms(LIKELIHOOD, LIKELIHOOD, -np.inf if price == np.inf else _log_regret(n, q) - price)
 
 

@@ -23,9 +23,9 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
-from bayeswater.structure.families import Families
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.order_search import TABU, Found, OrderSearch
 from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
 
@@ -35,11 +35,11 @@ METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
 THROWS = 200
 """Throws about the best graph that `order` makes when it has no time limit."""
 
-CHEAP_FAMILIES = 3_000
-"""Families up to which `auto` searches exactly: it takes a second or so."""
+CHEAP_PARENT_SETS = 3_000
+"""Parent sets up to which `auto` searches exactly: it takes a second or so."""
 
 CHEAP_BYTES = 2**22
-"""Bytes of all subsets up to which it does: with few parents allowed there are few families of many variables."""
+"""Bytes of all subsets up to which it does: with few parents allowed there are few parent sets of many variables."""
 
 MANY_VARIABLES = 150
 """Variables from which `order`, given time, begins from several random orders."""
@@ -99,7 +99,7 @@ class Search:
     stopped : what ended it, in words
     curve : (seconds, score) of each new best
     restarts : the scores that the beginnings it was tried from led to
-    n_families : counts of families that were made; one that several sets of parents lead to may be counted for each
+    n_families : counts of parent sets that were made; one that several sets of parents lead to may be counted for each
     forecast : of "exact", what it was to cost at most, as it was told before it began; else empty
     cache_was_full : whether some had to be counted more than once, as there was no room to keep them
     """
@@ -117,7 +117,7 @@ class Search:
 
 
 def search(
-    families: Families,
+    local_scores: LocalScores,
     knowledge: Knowledge,
     method: str = "auto",
     *,
@@ -134,7 +134,7 @@ def search(
 
     Parameters
     ----------
-    families, knowledge : what is scored, and what may be there
+    parent sets, knowledge : what is scored, and what may be there
     method : see the table above
     start : parents of every variable to begin from; by default those that are required ("exact", "tree" and "pc" begin
         nowhere)
@@ -150,28 +150,28 @@ def search(
     start = knowledge.start if start is None else start
     cost = forecast(knowledge)
     if method == "auto":
-        is_cheap = cost.n_families <= CHEAP_FAMILIES and cost.n_bytes <= CHEAP_BYTES
+        is_cheap = cost.n_families <= CHEAP_PARENT_SETS and cost.n_bytes <= CHEAP_BYTES
         method = "exact" if is_cheap else "order"
     if method in ("hill_climb", "tabu"):
-        found, n_steps, scores, stopped = _climbs(families, knowledge, way, method, start, restarts, perturb, seed)
+        found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, method, start, restarts, perturb, seed)
     elif method == "order":
-        found, n_steps, scores, stopped = _orders(families, knowledge, way, start, seed)
+        found, n_steps, scores, stopped = _orders(local_scores, knowledge, way, start, seed)
     elif method == "exact":
-        logging.getLogger(__name__).info("an exact search over %d variables has %s", families.n_variables, cost)
-        found, n_steps, scores = Found(*exact_search(families, knowledge, way.goes_on)), 0, ()
+        logging.getLogger(__name__).info("an exact search over %d variables has %s", local_scores.n_variables, cost)
+        found, n_steps, scores = Found(*exact_search(local_scores, knowledge, way.goes_on)), 0, ()
         stopped = "it is proven that no graph scores higher"
     elif method == "pc":
-        if knowledge.max_parents < families.n_variables - 1:
+        if knowledge.max_parents < local_scores.n_variables - 1:
             raise ParameterError(
                 "method='pc' takes no max_parents: tests tell who depends; use 'order', or leave it out"
             )
-        tests = IndependenceTest(families.codes, families.n_states, test, families.weight)
+        tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight)
         parents, n_steps = pc_stable(tests, knowledge, significance, way.goes_on)
-        found, scores = Found(parents, families.total(parents)), ()
+        found, scores = Found(parents, local_scores.total(parents)), ()
         stopped = f"{n_steps} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
     else:
-        parents = chow_liu_tree(families, knowledge)
-        found, n_steps, scores = Found(parents, families.total(parents)), 0, ()
+        parents = chow_liu_tree(local_scores, knowledge)
+        found, n_steps, scores = Found(parents, local_scores.total(parents)), 0, ()
         stopped = "it is proven that no tree scores higher"
     way.found(found)
     return Search(
@@ -182,8 +182,8 @@ def search(
         stopped,
         tuple(way.curve),
         tuple(scores),
-        families.n_counted,
-        families.is_full,
+        local_scores.n_counted,
+        local_scores.is_full,
         str(cost) if method == "exact" else "",
     )
 
@@ -194,7 +194,7 @@ TIME_IS_UP = "the time limit was reached"
 
 
 def _climbs(
-    families: Families,
+    local_scores: LocalScores,
     knowledge: Knowledge,
     way: Way,
     method: str,
@@ -205,13 +205,13 @@ def _climbs(
 ) -> Outcome:
     rng = np.random.default_rng(seed)
     tabu = TABU if method == "tabu" else 0
-    parents, score, n_steps = hill_climb(families, knowledge, start, tabu=tabu, watch=way.step)
+    parents, score, n_steps = hill_climb(local_scores, knowledge, start, tabu=tabu, watch=way.step)
     best, scores = Found(parents, score), [score]
     for _ in range(restarts):
         if not way.goes_on():
             break
         begin = perturbed(best.parents, knowledge, perturb, rng)
-        parents, score, more = hill_climb(families, knowledge, begin, tabu=tabu, watch=way.step)
+        parents, score, more = hill_climb(local_scores, knowledge, begin, tabu=tabu, watch=way.step)
         n_steps += more
         scores.append(score)
         if score > best.score + TIE * abs(score):
@@ -220,11 +220,11 @@ def _climbs(
     return best, n_steps, tuple(scores), ended if way.goes_on() else TIME_IS_UP
 
 
-def _orders(families: Families, knowledge: Knowledge, way: Way, start: Parents, seed: int) -> Outcome:
-    walk = OrderSearch(families, knowledge, seed, way.found, way.goes_on)
+def _orders(local_scores: LocalScores, knowledge: Knowledge, way: Way, start: Parents, seed: int) -> Outcome:
+    walk = OrderSearch(local_scores, knowledge, seed, way.found, way.goes_on)
     best = walk.from_graph(start)
     scores = [best.score]
-    if way.time_limit is not None and families.n_variables > MANY_VARIABLES:
+    if way.time_limit is not None and local_scores.n_variables > MANY_VARIABLES:
         for _ in range(RANDOM_ORDERS):
             if way.goes_on():
                 found = walk.from_random_order()

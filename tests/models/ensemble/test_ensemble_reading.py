@@ -10,11 +10,10 @@ from tests.models.ensemble.tables import mixed_frame
 from bayeswater import BayesWarning, ParameterError, ResourceLimitError
 from bayeswater.data.labels import encode_labels
 from bayeswater.families.family import Settings
-from bayeswater.models.ensemble import presets
-from bayeswater.models.ensemble.family import in_structure
-from bayeswater.models.ensemble.presets import KINDS, PRESETS, families_of, pair_bytes
+from bayeswater.learning.members import presets
+from bayeswater.learning.members.committee import in_structure
+from bayeswater.learning.members.presets import KINDS, PRESETS, Forecast, committees_of, forecast, pair_bytes
 from bayeswater.models.ensemble.reading import Reading, canonical
-from bayeswater.models.ensemble.time_limit import Forecast, forecast
 
 FRAME, Y = mixed_frame(120)
 SETTINGS = Settings("BayesEnsemble")
@@ -97,13 +96,13 @@ def test_every_family_of_every_preset_has_a_kind_in_files():
 
 def test_members_are_as_many_as_told():
     table = table_of(FRAME)
-    found = families_of("best", {"aode": 3, "trees-half": 0}, table)
+    found = committees_of("best", {"aode": 3, "trees-half": 0}, table)
     assert found["aode"].members_for(table) == 3
     assert "trees-half" not in found
-    assert families_of("best", {"aode": np.int64(3)}, table)["aode"] == found["aode"]
+    assert committees_of("best", {"aode": np.int64(3)}, table)["aode"] == found["aode"]
     for other in (True, 3.0, -1):
         with pytest.raises(ParameterError, match="members is"):
-            families_of("best", {"aode": other}, table)
+            committees_of("best", {"aode": other}, table)
 
 
 def test_wide_tables_of_few_rows_have_fewer_members_of_aode_unless_they_are_asked_for():
@@ -113,35 +112,35 @@ def test_wide_tables_of_few_rows_have_fewer_members_of_aode_unless_they_are_aske
         return replace(rows, n_classes=2, hashes=np.arange(n_rows, dtype=np.uint64))
 
     def members(table, preset="balanced", told=None):
-        return families_of(preset, told, table)["aode"].members_for(table)
+        return committees_of(preset, told, table)["aode"].members_for(table)
 
     assert [members(of(200, d)) for d in (20, 60, 120, 200)] == [4, 4, 2, 1]
     assert [members(of(n, 200)) for n in (200, 2000, 5000)] == [1, 2, 3]  # of which memory has room for three
     assert members(of(200, 200), told={"aode": 6}) == 6
     assert members(of(200, 200), "generative") == 8
     for preset, n_most in (("balanced", 362), ("generative", 1448)):  # as the docs say
-        assert "aode" in families_of(preset, None, of(2, n_most))
+        assert "aode" in committees_of(preset, None, of(2, n_most))
         with pytest.warns(BayesWarning, match=f"{n_most + 1} columns have so many states"):
-            assert "aode" not in families_of(preset, None, of(2, n_most + 1))
+            assert "aode" not in committees_of(preset, None, of(2, n_most + 1))
 
 
 def test_pairs_that_memory_has_no_room_for_are_left_out_with_a_warning(monkeypatch):
     table = table_of(FRAME)
     one = pair_bytes(table)
     monkeypatch.setitem(presets.PAIR_BYTES, "balanced", 3 * one)
-    assert families_of("balanced", None, table)["aode"].members_for(table) == 3
+    assert committees_of("balanced", None, table)["aode"].members_for(table) == 3
     monkeypatch.setitem(presets.PAIR_BYTES, "balanced", one - 1)
     with pytest.warns(BayesWarning, match="5 columns have so many states .* 'aode' is left out"):
-        assert [*families_of("balanced", None, table)] == ["gaussian", "trees-sqrt", "trees-all"]
-    assert families_of("balanced", {"aode": 5}, table)["aode"].members_for(table) == 5  # who asks for them gets them
+        assert [*committees_of("balanced", None, table)] == ["gaussian", "trees-sqrt", "trees-all"]
+    assert committees_of("balanced", {"aode": 5}, table)["aode"].members_for(table) == 5  # who asks for them gets them
     monkeypatch.setitem(presets.PAIR_BYTES, "generative", one - 1)
     with pytest.raises(ResourceLimitError, match="leave columns out"):
-        families_of("generative", {"gaussian": 0}, table)
+        committees_of("generative", {"gaussian": 0}, table)
 
 
 def test_a_forecast_tells_every_family_and_leaves_room_for_few():
     table = canonical(table_of(FRAME))
-    found = forecast(families_of("balanced", {"trees-sqrt": 4, "trees-all": 4}, table), table, 0)
+    found = forecast(committees_of("balanced", {"trees-sqrt": 4, "trees-all": 4}, table), table, 0)
     assert found.n_members == {"aode": 4, "gaussian": 1, "trees-sqrt": 4, "trees-all": 4}
     assert min(found.seconds.values()) > 0
     assert found.total() == pytest.approx(sum(found.seconds[name] * n for name, n in found.n_members.items()))

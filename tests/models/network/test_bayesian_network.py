@@ -15,8 +15,8 @@ from tests.structure.graphs import ASIA
 import bayeswater
 from bayeswater import BayesianNetwork, ParameterError
 from bayeswater.data.variable import Variable
-from bayeswater.models.network.conditional_table import ConditionalTable
-from bayeswater.models.network.distribution import Distribution
+from bayeswater.models.network.answers import Distribution
+from bayeswater.models.network.conditional_tables import ConditionalTable
 from bayeswater.networks.conditionals import NoisyOr
 from bayeswater.structure.dag import Dag
 

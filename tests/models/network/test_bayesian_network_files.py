@@ -22,7 +22,7 @@ from bayeswater import (
     save,
 )
 from bayeswater.files.model_file import read_model_file, write_model_file
-from bayeswater.models.network.files import document_of
+from bayeswater.models.network.network_files import document_of
 
 FORMATS = ["bif", "xml", "xmlbif", "xdsl", "dsl", "net", "dsc", "uai", "bif.gz", "xdsl.gz"]
 

@@ -22,9 +22,8 @@ from bayeswater import (
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError
 from bayeswater.inference.sampling.question import Estimate, effective_size
-from bayeswater.models.network import pictures
-from bayeswater.models.network.distribution import Distribution
-from bayeswater.models.network.estimated_distribution import EstimatedDistribution
+from bayeswater.models.network import bayesian_network
+from bayeswater.models.network.answers import Distribution, EstimatedDistribution
 
 EXACT = 1e-12
 """Sums of a few thousand products, rounded in another order."""
@@ -371,7 +370,7 @@ def test_an_answer_that_no_memory_holds_is_refused_with_the_numbers(grid):
 
 
 def test_a_drawing_has_the_bars_that_can_be_told_one_by_one_and_names_those_left_out(grid, monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_SECONDS", 0.02)
+    monkeypatch.setattr(bayesian_network, "MOST_SECONDS", 0.02)
     with pytest.warns(
         BayesWarning, match=r"^\d+ nodes are drawn without bars.*'r\dc\d', .*bars=False draws names alone"
     ):

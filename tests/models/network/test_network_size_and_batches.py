@@ -9,19 +9,19 @@ from tests.networks.nets import asia, random_network
 
 from bayeswater import BayesianNetwork, ParameterError
 from bayeswater.inference.network_joint import JOINT_ROWS
-from bayeswater.models.network import probabilities as network_probabilities
+from bayeswater.models.network import queries
 
 
 @pytest.mark.parametrize("n", [1, JOINT_ROWS - 1, JOINT_ROWS, 2 * JOINT_ROWS + 5])
 def test_batches_are_the_rows_of_one_draw(n, monkeypatch):
-    monkeypatch.setattr(network_probabilities, "BATCH_CELLS", 1)  # the fewest rows at a time
+    monkeypatch.setattr(queries, "BATCH_CELLS", 1)  # the fewest rows at a time
     batches = list(asia().sample_batches(n, random_state=5))
     assert len(batches) == -(-n // JOINT_ROWS)
     assert pa.concat_tables(batches).to_pydict() == asia().sample(n, random_state=5).to_pydict()
 
 
 def test_a_batch_of_many_columns_has_fewer_rows(monkeypatch):
-    monkeypatch.setattr(network_probabilities, "BATCH_CELLS", 8 * 2 * JOINT_ROWS)
+    monkeypatch.setattr(queries, "BATCH_CELLS", 8 * 2 * JOINT_ROWS)
     sizes = [batch.num_rows for batch in asia().sample_batches(5 * JOINT_ROWS, random_state=0)]
     assert sizes == [2 * JOINT_ROWS, 2 * JOINT_ROWS, JOINT_ROWS]
 

@@ -10,7 +10,7 @@ import pytest
 from bayeswater import BayesianNetwork, DataError, ParameterError, learn_structure
 from bayeswater.data.variable import Variable
 from bayeswater.inference.sampling.question import Estimate
-from bayeswater.models.network.estimated_distribution import EstimatedDistribution
+from bayeswater.models.network.answers import EstimatedDistribution
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class
 

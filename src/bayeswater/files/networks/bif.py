@@ -68,7 +68,7 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
             blocks.append(read_block(tokens, str))
         else:
             raise tokens.expected("'variable' or 'probability'")
-    shapes = [checks.define(block.family) for block in blocks]
+    shapes = [checks.define(block.parent_set) for block in blocks]
     checks.require_whole()
     return checks.document(
         name, [_node(tokens, checks, *both) for both in zip(blocks, shapes, strict=True)], properties
@@ -116,7 +116,7 @@ def _variable(tokens: Tokens, checks: NetworkChecks) -> Variable:
 
 
 def _node(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...]) -> NodeDocument:
-    name, parents = block.family.name, block.family.parents
+    name, parents = block.parent_set.name, block.parent_set.parents
     block = _without_properties(tokens, checks, block)
     if tokens.words[block.start] == "table":
         table = _whole(tokens, checks, block, shape)
@@ -137,13 +137,13 @@ def _without_properties(tokens: Tokens, checks: NetworkChecks, block: Block) -> 
     dropped = [*tokens.words[block.start : start], *tokens.words[stop : block.stop]]
     if not dropped:
         return block
-    checks.notes.append(f"properties of the table of {block.family.name!r} were dropped: {' '.join(dropped)[:100]}")
+    checks.notes.append(f"properties of the table of {block.parent_set.name!r} were dropped: {' '.join(dropped)[:100]}")
     return replace(block, start=start, stop=stop)
 
 
 def _whole(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...]) -> Array:
     """Read what follows ``table``, which has to be all there is."""
-    name, start = block.family.name, block.start + 1
+    name, start = block.parent_set.name, block.start + 1
     end = tokens.find(";", start, block.stop)
     values = checks.numbers(tokens.words[start:end], lambda k: start + k, prod(shape), f"the table of {name!r}")
     if end + 1 < block.stop:

@@ -60,7 +60,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Family:
+class ParentSet:
     """A variable whose table a file gives, and its parents, with their places."""
 
     name: str
@@ -77,7 +77,7 @@ class NetworkChecks:
         self.tolerance = ROUNDED if tolerance is None else tolerance
         self.notes: list[str] = []
         self.variables: dict[str, Variable] = {}
-        self.families: dict[str, Family] = {}
+        self.parent_sets: dict[str, ParentSet] = {}
         self._drift: dict[str, tuple[int, float]] = {}
         self._expanded = 0
 
@@ -103,14 +103,14 @@ class NetworkChecks:
                 place, f"variable {name!r} should have {n_declared[:40]} states, and {n_states} are listed"
             )
 
-    def define(self, family: Family) -> tuple[int, ...]:
-        """Add a family, once all variables are declared; give the shape of its table, the variable's own axis last."""
-        error, name = self.places.error, family.name
-        self._require_known(name, family.place)
-        if name in self.families:
-            raise error(family.place, f"variable {name!r} has a second table; leave one out")
+    def define(self, parent_set: ParentSet) -> tuple[int, ...]:
+        """Add a parent set, once all variables are declared; give the shape of its table, the own axis last."""
+        error, name = self.places.error, parent_set.name
+        self._require_known(name, parent_set.place)
+        if name in self.parent_sets:
+            raise error(parent_set.place, f"variable {name!r} has a second table; leave one out")
         seen: set[str] = set()
-        for parent, place in zip(family.parents, family.parent_places, strict=True):
+        for parent, place in zip(parent_set.parents, parent_set.parent_places, strict=True):
             self._require_known(parent, place)
             if parent == name:
                 raise error(place, f"variable {name!r} is its own parent; networks have no cycles")
@@ -118,9 +118,11 @@ class NetworkChecks:
                 raise error(place, f"variable {name!r} has the parent {parent!r} twice; leave one out")
             seen.add(parent)
         if len(seen) > MOST_PARENTS:
-            raise error(family.place, f"variable {name!r} has {len(seen)} parents; a table has at most {MOST_PARENTS}")
-        self.families[name] = family
-        return tuple(len(self.variables[member].states) for member in (*family.parents, name))
+            raise error(
+                parent_set.place, f"variable {name!r} has {len(seen)} parents; a table has at most {MOST_PARENTS}"
+            )
+        self.parent_sets[name] = parent_set
+        return tuple(len(self.variables[member].states) for member in (*parent_set.parents, name))
 
     def _require_known(self, name: str, place: int) -> None:
         if name not in self.variables:
@@ -192,11 +194,11 @@ class NetworkChecks:
     def require_whole(self) -> None:
         """Refuse variables without a table, and cycles."""
         for name, variable in self.variables.items():
-            if name not in self.families:
+            if name not in self.parent_sets:
                 raise self.places.error(variable.place, f"variable {name!r} has no table; give its probabilities")
-        cycle = cycle_among({name: family.parents for name, family in self.families.items()})
+        cycle = cycle_among({name: parent_set.parents for name, parent_set in self.parent_sets.items()})
         if cycle:
-            first = min((self.families[name] for name in cycle), key=lambda family: family.place)
+            first = min((self.parent_sets[name] for name in cycle), key=lambda parent_set: parent_set.place)
             start = cycle.index(first.name)
             way = _way_around([*cycle[start:], *cycle[:start]])
             raise self.places.error(first.place, f"variable {first.name!r} depends on itself: {way}")

@@ -68,14 +68,16 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
             blocks.append(read_block(tokens, name_of))
         else:
             raise tokens.expected("'node' or 'probability'")
-    shapes = [checks.define(block.family) for block in blocks]
+    shapes = [checks.define(block.parent_set) for block in blocks]
     checks.require_whole()
     nodes = []
     for block, shape in zip(blocks, shapes, strict=True):
-        variable = checks.variables[block.family.name]
+        variable = checks.variables[block.parent_set.name]
         table = _table(tokens, checks, block, shape)
         nodes.append(
-            NodeDocument(variable.name, variable.states, block.family.parents, table, properties=variable.properties)
+            NodeDocument(
+                variable.name, variable.states, block.parent_set.parents, table, properties=variable.properties
+            )
         )
     return checks.document(name, nodes, [one for one in attributes if one[0] != MARK])
 
@@ -109,16 +111,16 @@ def _variable(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], st
 
 
 def _table(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...]) -> Array:
-    family, start = block.family, block.start
-    if family.parents or tokens.words[start] in SIGNS or tokens.words[start] == "default":
+    parent_set, start = block.parent_set, block.start
+    if parent_set.parents or tokens.words[start] in SIGNS or tokens.words[start] == "default":
         codes = [{str(code): code for code in range(n_states)} for n_states in shape[:-1]]
         return read_rows(tokens, checks, block, shape, row_labels(codes, shape, str))
     end = tokens.find(";", start, block.stop)
-    values = checks.numbers(tokens.words[start:end], lambda k: start + k, shape[0], f"the table of {family.name!r}")
+    values = checks.numbers(tokens.words[start:end], lambda k: start + k, shape[0], f"the table of {parent_set.name!r}")
     if end + 1 < block.stop:
         tokens.at = end + 1
         raise tokens.expected("'}'")
-    return checks.table(values, shape, family.name, lambda r: start)
+    return checks.table(values, shape, parent_set.name, lambda r: start)
 
 
 def write(document: NetworkDocument) -> Written:

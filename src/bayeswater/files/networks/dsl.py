@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import opened
 from bayeswater.files.networks.names import (
@@ -68,7 +68,7 @@ class _Declared:
     """A node: its type, and the places of the parts of its definition."""
 
     type: str
-    family: Family
+    parent_set: ParentSet
     definition: Mapping[str, int]
 
 
@@ -90,7 +90,7 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
     name_of: Callable[[str], str] = unescaped if (MARK, ESCAPED) in properties else str
     dropped = set[str]()
     declared = [_declared(tokens, checks, place, name_of, dropped) for place in nodes]
-    shapes = [checks.define(one.family) for one in declared]
+    shapes = [checks.define(one.parent_set) for one in declared]
     checks.require_whole()
     found = [_node(tokens, checks, *both, name_of) for both in zip(declared, shapes, strict=True)]
     if dropped:
@@ -216,26 +216,28 @@ def _declared(
     )
     checks.declare(variable)
     places = range(parents.place_of(0), parents.place_of(len(parents.words)))
-    family = Family(name, tuple(map(name_of, tokens.names(places.start, places.stop, "a parent"))), place, places)
-    return _Declared(kind, family, definition)
+    parent_set = ParentSet(
+        name, tuple(map(name_of, tokens.names(places.start, places.stop, "a parent"))), place, places
+    )
+    return _Declared(kind, parent_set, definition)
 
 
 def _node(
     tokens: Tokens, checks: NetworkChecks, one: _Declared, shape: tuple[int, ...], name_of: Callable[[str], str]
 ) -> NodeDocument:
-    family = one.family
+    parent_set = one.parent_set
     given = _list(tokens, one.definition[NUMBERS_OF[one.type]])
     if one.type == "TRUTHTABLE":
-        return deterministic_node(checks, family, shape, given, name_of)
+        return deterministic_node(checks, parent_set, shape, given, name_of)
     if one.type == "NOISY_MAX":
-        if "STRENGTHS" not in one.definition and family.parents:
-            raise tokens.error(family.place, f"node {family.name!r} has no STRENGTHS; give it")
-        orders = _list(tokens, one.definition["STRENGTHS"]) if family.parents else Words([], given.place_of)
-        return noisy_node(checks, family, shape, given, orders)
-    values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {family.name!r}")
-    table = checks.table(values, shape, family.name, lambda row: given.place_of(row * shape[-1]))
-    variable = checks.variables[family.name]
-    return NodeDocument(family.name, variable.states, family.parents, table, properties=variable.properties)
+        if "STRENGTHS" not in one.definition and parent_set.parents:
+            raise tokens.error(parent_set.place, f"node {parent_set.name!r} has no STRENGTHS; give it")
+        orders = _list(tokens, one.definition["STRENGTHS"]) if parent_set.parents else Words([], given.place_of)
+        return noisy_node(checks, parent_set, shape, given, orders)
+    values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {parent_set.name!r}")
+    table = checks.table(values, shape, parent_set.name, lambda row: given.place_of(row * shape[-1]))
+    variable = checks.variables[parent_set.name]
+    return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
 
 
 def write(document: NetworkDocument) -> Written:

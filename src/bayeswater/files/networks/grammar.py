@@ -22,7 +22,7 @@ from math import prod
 
 import numpy as np
 
-from bayeswater.files.networks.checks import Family, NetworkChecks
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet
 from bayeswater.files.networks.document import Property
 from bayeswater.files.networks.names import is_identifier
 from bayeswater.files.networks.tokens import SIGNS, Text, Tokens, decoded, is_name, quoted, unquoted
@@ -107,7 +107,7 @@ def property_text(one: Property) -> str:
 class Block:
     """The words of a table between its braces, from `start` to before `stop`."""
 
-    family: Family
+    parent_set: ParentSet
     start: int
     stop: int
 
@@ -125,7 +125,7 @@ def read_block(tokens: Tokens, name_of: Callable[[str], str]) -> Block:
     body = tokens.expect("{") + 1
     stop = tokens.at = tokens.find("}", body)
     tokens.expect("}")
-    return Block(Family(name, tuple(parents), place, range(start, start + len(parents))), body, stop)
+    return Block(ParentSet(name, tuple(parents), place, range(start, start + len(parents))), body, stop)
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,13 @@ class RowLabels:
     strides: list[int]
     label_of: Callable[[str], str]
 
-    def row(self, tokens: Tokens, start: int, stop: int, family: Family) -> int:
+    def row(self, tokens: Tokens, start: int, stop: int, parent_set: ParentSet) -> int:
         """Find the row that labels tell."""
         labels = tokens.words[start:stop]
         if len(labels) != len(self.codes):
             raise tokens.error(
                 start - 1,
-                f"{family.name!r} has {len(self.codes)} parents, and this row has {len(labels)} of their states",
+                f"{parent_set.name!r} has {len(self.codes)} parents, and this row has {len(labels)} of their states",
             )
         row = 0
         for i, label in enumerate(labels):
@@ -152,7 +152,7 @@ class RowLabels:
             if code is None or label in SIGNS:
                 known = ", ".join(map(repr, list(self.codes[i])[:10]))
                 found = unquoted(label)[:40]
-                raise tokens.error(start + i, f"{family.parents[i]!r} has no state {found!r}; it has {known}")
+                raise tokens.error(start + i, f"{parent_set.parents[i]!r} has no state {found!r}; it has {known}")
             row += code * self.strides[i]
         return row
 
@@ -192,7 +192,7 @@ def _regular(tokens: Tokens, block: Block, shape: tuple[int, ...], labels: RowLa
 
 def _slices(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...], rows: Array) -> Array:
     """Read the numbers of all rows at once, state by state."""
-    n_rows, n_states, name = len(rows), shape[-1], block.family.name
+    n_rows, n_states, name = len(rows), shape[-1], block.parent_set.name
     step = (block.stop - block.start) // n_rows
     first = block.start + len(shape) + 1  # behind "(", the labels of the parents and ")"
     numbers: list[str] = []
@@ -212,8 +212,8 @@ def _slices(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[in
 def _one_by_one(
     tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...], labels: RowLabels
 ) -> Array:
-    words, family, n_states = tokens.words, block.family, shape[-1]
-    what = f"the table of {family.name!r}"
+    words, parent_set, n_states = tokens.words, block.parent_set, shape[-1]
+    what = f"the table of {parent_set.name!r}"
     rows: dict[int, int] = {}  # the place of the first number of a row, by the row
     default = -1
     numbers: list[str] = []
@@ -221,7 +221,7 @@ def _one_by_one(
     while at < block.stop:
         if words[at] == "(":
             first = tokens.find(")", at, block.stop) + 1
-            row = labels.row(tokens, at + 1, first - 1, family)
+            row = labels.row(tokens, at + 1, first - 1, parent_set)
             if row in rows:
                 raise tokens.error(at, f"{what} has this row twice; leave one out")
             rows[row] = first
@@ -238,13 +238,13 @@ def _one_by_one(
         at = end + 1
     n_rows = prod(shape[:-1])
     if default < 0 and len(rows) < n_rows:
-        raise tokens.error(block.stop, _missing(checks, family, rows, shape))
+        raise tokens.error(block.stop, _missing(checks, parent_set, rows, shape))
     starts = sorted([*rows.values(), *([default] if default >= 0 else [])])
     values = checks.numbers(numbers, lambda k: starts[k // n_states] + k % n_states, None, what)
     values = values.reshape(-1, n_states)
-    values = checks.table(values, values.shape, family.name, lambda r: starts[r])
+    values = checks.table(values, values.shape, parent_set.name, lambda r: starts[r])
     if default >= 0:
-        checks.reserve(shape, family.place)
+        checks.reserve(shape, parent_set.place)
         which = starts.index(default)
         table = np.tile(values[which], (n_rows, 1))
         values = np.delete(values, which, axis=0)
@@ -254,18 +254,18 @@ def _one_by_one(
     return table.reshape(shape)
 
 
-def _missing(checks: NetworkChecks, family: Family, rows: dict[int, int], shape: tuple[int, ...]) -> str:
-    if not family.parents:
-        return f"the table of {family.name!r} is empty; give its probabilities"
+def _missing(checks: NetworkChecks, parent_set: ParentSet, rows: dict[int, int], shape: tuple[int, ...]) -> str:
+    if not parent_set.parents:
+        return f"the table of {parent_set.name!r} is empty; give its probabilities"
     row = next(row for row in range(len(rows) + 1) if row not in rows)
     codes = []
     for n_states in reversed(shape[:-1]):
         row, code = divmod(row, n_states)
         codes.append(code)
     states = [
-        checks.variables[parent].states[code] for parent, code in zip(family.parents, reversed(codes), strict=True)
+        checks.variables[parent].states[code] for parent, code in zip(parent_set.parents, reversed(codes), strict=True)
     ]
     return (
-        f"the table of {family.name!r} has {len(rows)} of {prod(shape[:-1])} rows, and no default; the one of "
+        f"the table of {parent_set.name!r} has {len(rows)} of {prod(shape[:-1])} rows, and no default; the one of "
         f"({', '.join(states)}) is missing"
     )

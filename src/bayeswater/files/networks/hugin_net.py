@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import inf, prod
 from operator import ne
 
-from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import is_attribute, opened, read_value, written_value
 from bayeswater.files.networks.names import (
@@ -47,9 +47,9 @@ TABLE_EXTRAS = ("experience", "fading")
 
 @dataclass(frozen=True)
 class Potential:
-    """A family and the words of its data, from `start` to before `stop`."""
+    """A parent set and the words of its data, from `start` to before `stop`."""
 
-    family: Family
+    parent_set: ParentSet
     start: int
     stop: int
 
@@ -78,14 +78,14 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
             tokens.expect("node")
             checks.declare(_variable(tokens, name_of))
     checks.notes += [f"{extra!r} of tables was dropped: {some(names)}" for extra, names in dropped.items()]
-    shapes = [checks.define(potential.family) for potential in potentials]
+    shapes = [checks.define(potential.parent_set) for potential in potentials]
     checks.require_whole()
     nodes = []
     for potential, shape in zip(potentials, shapes, strict=True):
-        variable, family = checks.variables[potential.family.name], potential.family
+        variable, parent_set = checks.variables[potential.parent_set.name], potential.parent_set
         table = _table(tokens, checks, potential, shape)
         nodes.append(
-            NodeDocument(variable.name, variable.states, family.parents, table, properties=variable.properties)
+            NodeDocument(variable.name, variable.states, parent_set.parents, table, properties=variable.properties)
         )
     name = next((value for key, value in attributes if key == "name"), "")
     rest = [one for one in attributes if one[0] not in ("name", MARK)]
@@ -154,15 +154,15 @@ def _potential(tokens: Tokens, name_of: Callable[[str], str], dropped: dict[str,
             _attribute(tokens)
         else:
             raise tokens.expected("'data' or '}'" if data is None else "'}'")
-    family = Family(name, tuple(parents), place, range(start, start + len(parents)))
+    parent_set = ParentSet(name, tuple(parents), place, range(start, start + len(parents)))
     if data is None:
         raise tokens.error(place, f"the potential of {name!r} has no data; give its probabilities")
-    return Potential(family, *data)
+    return Potential(parent_set, *data)
 
 
 def _table(tokens: Tokens, checks: NetworkChecks, potential: Potential, shape: tuple[int, ...]) -> Array:
     """Read the numbers, and hold the parentheses around them against the shape."""
-    name, words = potential.family.name, tokens.words[potential.start : potential.stop]
+    name, words = potential.parent_set.name, tokens.words[potential.start : potential.stop]
     at = [k for k, word in enumerate(words, potential.start) if word not in ("(", ")")]
     values = checks.numbers(
         [tokens.words[k] for k in at],

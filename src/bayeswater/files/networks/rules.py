@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.files.networks.checks import Family, NetworkChecks, PlaceOf
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, PlaceOf
 from bayeswater.files.networks.document import Kind, NodeDocument, NoisyOr
 from bayeswater.files.networks.names import some
 from bayeswater.noisy_max import noisy_max_table
@@ -26,10 +26,10 @@ class Words(NamedTuple):
 
 
 def deterministic_node(
-    checks: NetworkChecks, family: Family, shape: tuple[int, ...], results: Words, name_of: Callable[[str], str]
+    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], results: Words, name_of: Callable[[str], str]
 ) -> NodeDocument:
     """Make a node of the states that follow from its rows."""
-    variable, n_rows = checks.variables[family.name], prod(shape[:-1])
+    variable, n_rows = checks.variables[parent_set.name], prod(shape[:-1])
     states, place_of = list(map(name_of, results.words)), results.place_of
     if len(states) != n_rows:
         place = place_of(min(len(states), n_rows))
@@ -40,41 +40,41 @@ def deterministic_node(
         if state not in variable.codes:
             known = some(list(map(repr, variable.states)))
             raise checks.places.error(place_of(k), f"{variable.name!r} has no state {state!r}; it has {known}")
-    checks.reserve(shape, family.place)
+    checks.reserve(shape, parent_set.place)
     table = np.zeros((n_rows, shape[-1]))
     table[np.arange(n_rows), [variable.codes[state] for state in states]] = 1.0
     return NodeDocument(
-        family.name, variable.states, family.parents, table.reshape(shape), "deterministic", variable.properties
+        parent_set.name, variable.states, parent_set.parents, table.reshape(shape), "deterministic", variable.properties
     )
 
 
 def noisy_node(
-    checks: NetworkChecks, family: Family, shape: tuple[int, ...], numbers: Words, strengths: Words
+    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: Words, strengths: Words
 ) -> NodeDocument:
     """Make a node of what its parents do on their own."""
-    columns, leak, strongest = _noisy_columns(checks, family, shape, numbers, strengths)
-    checks.reserve(shape, family.place)
-    variable, rule = checks.variables[family.name], NoisyOr.of(columns, leak, strongest)
+    columns, leak, strongest = _noisy_columns(checks, parent_set, shape, numbers, strengths)
+    checks.reserve(shape, parent_set.place)
+    variable, rule = checks.variables[parent_set.name], NoisyOr.of(columns, leak, strongest)
     if rule is None:
-        checks.notes.append(f"the noisy-MAX of {family.name!r} was written out as a table")
+        checks.notes.append(f"the noisy-MAX of {parent_set.name!r} was written out as a table")
     table = noisy_max_table(columns, leak) if rule is None else rule.table()
     kind: Kind = "table" if rule is None else "noisy_or"
-    return NodeDocument(family.name, variable.states, family.parents, table, kind, variable.properties, rule)
+    return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, kind, variable.properties, rule)
 
 
 def _noisy_columns(
-    checks: NetworkChecks, family: Family, shape: tuple[int, ...], numbers: Words, strengths: Words
+    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: Words, strengths: Words
 ) -> tuple[list[Array], Array, list[int]]:
     """Read what each parent does on its own, sorted by its states, the leak, and the strongest state of each."""
     n_states, n_columns = shape[-1], sum(shape[:-1]) + 1
-    what, orders = f"the noisy-MAX of {family.name!r}", strengths.words
+    what, orders = f"the noisy-MAX of {parent_set.name!r}", strengths.words
     values = checks.numbers(numbers.words, numbers.place_of, n_columns * n_states, what)
-    values = checks.table(values, (n_columns, n_states), family.name, lambda row: numbers.place_of(row * n_states))
+    values = checks.table(values, (n_columns, n_states), parent_set.name, lambda row: numbers.place_of(row * n_states))
     if len(orders) != n_columns - 1:
         place = strengths.place_of(min(len(orders), n_columns - 1))
         raise checks.places.error(place, f"{what} needs {n_columns - 1} strengths, and {len(orders)} are given")
     columns, strongest, start = [], [], 0
-    for parent, n_parent in zip(family.parents, shape[:-1], strict=True):
+    for parent, n_parent in zip(parent_set.parents, shape[:-1], strict=True):
         order = orders[start : start + n_parent]
         if sorted(order) != sorted(map(str, range(n_parent))):
             raise checks.places.error(

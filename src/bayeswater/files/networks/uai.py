@@ -16,7 +16,7 @@ properties, cannot be written. The format has no comments; aGrUM writes some, fr
 import re
 from math import prod
 
-from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
 from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Written
 from bayeswater.files.networks.grammar import opened
 from bayeswater.files.networks.names import loss_notes, nothing, some, written_numbers
@@ -52,10 +52,10 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
     n_tables = _count(tokens, "the number of tables")
     if n_tables != len(checks.variables):
         raise tokens.error(place, f"{len(checks.variables)} variables need as many tables, not {n_tables}")
-    families = [_family(tokens, len(checks.variables)) for _ in range(n_tables)]
-    shapes = [checks.define(family) for family in families]
+    parent_sets = [_parent_set(tokens, len(checks.variables)) for _ in range(n_tables)]
+    shapes = [checks.define(parent_set) for parent_set in parent_sets]
     checks.require_whole()
-    nodes = [_node(tokens, checks, family, shape) for family, shape in zip(families, shapes, strict=True)]
+    nodes = [_node(tokens, checks, parent_set, shape) for parent_set, shape in zip(parent_sets, shapes, strict=True)]
     if tokens.word:
         raise tokens.expected("the end of the file")
     if COMMENT.search(tokens.text.text):
@@ -81,7 +81,7 @@ def _count(tokens: Tokens, what: str) -> int:
     return int(tokens.words[tokens.at - 1])
 
 
-def _family(tokens: Tokens, n_variables: int) -> Family:
+def _parent_set(tokens: Tokens, n_variables: int) -> ParentSet:
     start = tokens.at + 1
     size = _count(tokens, "the number of variables of a table")
     if size == 0:
@@ -93,11 +93,11 @@ def _family(tokens: Tokens, n_variables: int) -> Family:
             raise tokens.error(tokens.at - 1, f"there is no variable {number}; they go from 0 to {n_variables - 1}")
         scope.append(f"x{number}")
     place = start + size - 1
-    return Family(scope[-1], tuple(scope[:-1]), place, range(start, place))
+    return ParentSet(scope[-1], tuple(scope[:-1]), place, range(start, place))
 
 
-def _node(tokens: Tokens, checks: NetworkChecks, family: Family, shape: tuple[int, ...]) -> NodeDocument:
-    what = f"the table of {family.name!r}"
+def _node(tokens: Tokens, checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...]) -> NodeDocument:
+    what = f"the table of {parent_set.name!r}"
     place = tokens.at
     n_given = _count(tokens, f"how many numbers {what} has")
     if n_given != prod(shape):
@@ -109,8 +109,8 @@ def _node(tokens: Tokens, checks: NetworkChecks, family: Family, shape: tuple[in
         raise tokens.expected(f"{n_given} numbers of {what}")
     values = checks.numbers(words, lambda k: start + k, n_given, what)
     tokens.at += n_given
-    table = checks.table(values, shape, family.name, lambda r: start + r * shape[-1])
-    return NodeDocument(family.name, checks.variables[family.name].states, family.parents, table)
+    table = checks.table(values, shape, parent_set.name, lambda r: start + r * shape[-1])
+    return NodeDocument(parent_set.name, checks.variables[parent_set.name].states, parent_set.parents, table)
 
 
 def write(document: NetworkDocument) -> Written:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr, Property, Written
 from bayeswater.files.networks.names import (
     ESCAPED,
@@ -150,7 +150,7 @@ KNOWN = ("state", "parents", "probabilities", "resultingstates", "strengths", "p
 @dataclass(frozen=True)
 class _Declared:
     element: Element
-    family: Family
+    parent_set: ParentSet
     parts: dict[str, list[Element]]
 
 
@@ -173,7 +173,7 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
             properties += [_property(file, one) for one in part.children]
         elif part.tag != "extensions":
             dropped.add(f"<{part.tag}>")
-    shapes = [checks.define(one.family) for one in declared]
+    shapes = [checks.define(one.parent_set) for one in declared]
     checks.require_whole()
     nodes = [_node(file, checks, one, shape, name_of) for one, shape in zip(declared, shapes, strict=True)]
     dropped |= {f"<{inner.tag}>" for inner in root.all_within() if inner.tag in ("interior", "outline", "font")}
@@ -258,7 +258,7 @@ def _declared(
         raise file.error(given_twice.place, f"<{element.tag}> {variable.name!r} has a second <parents>; leave one out")
     names = [name for parents in parts["parents"] for name in parents.words()]
     places = [place for parents in parts["parents"] for place in parents.places()[:-1]]
-    return _Declared(element, Family(variable.name, tuple(map(name_of, names)), element.place, places), parts)
+    return _Declared(element, ParentSet(variable.name, tuple(map(name_of, names)), element.place, places), parts)
 
 
 def _require_no_text(file: XmlFile, element: Element) -> None:
@@ -275,20 +275,20 @@ def _identifier(file: XmlFile, element: Element) -> str:
 def _node(
     file: XmlFile, checks: NetworkChecks, one: _Declared, shape: tuple[int, ...], name_of: Callable[[str], str]
 ) -> NodeDocument:
-    family, tag = one.family, one.element.tag
+    parent_set, tag = one.parent_set, one.element.tag
     content = _only(file, one, NODES[tag])
     given = Words(content.words(), content.place_of)
     if tag == "deterministic":
-        return deterministic_node(checks, family, shape, given, name_of)
+        return deterministic_node(checks, parent_set, shape, given, name_of)
     if tag == "noisymax":
-        orders = _only(file, one, "strengths") if family.parents else content
+        orders = _only(file, one, "strengths") if parent_set.parents else content
         return noisy_node(
-            checks, family, shape, given, Words(orders.words() if family.parents else [], orders.place_of)
+            checks, parent_set, shape, given, Words(orders.words() if parent_set.parents else [], orders.place_of)
         )
-    values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {family.name!r}")
-    table = checks.table(values, shape, family.name, lambda row: content.place_of(row * shape[-1]))
-    variable = checks.variables[family.name]
-    return NodeDocument(family.name, variable.states, family.parents, table, properties=variable.properties)
+    values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {parent_set.name!r}")
+    table = checks.table(values, shape, parent_set.name, lambda row: content.place_of(row * shape[-1]))
+    variable = checks.variables[parent_set.name]
+    return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
 
 
 def _only(file: XmlFile, one: _Declared, tag: str) -> Element:
@@ -296,5 +296,5 @@ def _only(file: XmlFile, one: _Declared, tag: str) -> Element:
     if len(found) != 1:
         place = found[1].place if found else one.element.place
         how_many = "a second" if found else "no"
-        raise file.error(place, f"<{one.element.tag}> {one.family.name!r} has {how_many} <{tag}>; give it once")
+        raise file.error(place, f"<{one.element.tag}> {one.parent_set.name!r} has {how_many} <{tag}>; give it once")
     return found[0]

@@ -11,7 +11,7 @@ The variable's own states run fastest in a table, then those of the last parent.
 from collections.abc import Callable
 from math import prod
 
-from bayeswater.files.networks.checks import Family, NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import property_of, property_text
 from bayeswater.files.networks.names import (
@@ -43,16 +43,18 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
     for element in network["VARIABLE"]:
         checks.declare(_variable(file, element, name_of))
     definitions = [*network["DEFINITION"], *network["PROBABILITY"]]
-    families = [_family(file, checks, element, name_of) for element in definitions]
-    shapes = [checks.define(family) for family, _ in families]
+    parent_sets = [_parent_set(file, checks, element, name_of) for element in definitions]
+    shapes = [checks.define(parent_set) for parent_set, _ in parent_sets]
     checks.require_whole()
     nodes = []
-    for (family, numbers), shape in zip(families, shapes, strict=True):
-        values = checks.numbers(numbers.words(), numbers.place_of, prod(shape), f"the table of {family.name!r}")
+    for (parent_set, numbers), shape in zip(parent_sets, shapes, strict=True):
+        values = checks.numbers(numbers.words(), numbers.place_of, prod(shape), f"the table of {parent_set.name!r}")
         row_place = _row_places(numbers, shape[-1])
-        table = checks.table(values, shape, family.name, row_place)
-        variable = checks.variables[family.name]
-        nodes.append(NodeDocument(family.name, variable.states, family.parents, table, properties=variable.properties))
+        table = checks.table(values, shape, parent_set.name, row_place)
+        variable = checks.variables[parent_set.name]
+        nodes.append(
+            NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
+        )
     name = name_of(network["NAME"][0].text) if network["NAME"] else ""
     return checks.document(name, nodes, [property_of(element.text) for element in network["PROPERTY"]])
 
@@ -99,21 +101,21 @@ def _variable(file: XmlFile, element: Element, name_of: Callable[[str], str]) ->
     )
 
 
-def _family(
+def _parent_set(
     file: XmlFile, checks: NetworkChecks, element: Element, name_of: Callable[[str], str]
-) -> tuple[Family, Element]:
+) -> tuple[ParentSet, Element]:
     parts = _parts(file, element, DEFINITION)
     name = _only(file, parts["FOR"], element, "FOR")
     if parts["PROPERTY"]:
         checks.notes.append(f"properties of the table of {name.text!r} were dropped")
     given = parts["GIVEN"]
-    family = Family(
+    parent_set = ParentSet(
         name_of(name.text),
         tuple(name_of(parent.text) for parent in given),
         name.place_of(0),
         [parent.place_of(0) for parent in given],
     )
-    return family, _only(file, parts["TABLE"], element, "TABLE")
+    return parent_set, _only(file, parts["TABLE"], element, "TABLE")
 
 
 def write(document: NetworkDocument) -> Written:

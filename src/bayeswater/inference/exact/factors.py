@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.kernels.clique_tree import Families
+from bayeswater.kernels.clique_tree import FlatTables
 from bayeswater.kernels.runs import starts_of
 from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
@@ -80,7 +80,7 @@ class Factors:
         return np.array(self.cards, dtype=np.int64)
 
     @cached_property
-    def families(self) -> Families:
+    def families(self) -> FlatTables:
         """Tables end to end, with the stride of each variable, and zeros and ones for every card behind them."""
         scopes = self.scopes
         strides = [_strides([self.cards[v] for v in scope]) for scope in scopes]
@@ -96,7 +96,7 @@ class Factors:
         arrays = [*self.tables, *indicators]
         starts = starts_of([array.size for array in arrays])
         where = dict(zip(kinds, starts[self.n_variables :].tolist(), strict=False))
-        return Families(
+        return FlatTables(
             starts_of([len(scope) for scope in scopes]),
             np.array([v for scope in scopes for v in scope], dtype=np.int64),
             np.array([stride for some in strides for stride in some], dtype=np.int64),

@@ -1,1 +1,1 @@
-"""`BayesEnsemble`: honest members of several families on counts, pooled by what they say of rows they never saw."""
+"""`BayesEnsemble`: honest members of several kinds on counts, pooled by what they say of rows they never saw."""

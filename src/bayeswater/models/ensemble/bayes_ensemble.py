@@ -1,15 +1,16 @@
-"""`BayesEnsemble`: the strongest classifier on counts: families of honest members, pooled.
+"""`BayesEnsemble`: the strongest classifier on counts: committees of honest members, pooled.
 
-`fit` walks the road, and everything that is tuned is tuned by rows that a structure has not seen (`family.py`):
+`fit` walks the road, and everything that is tuned is tuned by rows that a structure has not seen (`learning/members`):
 
     reading = Reading.of(X)                        data          numbers as numbers, categories as states
     table   = canonical(reading.table(X, y, w))    data          in the order of their hashes, equal rows as one
-    learned = family.learn(table), for each        structure from a part of the rows, counts from all
+    learned = committee.learn(table), for each     structure from a part of the rows, counts from all
     stack   = temperatures and pool                from honest scores: other rows' structure, own row taken out
 
 `partial_fit` and `forget` move the counts; structure, temperatures and weights stay until `refresh`.
 """
 
+from dataclasses import asdict
 from time import perf_counter
 from typing import Any, Self
 
@@ -18,30 +19,39 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import library_of
+from bayeswater.data.frames import Alongside, held, index_of, is_frame, library_of, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.errors import DataError, ParameterError
-from bayeswater.models.ensemble.labelled_table import EnsembleTable
-from bayeswater.models.ensemble.pooled_classifier import PooledClassifier
-from bayeswater.models.ensemble.presets import families_of
-from bayeswater.models.ensemble.reading import Reading, canonical
+from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.probabilities import Probabilities
+from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.explain.pooled_explanations import Orders, PooledExplanations
+from bayeswater.explain.verdicts import Decided
+from bayeswater.families.family import Settings
+from bayeswater.families.settings import settings_of
+from bayeswater.inference.log_space import best_class
+from bayeswater.inference.scoring import Joint
+from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.presets import committees_of, limited
+from bayeswater.learning.members.stack import Stack, learn, log_frequency
+from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.ensemble.reading import Reading, canonical, cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
-from bayeswater.models.ensemble.stack import Stack, learn
-from bayeswater.models.ensemble.time_limit import limited
+from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
-from bayeswater.typing import is_number
+from bayeswater.typing import Array, is_number
 
 
-class BayesEnsemble(PooledClassifier):
+class BayesEnsemble(BayesClassifier):
     """An ensemble of classifiers on counts, which needs no tuning.
 
     Parameters
     ----------
     preset : {"balanced", "generative", "best"}, default "balanced"
-        Which families: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, and more of each.
+        Which members: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, and more of each.
     time_limit : float, optional
         Seconds that a fit may take, about. A forecast from a few rows decides how many members are learned; `report_`
         tells it. What is learned then depends on the machine.
@@ -49,18 +59,18 @@ class BayesEnsemble(PooledClassifier):
         Seed of the choice of rows, cuts, orders and splits. The same seed gives the same model, for any number of
         threads, any order of the rows, and equal rows in place of weights.
     members : dict, optional
-        Number of members of a family, for example ``{"aode": 16}``; 0 leaves it out.
+        Number of members of a kind, for example ``{"aode": 16}``; 0 leaves it out.
     columns : dict, optional
         What is known better: ``{"zip": "categorical", "id": "ignored"}``, or the ``columns_`` of another model.
     missing : {"ignore", "error"}, default "ignore"
-        What to do with missing cells: let every family deal with them, or refuse them.
+        What to do with missing cells: let every kind of member deal with them, or refuse them.
     unseen : {"ignore", "error"}, default "ignore"
         What to do with a category that was not there in `fit`: take it as missing, with one warning, or refuse it.
 
     Attributes
     ----------
     report_ : EnsembleReport
-        Honest error, log-loss and calibration error with intervals, and what each family has to say in the pool.
+        Honest error, log-loss and calibration error with intervals, and what each kind of member says in the pool.
     classes_ : labels
     class_count_ : weight of the rows of each class
     columns_ : ColumnPlan
@@ -74,6 +84,12 @@ class BayesEnsemble(PooledClassifier):
     >>> float(model.score(X[1::2], y[1::2])) > 0.9
     True
     """
+
+    _stack: Stack
+    _reading: Reading
+    _classes: Variable
+    _library: str | None
+    report_: EnsembleReport
 
     def __init__(
         self,
@@ -106,7 +122,7 @@ class BayesEnsemble(PooledClassifier):
         Parameters
         ----------
         X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
-            With `target`, also a file or another source of rows; families look at them many times, so they are read
+            With `target`, also a file or another source of rows; members look at them many times, so they are read
             into memory.
         y : labels of any type, of shape (n_rows,)
         sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
@@ -142,10 +158,10 @@ class BayesEnsemble(PooledClassifier):
             reading = Reading.of(rows.X, self._settings)
             table = self._table_of(rows, reading, labels)
         seed = self._drawn_seed() if seed is None else seed
-        families, forecast = families_of(self.preset, self.members, table), None
+        committees, forecast = committees_of(self.preset, self.members, table), None
         if self.time_limit is not None and table.n_classes > 1:
-            families, forecast = limited(families, table, seed, float(self.time_limit), start)
-        learned = learn(families, table, seed)
+            committees, forecast = limited(committees, table, seed, float(self.time_limit), start)
+        learned = learn(committees, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
         self._note_columns(rows.X)
         self._library = library_of(rows.X)
@@ -236,3 +252,134 @@ class BayesEnsemble(PooledClassifier):
         self._require_rules()
         if not (self.time_limit is None or (is_number(self.time_limit) and self.time_limit > 0)):
             raise ParameterError(f"time_limit is {self.time_limit!r}; give a number of seconds over 0, or None")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    @property
+    def _settings(self) -> Settings:
+        self._require_rules()  # `set_params` may have changed them since the fit
+        return settings_of(self)
+
+    def _require_rules(self) -> None:
+        """Refuse ways of reading that there are not."""
+        require_missing_rule(self.missing, ("ignore", "error"))
+        if self.unseen not in ("ignore", "error"):
+            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+
+    # ------------------------------------------------------------------ predicting
+
+    def _table(self, X: Any) -> EnsembleTable:
+        X = held(X)
+        self._require_columns(X)
+        return self._reading.table(X, self._settings, len(self.classes_))
+
+    def _require_columns(self, X: Any) -> None:
+        if not is_frame(X):  # the columns of a frame are found by their names
+            self._require_names(X)
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        """Give the log posterior of rows, or what is made of it."""
+        self._require_fitted()
+        log_proba = self._stack.log_posterior(self._table(X))
+        return log_proba if finish is None else np.asarray(finish(log_proba, False))
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Refuse: of an ensemble the posterior is known, and no P(row)."""
+        raise ParameterError(
+            "BayesEnsemble knows P(class | row) and no P(row, class): its trees and pools are of classes given rows; "
+            "use predict_log_proba, or NaiveBayes and its like for joint probabilities"
+        )
+
+    def log_evidence(self, X: Any) -> Array:
+        """Refuse: of an ensemble the posterior is known, and no P(row)."""
+        return self.predict_joint_log_proba(X)
+
+    def _evidence(self, X: Any) -> Evidence:
+        X = held(X)
+        log_proba = Probabilities(self._score(X, None), "log_joint")
+        return Evidence(log_proba, self.classes_, self._scored_prior(), X)
+
+    def _scored_prior(self) -> Array:
+        return np.exp(log_frequency(self._stack.class_count))
+
+    def _joint(self) -> Joint:
+        raise AssertionError("an ensemble has no joint: `_score` goes its own way")
+
+    def explain(self, X: Any, against: Any = None) -> PooledExplanations:
+        """Say for each row why it gets its class rather than another: what each cell adds to the log-odds.
+
+        A cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean over some
+        orders of the cells; those that are not known yet are taken as missing (`explain.pooled_explanations`). With the
+        intercept, the log-odds of a row without any cell, the contributions add up exactly. It takes as long as
+        predicting about 9 n_columns times as many rows.
+
+        Parameters
+        ----------
+        X : rows
+        against : label, or one label for each row, optional
+            The class to compare with; default the runner-up.
+        """
+        self._require_fitted()
+        X = held(X)
+        table = self._table(X)
+        orders = Orders.of(table.n_columns)
+        found = posteriors_of_known_cells(self._stack.log_posterior, table, orders.known)
+        verdicts = Decided(found[0], None, best_class(found[0])).compared(against, self._classes)
+        cells = cells_of(self._reading, self._reading.raw(X, self._settings), table)
+        names = tuple(column.name for column in self._reading.columns)
+        alongside = Alongside(self._library, index_of(X))
+        return PooledExplanations.of_known_cells(names, orders, found, cells, verdicts, self.classes_, alongside)
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def columns_(self) -> ColumnPlan:
+        """How each column is read, and why."""
+        check_is_fitted(self)
+        return self._reading.plan
+
+    @property
+    def class_count_(self) -> Array:
+        """Weight of the rows of each class."""
+        check_is_fitted(self)
+        return self._stack.class_count
+
+    @property
+    def n_bytes_(self) -> int:
+        """Bytes of all that was learned."""
+        check_is_fitted(self)
+        return self._stack.n_bytes
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers it holds: counts, cuts, splits, temperatures and weights."""
+        check_is_fitted(self)
+        own = sum(array.size for committee in self._stack.committees for array in committee.to_arrays().values())
+        return int(own + 3 * len(self._stack.committees) + len(self.classes_))
+
+    def tables(self) -> dict[str, Any]:
+        """Give the classes, and what each kind of member has to say in the pool, as labelled frames by name."""
+        check_is_fitted(self)
+        count = self.class_count_
+        classes = {"class": self.classes_, "count": count, "probability": np.exp(log_frequency(count))}
+        found = {"class": write_frame(classes, self._library)}
+        if self.report_.families:
+            rows = [asdict(family) for family in self.report_.families]
+            found["families"] = write_frame({name: [row[name] for row in rows] for name in rows[0]}, self._library)
+        return found
+
+    def __add__(self, other: Any) -> Any:
+        """Refuse: two ensembles have structures of their own, and counts of other things."""
+        if not (isinstance(other, BayesEnsemble) or (isinstance(other, int) and other == 0)):
+            return NotImplemented
+        raise StatisticsError(
+            "ensembles cannot be added: each has learned structures of its own, and counts other things; let the first "
+            "count the rows of the second, partial_fit(X, y)"
+        )
+
+    __radd__ = __add__  # of a `sum`, which begins with 0

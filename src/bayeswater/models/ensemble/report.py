@@ -1,21 +1,21 @@
-"""`EnsembleReport`: how good an ensemble is, measured while it learned, and what each of its families has a say in."""
+"""`EnsembleReport`: how good an ensemble is, measured while it learned, and what each kind of member has a say in."""
 
 from dataclasses import dataclass, replace
 
 from bayeswater.decision.scorecard import Measured, Measures
+from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.stack import Learned
 from bayeswater.limits import bytes_in_words
-from bayeswater.models.ensemble.labelled_table import EnsembleTable
-from bayeswater.models.ensemble.stack import Learned
 
 TITLES = ("family", "members", "share", "power", "temperature", "log-loss alone", "seconds", "memory")
 
 
 @dataclass(frozen=True)
-class FamilyReport:
-    """A family in the pool.
+class CommitteeReport:
+    """Members of one kind in the pool.
 
     `share` is its weight in the linear pool and `power` its exponent in the log-linear one; `temperature` takes
-    confidence back (above 1) or adds some; `log_loss` is that of the family alone, honest and calibrated, over the
+    confidence back (above 1) or adds some; `log_loss` is that of these members alone, honest and calibrated, over the
     `n_judged` rows that it could judge.
     """
 
@@ -48,12 +48,12 @@ class EnsembleReport:
     Attributes
     ----------
     error, log_loss, ece : honest figures, each with an interval of 95 %: rows are judged by members whose structure has
-        not seen them, without themselves in the counts, and by temperatures of families and a pool that other rows
+        not seen them, without themselves in the counts, and by temperatures of committees and a pool that other rows
         taught
     n_rows : weight of the rows that were learned from
-    n_judged : weight of those that every family could judge
+    n_judged : weight of those that every committee could judge
     n_alone : rows alone in their class, among those that were to judge: nobody knows of the class without them
-    families : a `FamilyReport` each
+    families : a `CommitteeReport` each
     seed : what the random numbers began with: ``random_state=seed`` gives the same model again
     seconds : of the fit
     forecast : seconds that all members would have taken, where there was a limit
@@ -66,7 +66,7 @@ class EnsembleReport:
     ece: Measured
     n_rows: float
     n_judged: float
-    families: tuple[FamilyReport, ...]
+    families: tuple[CommitteeReport, ...]
     seed: int
     seconds: float
     forecast: float | None = None
@@ -86,16 +86,16 @@ class EnsembleReport:
         """Put together what is known after a fit."""
         stack, measures = learned.stack, Measures.of(learned.scores)
         families = tuple(
-            FamilyReport(
+            CommitteeReport(
                 name,
-                stack.families[g].n_members,
+                stack.committees[g].n_members,
                 float(stack.pool.share[g]),
                 float(stack.pool.power[g]),
                 float(stack.temperature[g]),
-                float(learned.family_loss[g]),
+                float(learned.committee_loss[g]),
                 learned.n_judged[g],
                 learned.seconds[g],
-                stack.families[g].n_bytes,
+                stack.committees[g].n_bytes,
             )
             for g, name in enumerate(learned.names)
         )

@@ -22,6 +22,7 @@ from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_draws import draw_rows
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_leaving_out import likelihood_without
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.leave_one_out import removed_weight
@@ -30,7 +31,7 @@ from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier, Told
 from bayeswater.models.gaussian.discriminating import conditional_densities, discriminant_axes, projected
-from bayeswater.models.gaussian.learning import LeftOutRows, LossSums, likelihood_without, require_rows_for
+from bayeswater.models.gaussian.learning import LeftOutRows, LossSums, require_rows_for
 from bayeswater.models.gaussian.reading import (
     AUTO,
     LEDOIT_WOLF,

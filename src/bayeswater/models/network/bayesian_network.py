@@ -7,27 +7,44 @@ A network never changes: `with_cpt`, `with_edge`, `do` and their like give new o
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from bayeswater.data.variable import Variable
-from bayeswater.errors import ModelFileError, ParameterError
-from bayeswater.models.network.asking import Asking
-from bayeswater.models.network.changes import Versions
-from bayeswater.models.network.conditional_table import ConditionalTable
-from bayeswater.models.network.files import MODEL_SUFFIX, Remarks, read_network_file, write_network_file
-from bayeswater.models.network.fitting import fitted_network
-from bayeswater.models.network.given_tables import read_conditional, read_variables, require_by_name
+from bayeswater.errors import BayesWarning, ModelFileError, ParameterError, ResourceLimitError, warn_user
+from bayeswater.files.networks.names import some
+from bayeswater.models.network.conditional_tables import (
+    ConditionalTable,
+    network_with_edge,
+    network_with_states,
+    network_with_table,
+    network_without_edge,
+    read_conditional,
+    read_variables,
+    require_by_name,
+)
+from bayeswater.models.network.evidence import evidence_of
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
-from bayeswater.models.network.of_classifier import network_of
-from bayeswater.models.network.pictures import Pictures
-from bayeswater.models.network.probabilities import Probabilities
+from bayeswater.models.network.network_files import MODEL_SUFFIX, Remarks, read_network_file, write_network_file
+from bayeswater.models.network.network_fitting import fitted_network
+from bayeswater.models.network.network_rows import EMPTY, declared_variable
+from bayeswater.models.network.queries import Queries
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.drawing import to_dot, to_svg
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
+from bayeswater.typing import Array
+
+MOST_WITH_BARS = 100
+"""Nodes of a drawing that has bars without being asked for: those of larger ones could not be read."""
+
+MOST_SECONDS = 2.0
+"""Seconds, by forecast, that the bars of a drawing may take where they are worked out one by one."""
 
 
-class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures):
+class BayesianNetwork(GraphQuestions, Queries):
     """A Bayesian network of discrete variables.
 
     Parameters
@@ -240,6 +257,73 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
         """Number of free parameters."""
         return self.core.n_parameters
 
+    # ------------------------------------------------------------------ what it could be instead
+
+    def with_cpt(self, name: str, table: Any) -> Self:
+        """Give a variable another table, in any form that the constructor takes."""
+        return self._with(network_with_table(self.core, name, table))
+
+    def with_edge(self, parent: str, child: str, table: Any = None) -> Self:
+        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is."""
+        return self._with(network_with_edge(self.core, parent, child, table))
+
+    def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
+        """Take an edge away.
+
+        Without a table, the child is averaged over the parent: P(child | its other parents) is what it was, so that no
+        network without the edge is nearer to this one.
+        """
+        return self._with(network_without_edge(self.core, parent, child, table))
+
+    def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+        """Set variables to states from outside: their parents no longer matter, all that follows from them does.
+
+        >>> from bayeswater.models.network.bayesian_network import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.do(b=1).cpt("b")
+        P(b)
+        0  1
+        0  1
+        """
+        return self._with(network_with_states(self.core, {**(states or {}), **more}))
+
+    # ------------------------------------------------------------------ pictures
+
+    def to_dot(self) -> str:
+        """Write the graph in the language of Graphviz."""
+        return to_dot(self.dag)
+
+    def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:
+        """Draw the network, parents above children, with the probabilities of the states in every node.
+
+        Parameters
+        ----------
+        evidence : ``{name: state}``, what is observed; these nodes are marked, and the others show their posteriors
+        bars : whether probabilities are shown; without them, and for a network without tables, names alone
+
+        Where all probabilities together would take too much memory, they are worked out one by one; nodes for which
+        that, too, is too much are drawn without bars, and counted in a warning.
+        """
+        if self._network is None or not bars:
+            return to_svg(self.dag)
+        try:
+            found = self._marginals(evidence)
+        except ResourceLimitError as error:
+            found = self._affordable_marginals(evidence, MOST_SECONDS)
+            _tell_left_out([name for node, name in enumerate(self.dag.names) if node not in found], error)
+        return self._with_bars(found, evidence)
+
+    def _with_bars(self, marginals: Mapping[int, Array], evidence: Mapping[str, Any] | None) -> str:
+        states = [variable.states for variable in self.core.variables]
+        return to_svg(self.dag, states, marginals, frozenset(evidence_of(self.core, evidence)))
+
+    def _repr_svg_(self) -> str:
+        """Show the drawing in a notebook, with bars where they are cheap to compute and can be read."""
+        if self._network is not None and len(self.dag) <= MOST_WITH_BARS:
+            with suppress(ResourceLimitError):
+                return self._with_bars(self._marginals(None), None)
+        return self.to_svg(bars=False)
+
     # ------------------------------------------------------------------ as a value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -268,3 +352,49 @@ class BayesianNetwork(GraphQuestions, Probabilities, Asking, Versions, Pictures)
         else:
             parts.append(f"{self.n_parameters} parameter{'s' * (self.n_parameters != 1)}")
         return f"{type(self).__name__}({graph_in_brief(self._dag)!r}): {', '.join(parts)}"
+
+
+def _tell_left_out(names: list[str], error: ResourceLimitError) -> None:
+    if names:
+        warn_user(
+            f"{len(names)} nodes are drawn without bars, as their probabilities would take too much memory or time: "
+            f"{some(list(map(repr, names)))}; all together, {error}. bars=False draws names alone",
+            BayesWarning,
+        )
+
+
+def network_of(model: Any, class_name: str | None = None) -> Network:
+    """Give the network of a fitted `NaiveBayes`, `CategoricalNB`, `TAN`, `SPODE`, `KDB` or `SKDB`.
+
+    Parameters
+    ----------
+    model : fitted classifier, whose columns all have states
+    class_name : name of the class variable; "class" unless told, or "(class)" beside a column of that name
+    """
+    if not hasattr(model, "network_tables"):
+        raise ParameterError(
+            f"a {type(model).__name__} is no network of variables with states; give a NaiveBayes, CategoricalNB, TAN, "
+            "SPODE, KDB or SKDB"
+        )
+    fitted: Any = model
+    fitted._require_fitted()
+    if fitted.missing == "state":
+        raise ParameterError(
+            "missing='state' makes a missing cell a state of its own, and in a network it is what is not observed; "
+            "fit with missing='ignore'"
+        )
+    found = model.network_tables()
+    names = (class_name or found.names[0], *found.names[1:])
+    if len(set(names)) < len(names):
+        raise ParameterError(f"class_name is {class_name!r}, which is the name of a column; give another")
+    for name, states in zip(names, found.states, strict=True):
+        if not states:
+            raise ParameterError(
+                f"column {name!r} has no value in any row, so its states are not known; leave it out: "
+                f"columns={{{name!r}: 'ignored'}}"
+            )
+    named = [[EMPTY if state is None else state for state in states] for states in found.states]
+    variables = [declared_variable(name, states) for name, states in zip(names, named, strict=True)]
+    # Probabilities that come from logarithms sum to one only within rounding.
+    tables = [Table(table / table.sum(axis=-1, keepdims=True)) for table in found.tables]
+    return Network.of(variables, Dag(names, found.parents), tables)

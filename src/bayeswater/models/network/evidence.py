@@ -1,12 +1,20 @@
-"""What a user says is known of a network's variables, as codes and likelihoods."""
+"""What is asked of a network: what is known, as codes and likelihoods, by which method, and at what price."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.models.network.state_codes import state_code
+from bayeswater.inference.exact.elimination import forecast_query, prepare
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.exact.forecast import Forecast, of_tree
+from bayeswater.inference.exact.junction_tree import JunctionTree, Plan, roles_of
+from bayeswater.inference.sampling.answering import approximate_query, exact_is_affordable
+from bayeswater.inference.sampling.question import Estimate
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 
@@ -86,3 +94,89 @@ def row_of(network: Network, observed: Mapping[int, int]) -> Array:
     for node, code in observed.items():
         row[0, node] = code
     return row
+
+
+METHODS = ("auto", "exact", "sampling", "gibbs", "likelihood_weighting")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """A method, and for sampling the error and the seconds at which it ends, and a seed."""
+
+    method: str
+    standard_error: float
+    time_limit: float
+    random_state: int
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ParameterError(f"method is {self.method!r}; it can be one of {list(METHODS)}")
+
+    def try_exactly(
+        self, factors: Factors, targets: Sequence[int], evidence: Mapping[int, int], soft: Mapping[int, Array]
+    ) -> Array | None:
+        """Answer exactly, if that is the method; "auto" asks the forecast first."""
+        if self.method not in ("auto", "exact"):
+            return None
+        question = prepare(factors, targets, evidence, soft)
+        if self.method == "auto" and not exact_is_affordable(question.forecast, self.time_limit):
+            return None
+        return question.answer()
+
+    def estimate(
+        self,
+        factors: Factors,
+        targets: Sequence[int],
+        evidence: Mapping[int, int],
+        soft: Mapping[int, Array],
+        names: Sequence[str],
+    ) -> Estimate:
+        """Answer by sampling."""
+        return approximate_query(
+            factors,
+            targets,
+            evidence,
+            soft,
+            method="auto" if self.method == "sampling" else self.method,
+            standard_error=self.standard_error,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+            name=names.__getitem__,
+        )
+
+
+QUESTION_SECONDS = 15e-6
+"""Of each variable of the network in one question, beside the steps: whether it matters, and where it stands."""
+
+ROWS_SECONDS = 150e-6
+"""Of each variable in a frame of rows, beside the cells: a column read, a place in the tree, an answer laid out."""
+
+
+def forecast(tree: JunctionTree, targets: Sequence[int], observed: Sequence[int], n_rows: int) -> Forecast:
+    """Forecast of one question about one variable, by elimination, or else of rows of one pattern, by a tree."""
+    if not isinstance(n_rows, int | np.integer) or isinstance(n_rows, bool) or n_rows < 1:
+        raise ParameterError(f"n_rows is {n_rows!r}; give the number of rows, 1 or more")
+    factors = tree.factors
+    if len(targets) == 1 and n_rows == 1:
+        found, own = forecast_query(factors, targets, observed), QUESTION_SECONDS
+    else:
+        found, own = of_tree(_plan(tree, targets, observed).tree.n_cells, n_rows), ROWS_SECONDS
+    return replace(found, seconds=found.seconds + own * factors.n_variables)
+
+
+def tree_width(tree: JunctionTree) -> int:
+    """Variables of the largest clique, less one, where all variables are asked for and none is observed."""
+    plan = _plan(tree, range(tree.factors.n_variables), ())
+    return int(np.diff(plan.tree.start).max(initial=1)) - 1
+
+
+def _plan(tree: JunctionTree, targets: Sequence[int], observed: Sequence[int]) -> Plan:
+    factors = tree.factors
+    fixed, evidence, wanted = (_marked(nodes, factors.n_variables) for nodes in (observed, (), targets))
+    return tree.plan(roles_of(factors, fixed, evidence, wanted), use_loop=worth_compiling(factors.n_variables**2))
+
+
+def _marked(nodes: Sequence[int], n_variables: int) -> Array:
+    marks = np.zeros(n_variables, dtype=bool)
+    marks[list(nodes)] = True
+    return marks

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from bayeswater.errors import ParameterError
-from bayeswater.models.network.files import is_network_file
+from bayeswater.models.network.network_files import is_network_file
 from bayeswater.structure.dag import Dag, UndirectedGraph, moral_graph
 from bayeswater.structure.equivalence import (
     EquivalenceClass,

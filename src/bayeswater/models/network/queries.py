@@ -1,31 +1,49 @@
 """Questions to a network: what is known of some variables once others are known."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.frames import Alongside
+from bayeswater.decision.facts import StateFact
+from bayeswater.decision.loss import as_loss
+from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
 from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
+from bayeswater.inference.drawing import generator_of
 from bayeswater.inference.exact.elimination import prepare
 from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.exact.junction_tree import JunctionTree, compile
 from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.marginals import marginals
+from bayeswater.inference.network_joint import JOINT_ROWS, log_probability, sample_codes
 from bayeswater.inference.sampling.answering import exact_is_affordable
 from bayeswater.limits import require_table_axes
-from bayeswater.models.network.cost import forecast, tree_width
-from bayeswater.models.network.distribution import Distribution
-from bayeswater.models.network.estimated_distribution import EstimatedDistribution
-from bayeswater.models.network.evidence import evidence_of, named, row_of, soft_of, target_nodes
-from bayeswater.models.network.explanation import Explanation, explained_rows
-from bayeswater.models.network.row_posteriors import RowPosteriors
-from bayeswater.models.network.rows import encode_rows
-from bayeswater.models.network.sampling import Sampling
+from bayeswater.models.network.answers import (
+    Distribution,
+    EstimatedDistribution,
+    Explanation,
+    RowPosteriors,
+    explained_rows,
+)
+from bayeswater.models.network.evidence import (
+    Sampling,
+    evidence_of,
+    forecast,
+    named,
+    row_of,
+    soft_of,
+    target_nodes,
+    tree_width,
+)
+from bayeswater.models.network.network_rows import encode_rows, require_complete, rows_as_frame
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
+
+BATCH_CELLS = 2**21
+"""Cells of a table of `sample_batches`."""
 
 Given = Mapping[str, Any] | None
 """States by name (evidence), or likelihoods of states by name (soft evidence)."""
@@ -246,6 +264,101 @@ class Queries(ABC):
             raise impossible_evidence(evidence, None) from None
         return found
 
+    # ------------------------------------------------------------------ what to observe next
+
+    def next_best(
+        self,
+        target: str,
+        evidence: Mapping[str, Any] | None = None,
+        loss: Any = None,
+        costs: Any = None,
+        candidates: str | Iterable[str] | None = None,
+        *,
+        soft_evidence: Mapping[str, Any] | None = None,
+    ) -> NextBest:
+        """Say which variable to observe next, by what knowing it is worth minus what observing it costs.
+
+            worth = expected cost of the best action now - mean, over the states of the variable, of that once known
+
+        Exact: of every variable the joint distribution with the target is taken, given the evidence.
+
+        Parameters
+        ----------
+        target : name of the variable that the decision is about
+        evidence : ``{name: state}``, what is known already
+        loss : Loss, or anything that `Loss` reads, of actions under the states of the target; default 0-1 loss
+        costs : what it costs to observe: a number for all variables, or a dict {name: cost}, which without
+            `candidates` also says what can be observed; default 0
+        candidates : names of the variables that can be observed; all but the target unless told. Those of the evidence
+            are passed over. The target itself may be among them: what it is worth to know it is the most that anything
+            can be worth.
+        soft_evidence : as in `query`
+
+        Returns
+        -------
+        NextBest
+            The variables, the best one first; made to be printed. ``.best`` is the one to observe, or None.
+
+        Raises
+        ------
+        ImpossibleEvidence
+            Where the evidence has probability zero.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, Loss
+        >>> network = BayesianNetwork(
+        ...     "ill -> test; ill -> cough",
+        ...     {"ill": {"yes": 0.1, "no": 0.9}, "test": [[0.9, 0.1], [0.05, 0.95]], "cough": [[0.7, 0.3], [0.4, 0.6]]},
+        ...     states={"test": ["pos", "neg"], "cough": ["yes", "no"]},
+        ... )
+        >>> loss = Loss({"treat": {"yes": 0, "no": 1}, "wait": {"yes": 10, "no": 0}})
+        >>> print(network.next_best("ill", {"cough": "yes"}, loss, costs={"test": 0.2}))
+        Ask for the test next: it is worth 0.633 of loss, costs 0.2.
+        """
+        core, node = self.core, self.core.dag.node(target)
+        observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
+        if node in observed:
+            raise ParameterError(f"the target {target!r} is part of the evidence; nothing is left to ask for")
+        known = costs_of_asking(costs, core.names, "variable")
+        names = known if candidates is None else [candidates] if isinstance(candidates, str) else list(candidates)
+        asked = {core.dag.node(name): known.get(name, 0.0) for name in names}
+        if candidates is None:
+            asked.pop(node, None)
+        wanted = [other for other in asked if other not in observed]
+
+        rows = np.repeat(row_of(core, observed), core.cards[node], axis=0)
+        rows[:, node] = np.arange(core.cards[node])
+        found = marginals(self._tree, rows, wanted, soft)
+        if found.impossible.all():
+            raise impossible_evidence(evidence, soft_evidence)
+        posterior = np.exp(found.log_evidence - found.log_evidence.max())
+        with np.errstate(divide="ignore"):  # states that are impossible
+            facts = {core.names[other]: [StateFact(np.log(found.marginals[other].T))] for other in wanted}
+        paid = {core.names[other]: asked[other] for other in wanted}
+        given = loss_of_row(as_loss(loss, list(core.variables[node].states)), _as_table(evidence))
+        return rank_facts(posterior / posterior.sum(), facts, paid, given)
+
+    # ------------------------------------------------------------------ rows that are known in full, and drawn ones
+
+    def log_probability(self, X: Any, *, unseen: str = "error") -> Array:
+        """Logarithm of the probability of every row, none of whose cells is missing: (n_rows,); -inf if impossible."""
+        codes = encode_rows(X, self.core.variables, unseen)
+        require_complete(codes, self.core.variables)
+        return log_probability(self.core, codes)
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> Any:
+        """Draw rows: a pyarrow Table of labels, or of codes where the states are 0, 1, ..."""
+        streams = _streams(n, random_state)
+        return rows_as_frame(sample_codes(self.core, int(n), streams), self.core.variables)
+
+    def sample_batches(self, n: int = 1, *, random_state: Any = None) -> Iterator[Any]:
+        """Draw the rows of `sample`, a table of some thousand at a time, for more of them than memory holds."""
+        streams, core = _streams(n, random_state), self.core
+        most = JOINT_ROWS * max(1, BATCH_CELLS // (JOINT_ROWS * max(1, len(core))))
+        sizes = (min(most, n - start) for start in range(0, n, most))
+        return (rows_as_frame(sample_codes(core, size, streams), core.variables) for size in sizes)
+
 
 def impossible_evidence(evidence: Given, soft_evidence: Given) -> ImpossibleEvidence:
     """Say that evidence cannot be."""
@@ -261,3 +374,15 @@ def _tell_impossible(impossible: Array, what: str) -> None:
             f"{int(np.argmax(impossible))}; their {what}",
             ImpossibleEvidenceWarning,
         )
+
+
+def _as_table(evidence: Mapping[str, Any] | None) -> Any:
+    """Give the evidence as a table of one row, for costs that depend on it."""
+    import pyarrow as pa
+
+    return pa.table({name: [state] for name, state in (evidence or {}).items()})
+
+
+def _streams(n: Any, random_state: Any) -> np.random.SeedSequence:
+    """Give the seeds of all rows, once what is asked for is checked."""
+    return np.random.SeedSequence(int(generator_of(n, random_state).integers(2**63)))

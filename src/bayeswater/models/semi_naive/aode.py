@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.inference.judging_rows import judging_rows
-from bayeswater.inference.nested_choice import best_of_nested, nested_losses
+from bayeswater.inference.choosing import best_of_nested, judging_rows, nested_losses
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.semi_naive.learning import StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier

@@ -15,8 +15,8 @@ from bayeswater.models.semi_naive.several_parents import (
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import Parents
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import is_number
 

@@ -27,7 +27,7 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.families.family import Settings
-from bayeswater.inference.judging_rows import row_hash
+from bayeswater.inference.choosing import row_hash
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
 from bayeswater.models.semi_naive.cutting import (
@@ -43,8 +43,8 @@ from bayeswater.models.semi_naive.discrete_planning import code_columns, method_
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import ParentCounts, Parents
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
@@ -324,19 +324,19 @@ def pairs_of(sums: Sums[ColumnGroups]) -> PairCounts:
     return pairs
 
 
-def parents_of(sums: Sums[ColumnGroups]) -> FamilyCounts:
+def parents_of(sums: Sums[ColumnGroups]) -> ParentCounts:
     """Give the counts of every column with its parents."""
     counts = sums.columns.groups[FAMILIES]
-    assert isinstance(counts, FamilyCounts)
+    assert isinstance(counts, ParentCounts)
     return counts
 
 
-def counts_with_parents(rows: StateRows, parents: Parents) -> FamilyCounts:
+def counts_with_parents(rows: StateRows, parents: Parents) -> ParentCounts:
     """Count every column of some rows with its parents."""
-    return FamilyCounts.of(rows.table.coded, rows.labels, rows.weight, parents)
+    return ParentCounts.of(rows.table.coded, rows.labels, rows.weight, parents)
 
 
-def with_parents(pairs: Sums[ColumnGroups], counts: FamilyCounts) -> Sums[ColumnGroups]:
+def with_parents(pairs: Sums[ColumnGroups], counts: ParentCounts) -> Sums[ColumnGroups]:
     """Put counts with parents beside those of pairs of the same rows."""
     return Sums(pairs.class_count, replace(pairs.columns, groups={**pairs.columns.groups, FAMILIES: counts}))
 

@@ -14,8 +14,8 @@ from bayeswater.inference.prior import Prior
 from bayeswater.models.semi_naive.learning import pairs_of
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import FamilyCounts, Parents
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import ParentCounts, Parents
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import k_dependence
 from bayeswater.typing import is_number
@@ -57,7 +57,7 @@ class SeveralParents:
         return PseudoCounts("m-estimate" if self.smoothing == BACK_OFF else self.smoothing, alpha)
 
     def joint(
-        self, prior: Prior, estimate: PairEstimate, counts: FamilyCounts, n_parents: int, used: tuple[int, ...]
+        self, prior: Prior, estimate: PairEstimate, counts: ParentCounts, n_parents: int, used: tuple[int, ...]
     ) -> Dependence:
         """Read the columns that are `used` with their first `n_parents` parents off the counts."""
         class_free = float(self.class_free) if self.smoothing == BACK_OFF else None

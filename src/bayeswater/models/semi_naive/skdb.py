@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.inference.choosing import best_of_prefixes, judging_rows, prefix_losses, weight_of_judges
 from bayeswater.inference.dependence import Dependence
-from bayeswater.inference.filled_rows import n_filled
-from bayeswater.inference.judging_rows import judging_rows
-from bayeswater.inference.prefix_choice import best_of_prefixes, prefix_losses, weight_of_judges
+from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -22,8 +21,8 @@ from bayeswater.models.semi_naive.several_parents import (
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import Parents
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import telling_order
 from bayeswater.typing import Array

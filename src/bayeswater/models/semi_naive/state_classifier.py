@@ -81,8 +81,8 @@ from bayeswater.models.settings import require_flag, require_missing_rule, requi
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, as_triple, plus, together
 from bayeswater.networks.class_tables import NetworkTables
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import Parents
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array

@@ -18,7 +18,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
 from bayeswater.networks.class_tables import NetworkTables, class_name
-from bayeswater.statistics.family_counts import Parents
+from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array
 
 
@@ -94,7 +94,7 @@ class Conditionals:
             parents, n_states, used = joint.parents, joint.n_states, tuple(sorted(joint.used))
 
         def share(j: int) -> Array:
-            found = np.exp(joint.log_family(j))
+            found = np.exp(joint.log_conditional(j))
             return found if len(parents[j]) + 2 == found.ndim else found[0]  # a forest has an axis for no parent, too
 
         return cls(joint.log_prior, used, parents, tuple(n_states.tolist()), share)

@@ -20,8 +20,8 @@ from bayeswater.models.stored.groups import read_plan
 from bayeswater.models.stored.values import CODEC
 from bayeswater.statistics.category_counts import code_kind
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
@@ -39,7 +39,7 @@ def described_discrete(columns: ColumnGroups) -> tuple[Document, dict[str, Array
     }
     arrays = {name: array for name, array in columns.to_arrays().items() if array.size}
     for key, group in columns.groups.items():
-        if isinstance(group, FamilyCounts):
+        if isinstance(group, ParentCounts):
             document["parents"] = [list(own) for own in group.parents]
             wide = group.cell.dtype != np.uint8  # of integers a file holds the widest, and bytes
             arrays[f"{key}.cell"] = group.cell.astype(np.int64) if wide else group.cell
@@ -65,7 +65,7 @@ def restored_discrete(
     for group, found in own.items():
         needed = kinds[group].array_names(found)
         domain: dict[str, Any] = {"classes": classes, "schema": schema}
-        if kinds[group] is FamilyCounts:
+        if kinds[group] is ParentCounts:
             domain["parents"] = _read_parents(document["parents"], len(schema))
             found = {name: _narrow(array, schema) if name == "cell" else array for name, array in found.items()}
         for name in needed.intersection(MAY_BE_EMPTY):

@@ -15,11 +15,11 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scorecard import Measured
 from bayeswater.files.model_file import Document, require
+from bayeswater.learning.members.presets import KINDS, PRESETS
+from bayeswater.learning.members.stack import Stack
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from bayeswater.models.ensemble.presets import KINDS, PRESETS
 from bayeswater.models.ensemble.reading import FAMILIES, OF_STATES, Reading
-from bayeswater.models.ensemble.report import EnsembleReport, FamilyReport
-from bayeswater.models.ensemble.stack import Stack
+from bayeswater.models.ensemble.report import CommitteeReport, EnsembleReport
 from bayeswater.models.stored.domains import read_names, read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import read_plan, require_source_names
 from bayeswater.models.stored.values import CODEC
@@ -64,8 +64,8 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
             [[f.n_members, f.log_loss, f.n_judged, f.seconds, f.n_bytes] for f in report.families], dtype=np.float64
         ).reshape(len(report.families), 5),
     }
-    for place, family in enumerate(stack.families):
-        arrays |= {f"{place}.{name}": np.asarray(array) for name, array in family.to_arrays().items()}
+    for place, committee in enumerate(stack.committees):
+        arrays |= {f"{place}.{name}": np.asarray(array) for name, array in committee.to_arrays().items()}
     names = getattr(model, "feature_names_in_", None)
     document = {
         "library": f"bayeswater {__version__}",
@@ -152,11 +152,11 @@ def _stack(names: Any, arrays: dict[str, Array], reading: Reading, n_classes: in
     require(bool((power <= LARGEST_POWER).all()), f"a power of its pool is over {LARGEST_POWER:g}")
     require(not names or abs(float(share.sum()) - 1) < 1e-6, "the shares of its pool do not sum to 1")
     require(bool(names) or n_classes == 1, "it has no family")
-    families = tuple(
+    committees = tuple(
         KINDS[name].from_arrays(own[str(place)], len(reading.numbers), reading.schema.n_states, n_classes)
         for place, name in enumerate(names)
     )
-    return Stack(families, temperature, Pool(share, power), count)
+    return Stack(committees, temperature, Pool(share, power), count)
 
 
 def _report(document: Document, arrays: dict[str, Array], stack: Stack) -> EnsembleReport:
@@ -178,7 +178,7 @@ def _report(document: Document, arrays: dict[str, Array], stack: Stack) -> Ensem
     require(of_families.shape == (len(names), 5) and of_families.dtype == np.float64, "its report is of other families")
     require(bool(np.isfinite(of_families[:, [0, 2, 3, 4]]).all()), "its report has figures that are none")
     families = tuple(
-        FamilyReport(
+        CommitteeReport(
             name,
             int(members),
             float(stack.pool.share[g]),

@@ -13,7 +13,7 @@ from bayeswater.files.atomic import is_device, replacing
 def require_network_place(path: Path) -> None:
     """Refuse a file that no network can be written to: in no format that is known, or in no folder that is there."""
     from bayeswater.files.networks.formats import format_of
-    from bayeswater.models.network.files import MODEL_SUFFIX
+    from bayeswater.models.network.network_files import MODEL_SUFFIX
 
     require_folder(path)
     if path.suffix.lower() != MODEL_SUFFIX:

@@ -14,7 +14,7 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.files import Remarks
+from bayeswater.models.network.network_files import Remarks
 from bayeswater.models.stored.domains import read_states, require_arrays, written_states
 from bayeswater.models.stored.values import CODEC
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table, require_room, table_shape

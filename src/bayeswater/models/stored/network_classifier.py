@@ -15,14 +15,13 @@ from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.limits import require_table_bytes
-from bayeswater.models.network.network_classifier import NetworkClassifier
 from bayeswater.models.semi_naive.discrete_planning import OF_STATES
 from bayeswater.models.stored.domains import read_names, read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import read_plan, require_source_names
 from bayeswater.models.stored.network import read_parents
 from bayeswater.models.stored.parameters import described_parameters, with_parameters
 from bayeswater.models.stored.values import CODEC
-from bayeswater.models.structures.class_network import SHAPES
+from bayeswater.models.structures.network_classifier import SHAPES, NetworkClassifier
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
 from bayeswater.version import __version__

@@ -32,12 +32,12 @@ from bayeswater.models.streaming.passes import Parts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.family_counts import FamilyCounts
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.key_counts import KeyCounts
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -47,13 +47,13 @@ from bayeswater.typing import Array
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, CountTotals, FamilyCounts, FeatureSums),
+        *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, CountTotals, ParentCounts, FeatureSums),
         *(FourthMoments, KeyCounts, Moments, NumberProfile, PairCounts, Scatter, Sums, TextSums, TripleCounts),
         *(WholeSums, Total, Parts, MixedTotal, Looked, RowKinds, LossSums, Review, Scorecard, Scores, Settings),
         *(CheckedLabels, Schema, SeenRanges, KindCounts),
     )
-}
-"""All that a pass may add up."""
+} | {"FamilyCounts": ParentCounts}
+"""All that a pass may add up; the last name is one that checkpoints were written with before."""
 
 MANY_WORDS = 1000
 """States of a domain from which on they are stored as bytes."""

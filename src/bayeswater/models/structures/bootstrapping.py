@@ -21,7 +21,7 @@ from bayeswater.structure.scores import as_score
 from bayeswater.structure.search import METHODS
 from bayeswater.typing import Array, is_number
 
-LONGEST_LIST = 20
+MOST_PAIRS = 20
 """Pairs that are printed."""
 
 
@@ -92,15 +92,15 @@ class ArcStrengths:
 
     def __repr__(self) -> str:
         pairs = self._pairs()
-        arcs = [f"{quoted(a)} -> {quoted(b)}" for a, b, *_ in pairs[:LONGEST_LIST]]
+        arcs = [f"{quoted(a)} -> {quoted(b)}" for a, b, *_ in pairs[:MOST_PAIRS]]
         width = max(map(len, arcs), default=0)
         lines = [f"Arcs in {self.n} repetitions; those over {self.threshold:.3g} are significant"]
         lines += [
             f"  {arc:{width}}  {strength:5.3f}  this way {direction:.3f}"
             for arc, (_, _, strength, direction) in zip(arcs, pairs, strict=False)
         ]
-        if len(pairs) > LONGEST_LIST:
-            lines.append(f"  and {len(pairs) - LONGEST_LIST} weaker ones")
+        if len(pairs) > MOST_PAIRS:
+            lines.append(f"  and {len(pairs) - MOST_PAIRS} weaker ones")
         return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_na
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.registry import NUMERIC
 from bayeswater.families.settings import column_settings
-from bayeswater.models.network.rows import rows_as_frame
+from bayeswater.models.network.network_rows import rows_as_frame
 from bayeswater.models.semi_naive.discrete_planning import (
     code_columns,
     cut_by_labels,

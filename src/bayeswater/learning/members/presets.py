@@ -1,0 +1,241 @@
+"""The presets of `BayesEnsemble`: which committees, how many members of each, and how many fit into a time limit.
+
+    generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else
+    balanced     AODE, Gaussian, 64 class trees: about what a random forest of 200 trees costs, so where columns are
+                 many and rows few there are fewer members of AODE
+    best         all of them, and more of each
+
+A committee that a table has no columns for is left out: without numbers there are no Gaussians.
+
+For a time limit every committee learns one round of members, as many as there are threads, from some rows, and judges
+them; a member of all rows is taken to cost in proportion to their number. If the preset is too much, every committee
+keeps the same share of its members; if that would be less than an eighth, the dearest are left out, but not the last.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from numbers import Integral
+from time import perf_counter
+from typing import Any
+
+from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
+from bayeswater.kernels.threads import thread_count
+from bayeswater.learning.members.aode_members import AodeMembers
+from bayeswater.learning.members.committee import Committee
+from bayeswater.learning.members.gaussian_member import GaussianMember
+from bayeswater.learning.members.kdb_members import KdbMembers
+from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.tree_members import ClassTrees
+from bayeswater.limits import TABLE_BYTES, bytes_in_words
+
+MOST_COLUMNS = 24
+"""Columns that the most thorough trees look at in a node, at most."""
+
+
+def _trees(n_members: int, n_columns: int | str, n_thresholds: int, phi: float, nominal: str = "one") -> ClassTrees:
+    return ClassTrees(n_members, n_columns, n_thresholds, phi, nominal)
+
+
+PRESETS: Mapping[str, Mapping[str, Committee]] = {
+    "generative": {"kdb": KdbMembers(), "aode": AodeMembers(), "gaussian": GaussianMember()},
+    "balanced": {
+        "aode": AodeMembers(4),
+        "gaussian": GaussianMember(),
+        "trees-sqrt": _trees(40, "sqrt", 1, 0.6),
+        "trees-all": _trees(24, MOST_COLUMNS, 3, 0.6, "cycle"),
+    },
+    "best": {
+        "kdb": KdbMembers(),
+        "aode": AodeMembers(),
+        "gaussian": GaussianMember(),
+        "trees-sqrt": _trees(100, "sqrt", 1, 0.8),
+        "trees-half": _trees(60, "half", 2, 0.8),
+        "trees-all": _trees(45, MOST_COLUMNS, 3, 0.8, "cycle"),
+    },
+}
+"""Committees by name, before they have learned; trees are called by how many columns they look at in a node."""
+
+KINDS: Mapping[str, type[Committee]] = {
+    "kdb": KdbMembers,
+    "aode": AodeMembers,
+    "gaussian": GaussianMember,
+    **dict.fromkeys(("trees-sqrt", "trees-half", "trees-all"), ClassTrees),
+}
+"""What a committee of each name is made of, in a file too."""
+
+OF_NUMBERS = ("gaussian",)
+"""Committees that are left out of a table without numbers; they have one member, of all rows."""
+
+
+OF_PAIRS = frozenset({"kdb", "aode"})
+"""Committees that count all pairs of columns."""
+
+PAIR_BYTES = {"balanced": TABLE_BYTES // 64, "generative": TABLE_BYTES // 4, "best": TABLE_BYTES // 4}
+"""What the pairs of all members of a committee may take; where one member would take more, the committee is left out.
+
+For what is to cost no more than a forest that is little: time grows with these counts, and trees do not need them.
+"""
+
+STATES_OF_A_NUMBER = 8
+"""Slots of a column of numbers, in a forecast of memory: root of the mean square over the ways in which members cut."""
+
+CELLS_OF_A_ROW, ROWS_OF_NO_ROW = 2**11, 1000
+"""Counts of pairs that all members may have together, for each row and as if there were some more.
+
+Members work out probabilities from all counts, whereas a forest looks at rows alone, beside what its trees cost anyway.
+"""
+
+
+def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, Committee]:
+    """Give the committees of a preset for a table; `members` may say how many members each is to have, 0 for none."""
+    if not (isinstance(preset, str) and preset in PRESETS):
+        raise ParameterError(f"preset is {preset!r}; it can be one of {[*PRESETS]}")
+    committees = PRESETS[preset]
+    told = _told(members, committees)
+    chosen = {
+        name: committee.of_members(told[name]) if name in told else committee
+        for name, committee in committees.items()
+        if told.get(name) != 0 and (table.numbers.shape[1] or name not in OF_NUMBERS)
+    }
+    if not chosen:
+        raise ParameterError(
+            f"members is {members!r}, which leaves no family that this table can teach; let one of {[*committees]} "
+            "have a member"
+        )
+    if told.keys() & OF_PAIRS:
+        return _within_memory(chosen, table, TABLE_BYTES // 4)
+    if preset == "balanced":
+        chosen = {
+            name: _of_rows(committee, table) if name in OF_PAIRS else committee for name, committee in chosen.items()
+        }
+    return _within_memory(chosen, table, PAIR_BYTES[preset])
+
+
+def pair_bytes(table: EnsembleTable) -> int:
+    """Forecast the bytes of the counts of all pairs of columns, within each class, of one member."""
+    n_states = STATES_OF_A_NUMBER * table.numbers.shape[1] + int((table.n_states + 1).sum())
+    return 4 * n_states**2 * table.n_classes  # each pair once, in 8 bytes
+
+
+def _of_rows(committee: Committee, table: EnsembleTable) -> Committee:
+    """Let a committee have as many members as there are rows for, one at least."""
+    n_bytes = 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
+    n_most = n_bytes // max(1, pair_bytes(table))
+    return committee.of_members(max(1, min(n_most, committee.members_for(table))))
+
+
+def _within_memory(committees: Mapping[str, Committee], table: EnsembleTable, n_bytes: int) -> dict[str, Committee]:
+    """Let committees have as many members as there is memory for, and leave out those of which one is too many."""
+    n_most = n_bytes // max(1, pair_bytes(table))
+    kept = {}
+    for name, committee in committees.items():
+        if name not in OF_PAIRS or n_most >= committee.members_for(table):
+            kept[name] = committee
+        elif n_most:
+            kept[name] = committee.of_members(n_most)
+    left_out = [name for name in committees if name not in kept]
+    if left_out:
+        told = (
+            f"{table.n_columns} columns have so many states that the counts of their pairs would take "
+            f"{bytes_in_words(pair_bytes(table))} for each member"
+        )
+        if not kept:
+            raise ResourceLimitError(f"{told}; leave columns out, or take preset='balanced', which has trees too")
+        names = " and ".join(f"{name!r}" for name in left_out)
+        warn_user(f"{told}, so {names} is left out; leave columns out to keep it", BayesWarning)
+    return kept
+
+
+def _told(members: Any, committees: Mapping[str, Committee]) -> dict[str, int]:
+    """Read the parameter `members`."""
+    if members is None:
+        return {}
+    is_right = isinstance(members, Mapping) and all(
+        name in committees and _can_be_told(n, most=1 if name in OF_NUMBERS else inf) for name, n in members.items()
+    )
+    if not is_right:
+        raise ParameterError(
+            f"members is {members!r}; give a dict of whole numbers by family, for example {{'aode': 4}}; the families "
+            f"of this preset are {[*committees]}"
+        )
+    return {name: int(n) for name, n in members.items()}
+
+
+def _can_be_told(n: Any, most: float) -> bool:
+    """Say whether this is a number of members, up to the most there can be."""
+    return type(n) is not bool and isinstance(n, Integral) and 0 <= int(n) <= most
+
+
+TRIAL_ROWS = 2000
+"""Rows that a forecast is made from: enough for the loops that all rows will take."""
+
+LEAST_SHARE = 1 / 8
+"""Share of its members below which a committee is rather left out than thinned further, where others remain."""
+
+STEPS = 64
+"""Shares of the members that are considered."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds that a member of each committee takes, and how many there would be without a limit."""
+
+    seconds: Mapping[str, float]
+    n_members: Mapping[str, int]
+
+    def total(self, share: float = 1.0) -> float:
+        """Seconds of all committees, each with a share of its members."""
+        return sum(self._of(name, share) for name in self.seconds)
+
+    def within(self, limit: float) -> dict[str, int]:
+        """Give the members of each committee that fit into a limit.
+
+        >>> Forecast({"a": 0.1, "b": 1.0}, {"a": 20, "b": 4}).within(3.2)
+        {'a': 12, 'b': 2}
+        >>> Forecast({"a": 0.1, "b": 1.0}, {"a": 20, "b": 4}).within(0.5)
+        {'a': 5}
+        """
+        kept = self
+        while kept.total(LEAST_SHARE) > limit and len(kept.seconds) > 1:
+            dearest = max(kept.seconds, key=lambda name: kept._of(name, LEAST_SHARE))
+            kept = Forecast({name: own for name, own in kept.seconds.items() if name != dearest}, self.n_members)
+        if kept.total(0.0) > limit:  # one member at least, of what costs least
+            cheapest = min(self.seconds, key=self.seconds.__getitem__)
+            kept = Forecast({cheapest: self.seconds[cheapest]}, self.n_members)
+        share = max((step / STEPS for step in range(STEPS + 1) if kept.total(step / STEPS) <= limit), default=0.0)
+        return {name: _part(self.n_members[name], share) for name in kept.seconds}
+
+    def _of(self, name: str, share: float) -> float:
+        return self.seconds[name] * _part(self.n_members[name], share)
+
+
+def forecast(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> Forecast:
+    """Let every committee learn from a few canonical rows; each twice, since the first time loops may be compiled."""
+    sample = table.take(slice(0, TRIAL_ROWS))
+    seconds, n_members = {}, {}
+    for name, committee in committees.items():
+        n_members[name] = committee.members_for(table)
+        n_trial = min(n_members[name], thread_count())
+        trial = committee.of_members(n_trial)
+        for _ in range(2):
+            start = perf_counter()
+            trial.learn(sample, seed).honest_log_posterior(sample)
+            took = perf_counter() - start
+        seconds[name] = took / n_trial * len(table) / len(sample)
+    return Forecast(seconds, n_members)
+
+
+def limited(
+    committees: Mapping[str, Committee], table: EnsembleTable, seed: int, limit: float, started: float
+) -> tuple[dict[str, Committee], float]:
+    """Give the committees that can be learned until `limit` seconds after `started`, and the forecast for all."""
+    found = forecast(committees, table, seed)
+    left = limit - (perf_counter() - started)
+    members = found.within(left) if found.total() > left else found.n_members
+    kept = {name: committees[name].of_members(n) for name, n in members.items()}
+    return kept, found.total()
+
+
+def _part(n_members: int, share: float) -> int:
+    return max(1, int(n_members * share))

@@ -1,0 +1,213 @@
+"""`Stack`: committees that have learned, each with a temperature, and the pool that makes one posterior of theirs.
+
+    p_g = committee g's posterior ^ (1 / T_g), normalised          T_g of least log-loss on honest rows
+    p   = mean of the linear and the log-linear pool of all p_g  (`decision/pools.py`), weights from honest rows
+
+Honest rows are judged by members whose structure has not seen them, and with themselves taken out of the counts, so no
+row is set apart for any of this. A row that some committee has no such member for does not judge, nor does one that is
+alone in its class: without it nobody could know of the class. What the report says of error, log-loss and calibration
+is cross-fitted as well: temperatures and weights of one half of these rows are judged by the other. Rows stand in the
+order of their hashes, so where there are more than enough the first ones are taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.reading.row_hashes import mixed, word
+from bayeswater.decision.calibration_maps import Temperature
+from bayeswater.decision.pools import Pool
+from bayeswater.decision.scores import Scores
+from bayeswater.errors import BayesError, StatisticsError
+from bayeswater.kernels.threads import in_turns, row_blocks
+from bayeswater.learning.members.committee import Committee, can_judge, tempered
+from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.typing import Array
+
+HONEST_ROWS, HONEST_CELLS = 2**13, 2**22
+"""Rows that judge, and their rows times classes, at most: what is held of every committee while it is being pooled."""
+
+JUDGED_CELLS = 2**17
+"""Cells, rows times classes, beyond which fewer rows settle temperatures and weights; but never less than 2048 rows."""
+
+LEAST_JUDGES = 2048
+
+SCORED_ROWS, SCORED_CELLS = 2**16, 2**22
+"""Rows that are scored at a time, and their rows times classes, at most."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Committees, their temperatures (n_committees,) and their pool; class counts (n_classes,) of all rows."""
+
+    committees: tuple[Committee, ...]
+    temperature: Array
+    pool: Pool
+    class_count: Array
+
+    @classmethod
+    def of_class_alone(cls, table: EnsembleTable) -> "Stack":
+        """Make a stack of no committee, which knows how frequent the classes are and no more."""
+        return cls((), np.zeros(0), Pool(np.zeros(0), np.zeros(0)), _class_count(table))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_count)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of what was learned."""
+        return self.class_count.nbytes + sum(committee.n_bytes for committee in self.committees)
+
+    def log_posterior(self, table: EnsembleTable) -> Array:
+        """Logarithm of P(class | row): (n_rows, n_classes)."""
+        result = np.empty((len(table), self.n_classes))
+        for rows in row_blocks(len(table), max(1, min(SCORED_ROWS, SCORED_CELLS // self.n_classes))):
+            result[rows] = self._pooled(
+                [committee.log_posterior(table.take(rows)) for committee in self.committees], rows
+            )
+        return result
+
+    def _pooled(self, log_proba: Sequence[Array], rows: slice) -> Array:
+        if not self.committees:
+            return np.broadcast_to(log_frequency(self.class_count), (rows.stop - rows.start, self.n_classes))
+        return self.pool.of([tempered(own, t) for own, t in zip(log_proba, self.temperature.tolist(), strict=True)])
+
+    def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
+        """Score counted rows honestly: log posterior (n_rows, n_classes), and which rows all committees could judge."""
+        found = [committee.honest_log_posterior(table) for committee in self.committees]
+        judged = np.all([can_judge(table, self.class_count), *(n_members > 0 for _, n_members in found)], axis=0)
+        return self._pooled([own for own, _ in found], slice(0, len(table))), judged
+
+    def plus(self, table: EnsembleTable) -> "Stack":
+        """Count further rows; structures, temperatures and weights stay."""
+        return replace(
+            self,
+            committees=tuple(committee.plus(table) for committee in self.committees),
+            class_count=self.class_count + _class_count(table),
+        )
+
+    def minus(self, table: EnsembleTable, labels: Sequence[Any] | None = None) -> "Stack":
+        """Take rows out of the counts; by their `labels` (n_classes,) a message calls the classes."""
+        remaining = self.class_count - _class_count(table)
+        if (remaining < -1e-9 * self.class_count).any():
+            code = int(remaining.argmin())
+            label = code if labels is None else labels[code]
+            raise StatisticsError(
+                f"rows of weight {self.class_count[code]:.10g} are of class {label!r}, and {-remaining[code]:.10g} "
+                "more are to be forgotten; give rows that were counted, with the weight they were counted with"
+            )
+        if not (remaining > 1e-9 * self.class_count).any():
+            raise StatisticsError("no row would remain; make a new model instead")
+        committees = []
+        for committee in self.committees:
+            try:
+                committees.append(committee.minus(table))
+            except BayesError as error:
+                raise StatisticsError(
+                    f"the rows cannot be forgotten: family {committee.kind!r} has not counted all of them; give rows "
+                    "that were counted, with the weight they were counted with, or learn anew from all that stay: "
+                    "refresh(X, y)"
+                ) from error  # which names columns and classes by their codes
+        return replace(self, committees=tuple(committees), class_count=np.maximum(remaining, 0.0))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What came of learning: the stack, cross-fitted honest scores of some rows, and what it took each committee."""
+
+    stack: Stack
+    names: tuple[str, ...]
+    scores: Scores
+    committee_loss: Array  # (n_committees,), honest log-loss of each alone, calibrated
+    n_judged: tuple[int, ...]  # rows that could judge each committee
+    seconds: tuple[float, ...]
+    n_alone: int = 0  # rows alone in their class, which judge nothing
+
+
+def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> Learned:
+    """Let committees learn from canonical rows, and the pool from what is honest of them.
+
+    Of a single class there is nothing to learn.
+    """
+    if table.n_classes == 1:
+        certain = Scores.of(np.zeros((len(table), 1)), table.labels, table.weights)
+        return Learned(Stack.of_class_alone(table), (), certain, np.zeros(0), (), ())
+    judges = table.take(slice(0, max(LEAST_JUDGES, min(HONEST_ROWS, HONEST_CELLS // table.n_classes))))
+    class_count = _class_count(table)
+    can = can_judge(judges, class_count)
+
+    def learned(place: int, committee: Committee) -> tuple[Committee, Array, Array, float]:
+        start = perf_counter()
+        own = committee.learn(table, seed_of(seed, place))
+        log_proba, n_members = own.honest_log_posterior(judges)
+        return own, log_proba, can & (n_members > 0), perf_counter() - start
+
+    found = in_turns(lambda given: learned(*given), enumerate(committees.values()))
+    stacked, honest, members, seconds = zip(*found, strict=True)
+    temperature, pool = _fitted(honest, members, judges, np.ones(len(judges), dtype=bool))
+    return Learned(
+        Stack(stacked, temperature, pool, class_count),
+        tuple(committees),
+        _cross_fitted(honest, members, judges),
+        np.array([_own_loss(*given, judges) for given in zip(honest, members, temperature.tolist(), strict=True)]),
+        tuple(int(own.sum()) for own in members),
+        seconds,
+        int((~can).sum()),
+    )
+
+
+def seed_of(seed: int, place: int) -> int:
+    """Give every committee a seed of its own."""
+    return int(mixed(word(seed) ^ mixed(word(place)))[0] >> np.uint64(1))
+
+
+def log_frequency(class_count: Array) -> Array:
+    """Logarithm of the class frequencies, one row more of each class: none is impossible: (n_classes,)."""
+    return np.asarray(np.log(class_count + 1.0) - np.log(class_count.sum() + len(class_count)))
+
+
+def _fitted(
+    honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable, rows: Array
+) -> tuple[Array, Pool]:
+    """Find temperatures and pool from the marked rows (n_rows,)."""
+    n_most = max(LEAST_JUDGES, JUDGED_CELLS // judges.n_classes)
+    together = np.flatnonzero(np.all([rows, *members], axis=0))[:n_most]
+
+    def of_committee(given: tuple[Array, Array]) -> tuple[float, Array]:
+        log_proba, judged = given
+        own = np.flatnonzero(rows & judged)[:n_most]
+        found = Temperature.fit(log_proba[own], judges.labels[own], judges.weights[own]).temperature
+        return found, tempered(log_proba[together], found) if len(together) else log_proba[:0]
+
+    temperature, given = zip(*in_turns(of_committee, zip(honest, members, strict=True)), strict=True)
+    return np.array(temperature), Pool.fit(given, judges.labels[together], judges.weights[together])
+
+
+def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable) -> Scores:
+    """Pool the scores of each half of the rows by what the other half teaches; give those that all committees judge."""
+    judged = np.all(members, axis=0)
+    half = mixed(judges.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
+    log_proba = np.zeros((len(judges), judges.n_classes))
+    for learning, judging in ((half, ~half), (~half, half)):
+        rows = np.flatnonzero(judging & judged)
+        if not len(rows):
+            continue
+        temperature, pool = _fitted(honest, members, judges, learning)
+        log_proba[rows] = pool.of([tempered(own[rows], t) for own, t in zip(honest, temperature.tolist(), strict=True)])
+    return Scores.of(log_proba[judged], judges.labels[judged], judges.weights[judged])
+
+
+def _own_loss(log_proba: Array, judged: Array, temperature: float, judges: EnsembleTable) -> float:
+    if not judged.any():
+        return float("nan")
+    scores = Scores.of(tempered(log_proba[judged], temperature), judges.labels[judged], judges.weights[judged])
+    return float(-(scores.own @ scores.weight) / scores.weight.sum())
+
+
+def _class_count(table: EnsembleTable) -> Array:
+    return np.bincount(table.labels, weights=table.weights, minlength=table.n_classes).astype(np.float64)

@@ -1,0 +1,350 @@
+"""`NetworkClassifier`: a Bayesian network with the class among its variables, learned from the rows.
+
+    P(class | row)  is proportional to  the sum over missing cells of the product of P(v | parents) over all variables
+
+The structure is searched for, the tables are estimated, and the posterior of the class is exact for any pattern of
+missing cells. What arcs a search may draw, the shape says:
+
+| shape | the class | columns among themselves |
+|---|---|---|
+| learned | a variable like any other | any arcs |
+| augmented | parent of every column | any arcs |
+| tree | parent of every column | at most one other parent each |
+| naive | parent of every column | none |
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
+
+from bayeswater.data.frames import held, is_frame, library_of
+from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.reading.coded_table import DiscreteTable
+from bayeswater.data.reading.column_plan import ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.discretising.finding_cuts import METHODS as CUTTING
+from bayeswater.data.variable import Schema, Variable
+from bayeswater.errors import ParameterError
+from bayeswater.families.family import Settings
+from bayeswater.families.settings import settings_of
+from bayeswater.inference.class_joint import ClassJoint
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.exact.junction_tree import compile as compile_tree
+from bayeswater.inference.log_space import fall_back, log_posterior
+from bayeswater.learning.structural_em import find_graph
+from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.network_fitting import estimated_tables
+from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
+from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns
+from bayeswater.models.settings import checked_alpha, require_missing_rule
+from bayeswater.models.streaming.fitting import fit_whole
+from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
+from bayeswater.networks.class_tables import NetworkTables, class_name
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.network import Network
+from bayeswater.structure.dag import Dag
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.scores import Score, as_score
+from bayeswater.structure.search import METHODS
+from bayeswater.typing import Array
+
+SHAPES = ("learned", "augmented", "tree", "naive")
+"""Names of the shapes."""
+
+FOLDS = 5
+"""Parts of the rows, each of which is predicted by a network of the others."""
+
+
+@dataclass(frozen=True)
+class ClassNetworks:
+    """Rows of which networks are learned.
+
+    Parameters
+    ----------
+    names : of the class and of the columns
+    codes : (1 + n_columns, n_rows), the class first; the card of a variable, or more, is a missing cell
+    n_states : (1 + n_columns,)
+    weight : (n_rows,), optional
+    score, method, max_parents, seed : of the search
+    alpha : pseudo-count of every cell of a table
+    """
+
+    names: tuple[str, ...]
+    codes: Array
+    n_states: Array
+    weight: Array | None
+    score: Score
+    method: str
+    max_parents: int | None
+    alpha: float
+    seed: int
+
+    def learned(self, shape: str, rows: Array | None = None) -> Factors:
+        """Learn a network of a shape from all rows, or some of them (n_rows,) bool."""
+        codes, weight = self.codes, self.weight
+        if rows is not None:
+            codes, weight = codes[:, rows], None if weight is None else weight[rows]
+        knowledge = known_of_shape(self.names, shape, self.max_parents)
+        found, _ = find_graph(codes, self.n_states, self.score, knowledge, self.method, weight=weight, seed=self.seed)
+        cards = tuple(self.n_states.tolist())
+        parents = tuple(tuple(sorted(own)) for own in found.parents)
+        smoothing = [np.full(card, self.alpha) for card in cards]
+        by_em = bool((codes >= self.n_states[:, None]).any())
+        return Factors(cards, parents, estimated_tables(codes, cards, parents, smoothing, weight, by_em=by_em))
+
+    def log_loss(self, shape: str) -> float:
+        """Mean of -log P(class | row) over all rows, each predicted by a network of the other folds."""
+        fold = folds(self.codes[0], self.seed)
+        weight = np.ones(len(fold)) if self.weight is None else self.weight
+        lost = 0.0
+        for k in range(FOLDS):
+            away = fold == k
+            if away.any() and not away.all():
+                joint = ClassJoint(compile_tree(self.learned(shape, ~away)))
+                log_joint = joint.of(self.codes[1:, away].T)
+                fall_back(log_joint, joint.log_prior)
+                right = log_posterior(log_joint)[np.arange(int(away.sum())), self.codes[0, away]]
+                lost -= float(weight[away] @ right)
+        return lost / float(weight.sum())
+
+
+def known_of_shape(names: Sequence[str], shape: str, max_parents: int | None) -> Knowledge:
+    """Say which arcs must and cannot be there."""
+    if shape == "learned":
+        return Knowledge.of(names, max_parents=max_parents)
+    own, *columns = names
+    most = {"augmented": max_parents, "tree": 2, "naive": 1}[shape]
+    return Knowledge.of(names, [(own, c) for c in columns], [(c, own) for c in columns], max_parents=most)
+
+
+def folds(classes: Array, seed: int) -> Array:
+    """Deal the rows of each class out to the folds at random: (n_rows,)."""
+    order = np.random.default_rng(seed).permutation(len(classes))
+    order = order[np.argsort(classes[order], kind="stable")]
+    fold = np.empty(len(classes), dtype=np.int64)
+    fold[order] = np.arange(len(classes)) % FOLDS
+    return fold
+
+
+SELECTIONS = ("score", "cross-validated")
+
+
+class NetworkClassifier(BayesClassifier):
+    """A Bayesian network as a classifier.
+
+    Columns have states: categories as they are, numbers cut into bins. A missing cell is summed over, in `predict`
+    exactly; in `fit` by EM, so that every row counts with all that is known of it.
+
+    Parameters
+    ----------
+    structure : {"learned", "augmented", "tree", "naive"}, default "learned"
+        "learned": the class is a variable like any other. In the others it is a parent of every column, and among the
+        columns are learned: any arcs, at most one other parent for each, or none.
+    selection : {"score", "cross-validated"}, default "score"
+        "cross-validated" learns all four structures and takes the one whose networks of four fifths of the rows
+        predict the classes of the last fifth with the least log-loss.
+    structure_score, method, max_parents, seed : of the search: what `score` is there; see `learn_structure`
+    alpha : float, default 1
+        Pseudo-count of every cell of a table.
+    columns, discretize, unseen : as in `AODE`
+    missing : {"ignore", "error"}, default "ignore"
+        What to do with missing cells: sum over them, or refuse them. In a column of one value they are a state,
+        "(empty)".
+
+    Attributes
+    ----------
+    network_ : BayesianNetwork
+        The network; its class variable is called "class", or "(class)" beside a column of that name.
+    structure_ : str
+        The structure that was taken.
+    cv_log_loss_ : dict
+        Log-loss of each structure, where it was selected by that.
+    columns_ : ColumnPlan
+        Family of each column, and why.
+    classes_ : labels
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+    >>> model = NetworkClassifier("augmented", structure_score="bdeu").fit(
+    ...     table, ["same", "other", "other", "same"] * 5
+    ... )
+    >>> model.network_
+    BayesianNetwork('class -> a; b -> a; class -> b'): 3 variables, 3 edges, 7 parameters
+    >>> model.predict(pa.table({"a": ["yes", "yes"], "b": ["yes", "no"]}))
+    array(['same', 'other'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        structure: str = "learned",
+        *,
+        selection: str = "score",
+        structure_score: Any = "bic",
+        method: str = "auto",
+        max_parents: int | None = None,
+        seed: int = 0,
+        alpha: float = 1.0,
+        columns: Any = None,
+        discretize: str = "mdl",
+        missing: str = "ignore",
+        unseen: str = "ignore",
+    ) -> None:
+        self.structure = structure
+        self.selection = selection
+        self.structure_score = structure_score
+        self.method = method
+        self.max_parents = max_parents
+        self.seed = seed
+        self.alpha = alpha
+        self.columns = columns
+        self.discretize = discretize
+        self.missing = missing
+        self.unseen = unseen
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # ------------------------------------------------------------------ learning
+
+    __metadata_request__fit = dict.fromkeys(("target", "progress"), UNUSED)  # no data of rows
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None, progress: Any = None
+    ) -> Self:
+        """Learn structure and tables from rows.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
+            With `target`, also a file or another source of rows; a search goes over them many times, so they are read
+            into memory.
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
+            A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+        target : str, optional
+            Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
+        progress : bool or callable, optional
+            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+        """
+        self._require_parameters()
+        if target is not None:
+            fit_whole(self, X, y, sample_weight, target, progress)
+            return self
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        labels = encode_labels(rows.y)
+        with rows.named():
+            table = planned_table(rows.X, labels, rows.weight, self._settings, self.discretize)
+        table = with_empty_states(table, labels)
+        networks = self._networks(table, labels, rows.weight)
+        losses = {}
+        if self.selection == "cross-validated":
+            losses = {shape: networks.log_loss(shape) for shape in SHAPES}
+        chosen = min(losses, key=losses.__getitem__) if losses else self.structure
+        factors = networks.learned(chosen)
+        self._note_columns(rows.X)
+        self._library = library_of(rows.X)
+        self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses)
+        return self
+
+    def _adopt(
+        self,
+        plan: ColumnPlan,
+        schema: Schema,
+        classes: Variable,
+        factors: Factors,
+        structure: str,
+        losses: dict[str, float],
+    ) -> None:
+        """Take what was learned: how columns are read, their domains and the classes, and the network."""
+        own = declared_variable(class_name(schema.names), tuple(classes.labels.tolist()))
+        variables, tables = [own, *variables_of(schema, plan)], [Table(values) for values in factors.tables]
+        dag = Dag(tuple(variable.name for variable in variables), factors.parents)
+        self.network_ = BayesianNetwork._of(Network.of(variables, dag, tables))
+        self._schema, self._classes, self._factors = schema, classes, factors
+        self._ready = ClassJoint(compile_tree(factors))
+        self.columns_: ColumnPlan = plan
+        self.classes_ = classes.labels
+        self.structure_ = structure
+        self.__dict__.pop("cv_log_loss_", None)
+        if losses:
+            self.cv_log_loss_ = losses
+
+    def _networks(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ClassNetworks:
+        names = [variable.name for variable in table.coded.schema]
+        columns = codes_of(table)
+        kind = np.result_type(columns.dtype, np.min_scalar_type(labels.n_classes))
+        return ClassNetworks(
+            (class_name(names), *names),
+            np.vstack([labels.codes[None].astype(kind), columns.astype(kind)]),
+            np.array([labels.n_classes, *table.coded.schema.n_states]),
+            weight,
+            as_score(self.structure_score),
+            self.method,
+            self.max_parents,
+            float(self.alpha),
+            self.seed,
+        )
+
+    # ------------------------------------------------------------------ predicting
+
+    @property
+    def _settings(self) -> Settings:
+        return settings_of(self)
+
+    def _joint(self) -> ClassJoint:
+        return self._ready
+
+    def _table(self, X: Any) -> DiscreteTable:
+        X = held(X)
+        if not is_frame(X):  # the columns of a frame are found by their names
+            self._require_names(X)
+        settings = self._settings
+        raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
+        return read_as_empty(code_columns(raw, self.columns_, domains_of(self._schema), settings, learning=False))
+
+    def network_tables(self) -> NetworkTables:
+        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        core = self.network_.core
+        states = tuple(tuple(variable.states) for variable in core.variables)
+        return NetworkTables(core.dag.names, states, core.parents, core.tables)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.network_.n_parameters
+
+    def _require_parameters(self) -> None:
+        require_missing_rule(self.missing, ("ignore", "error"))
+        for name, known in (
+            ("structure", SHAPES),
+            ("selection", SELECTIONS),
+            ("method", METHODS),
+            ("discretize", CUTTING),
+            ("unseen", ("ignore", "error")),
+        ):
+            if getattr(self, name) not in known:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it can be one of {[*known]}")
+        as_score(self.structure_score)
+        if np.ndim(self.alpha):
+            raise ParameterError(f"alpha is {self.alpha!r}; give one number, 0 or more")
+        checked_alpha(self.alpha, 1, force_alpha=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is ready for questions holds a lock, and is made again.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_ready"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_factors" in state:
+            self._ready = ClassJoint(compile_tree(self._factors))
