@@ -9,7 +9,7 @@ import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater import A2DE, AODE, KDB, SKDB, SPODE, TAN, compare, load, save
-from bayeswater.cli import rows
+from bayeswater.cli import models
 from bayeswater.cli.options import ModelName
 from bayeswater.data.sources import delimited
 from bayeswater.models.comparing import peers
@@ -71,7 +71,7 @@ def test_a_better_peer_is_told_and_ours_is_saved(run, folder, monkeypatch):
 
 def test_a_pipe_is_read_and_a_type_that_does_not_hold_is_widened(run, monkeypatch):
     monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**8)  # types are told by the first rows
-    monkeypatch.setattr(rows, "WORTH_TELLING", 2**8)
+    monkeypatch.setattr(models, "WORTH_TELLING", 2**8)
     lines = [f"{i % 7},{'a' if i % 3 else 'b'}" for i in range(200)] + ["many,a"] * 3
     data = "\n".join(["n,kind", *lines]).encode()
     answer = run("compare", "-", "-t", "kind", *FAST, "--json", stdin=data)

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater.cli.reading import Reading
+from bayeswater.cli.options import Reading
 from bayeswater.data.sources import delimited, local_rows
 from bayeswater.families.registry import FAMILIES
 from bayeswater.models.mixed.naive_bayes import NaiveBayes

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater.cli import rows as cli_rows
+from bayeswater.cli import models as cli_rows
 from bayeswater.data.sources import delimited
 from bayeswater.models.persistence import load
 

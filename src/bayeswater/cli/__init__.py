@@ -1,1 +1,1 @@
-"""The command ``bayeswater``: one file for each verb, imported when the verb is asked for."""
+"""The command ``bayeswater``: a file for each verb, or for a few of one subject, imported when it is asked for."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, ColumnFamilies, DataFile, ModelName, Target
-from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, Reading, Target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,11 +52,10 @@ def compare(
     plot
         File for a picture, such as compared.png or compared.svg.
     """
-    from bayeswater.cli.documents import print_document
     from bayeswater.cli.fit import column_choice, told_families, without_ignored
-    from bayeswater.cli.progress import fits_shown, passes_shown
-    from bayeswater.cli.rows import require_other_files, whole
-    from bayeswater.cli.words import findings, warnings_told_once
+    from bayeswater.cli.models import require_other_files, whole
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import findings, fits_shown, passes_shown, warnings_told_once
     from bayeswater.errors import DataError
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
@@ -102,7 +100,7 @@ def print_comparison(console: "Console", found: "Comparison") -> None:
     """Print the figures, then what they do not say."""
     from rich.text import Text
 
-    from bayeswater.cli.words import in_words_of_the_command
+    from bayeswater.cli.terminal import in_words_of_the_command
 
     for table in comparison_tables(found, console.width):
         console.print(table)
@@ -112,7 +110,7 @@ def print_comparison(console: "Console", found: "Comparison") -> None:
 
 def comparison_tables(found: "Comparison", width: int) -> Iterator["Table"]:
     """Lay out the figures of each model, the best one first, in tables no wider than the screen."""
-    from bayeswater.cli.tables import pieces
+    from bayeswater.cli.terminal import pieces
     from bayeswater.models.comparing.comparison import TITLES
 
     rows = found.cells()
@@ -151,7 +149,7 @@ def _require_picture(path: Path) -> None:
 def _draw(found: "Comparison", path: Path) -> None:
     import matplotlib
 
-    from bayeswater.cli.words import say
+    from bayeswater.cli.terminal import say
     from bayeswater.models.stored.folders import appearing
 
     matplotlib.use("Agg")  # draws into files, also where there is no screen
@@ -163,7 +161,7 @@ def _draw(found: "Comparison", path: Path) -> None:
 
 
 def _save(found: "Comparison", X: Any, y: Any, path: Path) -> None:
-    from bayeswater.cli.words import say
+    from bayeswater.cli.terminal import say
     from bayeswater.models.persistence import save
 
     ours = found.ours

@@ -24,7 +24,7 @@ class Costs:
     @classmethod
     def read(cls, path: Path, model: Any) -> "Costs":
         """Read a file of costs; what is odd about it is said."""
-        from bayeswater.cli.words import warnings_told_once
+        from bayeswater.cli.terminal import warnings_told_once
         from bayeswater.decision.loss import Loss
 
         with warnings_told_once():

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
-from bayeswater.cli.options import AsJson, DataFile, LossFile, ModelFile, Target
-from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import few_rows
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, LossFile, ModelFile, Reading, Target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,8 +30,7 @@ def evaluate(
 ) -> None:
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
     from bayeswater.cli.models import labels_explained, load_model, open_for
-    from bayeswater.cli.progress import passes_shown
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.terminal import passes_shown, warnings_told_once
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
@@ -70,8 +67,8 @@ class Evaluation:
 
     def print(self, *, as_json: bool) -> None:
         """Print the findings on standard output."""
-        from bayeswater.cli.documents import print_document
-        from bayeswater.cli.words import findings, say
+        from bayeswater.cli.standard_output import print_document
+        from bayeswater.cli.terminal import findings, say
 
         if self.n_unknown:
             say(f"note: {self.n_unknown:,} rows of classes that the model does not know were left out", "yellow")
@@ -99,8 +96,7 @@ class Evaluation:
         return found | (NO_COSTS if self.costs is None else self.costs.document())
 
     def _scores(self) -> Any:
-        from bayeswater.cli.tables import plain_table
-        from bayeswater.cli.words import amount
+        from bayeswater.cli.terminal import amount, plain_table
 
         score = self.score
         table = plain_table("", "value", "", title=amount(score.n_rows, "row"), numbers=("value",))
@@ -120,7 +116,7 @@ class Evaluation:
         return table
 
     def _confusion(self, width: int) -> Any:
-        from bayeswater.cli.tables import pieces
+        from bayeswater.cli.terminal import pieces
 
         labels = list(map(str, self.model.classes_.tolist()))
         if len(labels) > MOST_CLASSES:
@@ -134,7 +130,7 @@ class Evaluation:
         import numpy as np
         from rich.text import Text
 
-        from bayeswater.cli.tables import plain_table
+        from bayeswater.cli.terminal import plain_table
 
         wrong = self.score.confusion.copy()
         np.fill_diagonal(wrong, 0)
@@ -149,7 +145,7 @@ class Evaluation:
         return [table]
 
     def _decisions(self, width: int) -> Any:
-        from bayeswater.cli.tables import pieces
+        from bayeswater.cli.terminal import pieces
 
         if self.costs is None:
             return []
@@ -182,6 +178,7 @@ class Evaluating:
 
     def __call__(self, piece: "Piece") -> Found:
         """Evaluate all rows of a piece, a few at a time."""
+        from bayeswater.cli.models import few_rows
         from bayeswater.data.sources.cutting import rows_among
 
         n_all = len(piece.y)

@@ -5,8 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AsJson, DataFile, ModelFile
-from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ModelFile, Reading
 
 
 def explain(
@@ -27,9 +26,9 @@ def explain(
     against
         Class to compare with; by default the second likeliest.
     """
-    from bayeswater.cli.documents import print_document
     from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import warnings_told_once
     from bayeswater.data.sources.cutting import Stretch, rows_named
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.sources import column_names

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AsJson, ColumnFamilies, DataFile, ModelName, Preset, Target
-from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, Preset, Reading, Target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,8 +61,8 @@ def fit(
         File that keeps what was counted so far. The same command, given again after it was stopped, goes on from there.
     """
     from bayeswater.cli.fit_report import print_report
-    from bayeswater.cli.rows import require_other_files
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.models import require_other_files
+    from bayeswater.cli.terminal import warnings_told_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
@@ -149,7 +148,7 @@ def _of_ensemble(name: str, preset: str | None, time_limit: float | None) -> dic
 
 def column_choice(rows: "LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
     """Name the columns to learn from, all that a command names checked."""
-    from bayeswater.cli.rows import say_if_headless
+    from bayeswater.cli.models import say_if_headless
 
     require_target(rows, target)
     say_if_headless(rows)
@@ -159,7 +158,7 @@ def column_choice(rows: "LocalRows", target: str, ignored: list[str], told: Coll
 
 def require_target(rows: "LocalRows", target: str) -> None:
     """Refuse a name that no column has, with the nearest ones."""
-    from bayeswater.cli.rows import files_of
+    from bayeswater.cli.models import files_of
 
     for file in files_of(rows):
         file.require_column(target, "target column")
@@ -201,7 +200,7 @@ def _learned(
     checkpoint: Path | None,
 ) -> Learned:
     """Count the rows, then read them again, each left out in turn."""
-    from bayeswater.cli.progress import passes_shown
+    from bayeswater.cli.terminal import passes_shown
     from bayeswater.families.settings import MDL
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -226,7 +225,7 @@ def _learned(
 
 def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table, pa.ChunkedArray]":
     """Read all rows that have a label, for a model that holds them in memory."""
-    from bayeswater.cli.rows import whole
+    from bayeswater.cli.models import whole
 
     if checkpoint is not None:
         raise _without_checkpoint()

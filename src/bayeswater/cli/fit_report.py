@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from bayeswater.cli.documents import print_document
-from bayeswater.cli.tables import bar, plain_table
-from bayeswater.cli.words import amount, in_words_of_the_command, say, words
+from bayeswater.cli.standard_output import print_document
+from bayeswater.cli.terminal import amount, bar, in_words_of_the_command, plain_table, say, words
 
 if TYPE_CHECKING:
     from bayeswater.cli.fit import Learned

@@ -85,6 +85,13 @@ VERBS = {
 }
 """The verbs in the order of a first acquaintance: what each does, and an example."""
 
+FILES = {
+    **dict.fromkeys(("merge", "forget"), "updating"),
+    **dict.fromkeys(("learn", "score", "compare-structures"), "structures"),
+    **dict.fromkeys(("dsep", "sample", "convert"), "network_verbs"),
+}
+"""Where a verb lives that has no file of its name: those of one subject share one."""
+
 EPILOGUE = "--debug, anywhere, shows the traceback of an error."
 
 app = App(
@@ -101,7 +108,7 @@ app = App(
 )
 for place, (verb, (summary, example)) in enumerate(VERBS.items()):
     app.command(
-        f"bayeswater.cli.{verb.replace('-', '_')}:{verb.replace('-', '_')}",
+        f"bayeswater.cli.{FILES.get(verb, verb)}:{verb.replace('-', '_')}",
         name=verb,
         help=summary,
         help_epilogue=f"Example: {example}",
@@ -168,7 +175,7 @@ def _end_by_signals() -> None:
 
 def _tell_warning(message: Warning | str, *place: Any, **more: Any) -> None:
     """Tell a warning that no verb has foreseen like all others, and not where in the code it came up."""
-    from bayeswater.cli.words import in_words_of_the_command, say
+    from bayeswater.cli.terminal import in_words_of_the_command, say
 
     say(f"warning: {in_words_of_the_command(str(message))}", "yellow")
 
@@ -178,7 +185,7 @@ def _complain(message: str, debug: bool) -> None:
         import traceback
 
         traceback.print_exc()
-    from bayeswater.cli.words import complain
+    from bayeswater.cli.terminal import complain
 
     complain(message)
 

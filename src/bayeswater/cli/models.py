@@ -1,4 +1,6 @@
-"""A model file opened for a verb: its columns, and the types in which their cells have to be read.
+"""Rows of data files as verbs take them: the files, all rows at once, pieces of few rows, cells as they are written.
+
+A model file opened for a verb: its columns, and the types in which their cells have to be read.
 
 The types come from the model and not from the file: a column of the labels "1" and "2" that were read as text is text
 also in a file where it looks like numbers.
@@ -9,18 +11,98 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.cli.rows import files_of
 from bayeswater.errors import DataError, ParameterError, SchemaError
-from bayeswater.models.streaming.sources import column_names, column_types, label_type
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from bayeswater.cli.costs import Costs
-    from bayeswater.cli.reading import Reading
+    from bayeswater.cli.options import Reading
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
+    from bayeswater.models.streaming.labelled import LabelledRows
+
+WORTH_TELLING = 2**28
+"""Bytes of a table from which on it is said that it is held in memory."""
+
+MOST_ROWS = 2**16
+MOST_CELLS = 2**22
+"""Rows that are answered at once, and probabilities of them."""
+
+
+def files_of(rows: "LocalRows") -> "list[Source]":
+    """Give the files that rows are read from."""
+    from bayeswater.data.sources.source import Source
+
+    return [part for part in rows.parts if isinstance(part, Source)]
+
+
+def say_if_headless(rows: "LocalRows") -> None:
+    """Say that a first row is read as a header which looks like the others."""
+    from bayeswater.cli.terminal import say
+    from bayeswater.data.sources.delimited import DelimitedSource
+
+    for file in files_of(rows):
+        if isinstance(file, DelimitedSource) and file.begins_with_data:
+            read = f"{file.name}: the first row is read as a header, {', '.join(map(repr, file.schema.names[:5]))}"
+            say(f"warning: {read}; if it is none, say --no-header", "yellow")
+            return
+
+
+def require_other_files(rows: "LocalRows", *outputs: Path | None) -> None:
+    """Refuse to write a file over one of those that the rows are read from, under whatever name."""
+    for output in outputs:
+        if output is None or not output.is_file():
+            continue
+        for path in (file.origin.path for file in files_of(rows)):
+            if path is not None and path.is_file() and output.samefile(path):
+                raise ParameterError(f"{str(output)!r} holds the data, and would be written over; name another file")
+
+
+def few_rows(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
+    """Part rows so that the answers for those of a part need little room: where each begins, and how many they are.
+
+    >>> list(few_rows(100_000, 2))
+    [(0, 65536), (65536, 34464)]
+    """
+    n_at_once = max(1, min(MOST_ROWS, MOST_CELLS // n_classes))
+    return ((start, min(n_at_once, n_rows - start)) for start in range(0, n_rows, n_at_once))
+
+
+def whole(examples: "LabelledRows", holder: str) -> "tuple[pa.Table, pa.ChunkedArray]":
+    """Read all rows that have a label at once, for what holds them; say so where they are many."""
+    from bayeswater.models.streaming.fitting import whole_rows
+
+    found = whole_rows(examples, holder, "leave out columns with --ignore, or take a model that is counted in pieces")
+    say_what_is_held(found.X)
+    return found.X, found.y
+
+
+def say_what_is_held(table: "pa.Table") -> None:
+    """Say that a large table is in memory."""
+    from bayeswater.cli.terminal import say
+
+    if table.nbytes >= WORTH_TELLING:
+        say(f"note: all rows are held in memory at once, {table.nbytes / 1e6:,.0f} MB", "yellow")
+
+
+def keep_as_written(source: "Source", added: list[str]) -> None:
+    """Read columns that are kept beside the answers as they are written, where no type was declared for them."""
+    import pyarrow as pa
+
+    from bayeswater.data.sources.delimited import DelimitedSource
+
+    clash = [name for name in source.schema.names if name in added]
+    if clash:
+        raise SchemaError(f"{source.name} has a column {clash[0]!r} of its own; rename it, or leave --keep out")
+    source.keeps_dictionaries = False  # some batches would have dictionaries, and others not
+    if isinstance(source, DelimitedSource):
+        source.declare(dict.fromkeys(source.schema.names, pa.string()))
+
 
 COUNTED = re.compile(r"x\d+")
 """Names of columns that have none, but are counted."""
@@ -66,6 +148,8 @@ def open_for(
     """
     import pyarrow as pa
 
+    from bayeswater.models.streaming.sources import column_names, column_types, label_type
+
     of_costs = costs.columns if costs else ()
     further = {**dict.fromkeys(of_costs, "column of costs"), **({target: "target column"} if target else {})}
     types = {**dict.fromkeys(of_costs, pa.float64()), **column_types(model)}
@@ -89,7 +173,7 @@ def _name_in_order(rows: "LocalRows", names: list[str]) -> None:
     There, columns were counted with the target among them; here it may not be there. Who has as many columns as the
     model reads, but not under their numbers, has them without the target.
     """
-    from bayeswater.cli.words import say
+    from bayeswater.cli.terminal import say
     from bayeswater.data.sources.delimited import DelimitedSource
 
     if not all(map(COUNTED.fullmatch, names)):
@@ -104,6 +188,8 @@ def _name_in_order(rows: "LocalRows", names: list[str]) -> None:
 
 def _require_no_column(model: Any, path: str, target: str) -> None:
     """Refuse a target that the model reads: it was fitted on another."""
+    from bayeswater.models.streaming.sources import column_names
+
     if target in column_names(model):
         raise ParameterError(
             f"--target {target} names a column that {path} predicts from; name the one that holds its classes, "
@@ -133,6 +219,8 @@ def labels_explained(model: Any, path: str, target: str) -> Iterator[None]:
 
 def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None:
     """Refuse a file that lacks columns of the model, naming them."""
+    from bayeswater.models.streaming.sources import column_names
+
     names = column_names(model)
     absent = [name for name in names if name not in source.schema.names]
     if not absent:

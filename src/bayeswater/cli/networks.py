@@ -12,8 +12,8 @@ from bayeswater.errors import ModelFileError, ParameterError, SchemaError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayeswater.cli.options import Reading
     from bayeswater.cli.question_text import Word
-    from bayeswater.cli.reading import Reading
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.variable import Variable
     from bayeswater.models.network.bayesian_network import BayesianNetwork

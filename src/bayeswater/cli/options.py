@@ -1,9 +1,25 @@
-"""Options that several verbs share."""
+"""Options that several verbs share.
 
+Options on how a file is read, the same for every verb, and the rows they lead to.
+"""
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
+
+from bayeswater.data.sources.paths import Format
+from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    from bayeswater.data.sources.local_rows import LocalRows
+    from bayeswater.data.sources.origin import Origin
 
 
 def _no_option(_: Any, path: str) -> None:
@@ -64,3 +80,116 @@ ModelName = Literal[
 
 Preset = Literal["balanced", "generative", "best"]
 """Presets of an ensemble (`learning.members.presets`)."""
+
+
+READING = Group("Reading", sort_key=10)
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the data are read.
+
+    Parameters
+    ----------
+    format
+        What the data are, where their name does not tell; standard input is CSV by default.
+    types
+        Type of a column, as zip=string; one of string, number, integer, boolean, date, timestamp.
+    missing
+        Cell that means missing, besides the empty one; by default NA, N/A, NaN and null.
+    delimiter
+        The character between cells of a CSV; by default a comma, a semicolon or a tab, as they fit.
+    decimal
+        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5.
+    header
+        Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
+    names
+        Names of the columns of a CSV without a header, as age,job,income.
+    quotes
+        Whether cells of a CSV may stand in quotes; without, a quote is a character like others.
+    encoding
+        Encoding of CSV and ARFF, such as gbk or latin-1.
+    """
+
+    format: Format | None = None
+    types: Annotated[list[str] | None, Parameter(name="--type")] = None
+    missing: Annotated[list[str] | None, Parameter(allow_leading_hyphen=True)] = None
+    delimiter: str | None = None
+    decimal: str = "."
+    header: bool = True
+    names: str | None = None
+    quotes: bool = True
+    encoding: str = "utf-8"
+
+    def open_rows(self, paths: list[str], columns: list[str] | None = None) -> "LocalRows":
+        """Open files that are one table, of which some columns are read, or all; those of a pipe come but once."""
+        from bayeswater.data.sources.recognising import local_rows
+
+        return local_rows(paths, columns=columns, **self._options())
+
+    @contextmanager
+    def rows(self, paths: list[str], columns: list[str] | None = None) -> "Iterator[LocalRows]":
+        """Open files that are one table and read more than once; a pipe is laid down in a temporary file first.
+
+        It is laid down as it comes: where a cell far down does not fit the type of its column, it is read anew.
+        """
+        from bayeswater.cli.models import files_of
+
+        rows = self.open_rows(paths, columns)
+        if rows.can_be_reread:
+            yield rows
+            return
+        with TemporaryDirectory(prefix="bayeswater-") as folder:
+            files = files_of(rows)
+            again = self.open_rows([_to_reread(file.origin, folder) for file in files], columns)
+            again.name = rows.name
+            for file, before in zip(files_of(again), files, strict=True):
+                file.origin.name = before.name
+            yield again
+
+    def _options(self) -> dict[str, Any]:
+        """Give the options as those who open files take them."""
+        import pyarrow as pa
+
+        from bayeswater.data.column_types import as_types
+        from bayeswater.data.sources.records import require_decimal, require_delimiter
+
+        # Arrow would handle Ctrl-C itself while it parses a block, and lose one that comes at the end of it.
+        pa.enable_signal_handlers(False)
+        delimiter = {"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter)
+        require_delimiter(delimiter, quotes=self.quotes, named="--delimiter")
+        require_decimal(self.decimal, named="--decimal")
+        return {
+            "format": self.format,
+            "types": as_types(self.types or ()),
+            "delimiter": delimiter,
+            "decimal": self.decimal,
+            "header": self.header,
+            "names": None if self.names is None else next(csv.reader([self.names])),
+            "quotes": self.quotes,
+            "encoding": self.encoding,
+            "missing": self.missing,
+        }
+
+
+def _to_reread(origin: "Origin", folder: str) -> str:
+    """Name a file that can be read again: that of the origin, or one in the folder with the bytes of a pipe."""
+    if origin.can_be_reread:
+        return str(origin.path)
+    laid_down = Path(mkdtemp(dir=folder)) / (origin.path.name if origin.path else "data")
+    try:
+        with origin.open() as pipe, laid_down.open("xb") as file:
+            copyfileobj(pipe, file)
+    except OSError as error:
+        if not error.errno:  # of Arrow, which could not unpack the bytes
+            raise DataError(f"{origin.name}: {error}; is all of it there, and is it compressed as it seems?") from error
+        raise DataError(
+            f"cannot lay down {origin.name} in {folder!r}: {error.strerror or error}; make room there, or name another "
+            "folder in the environment variable TMPDIR"
+        ) from error
+    return str(laid_down)
+
+
+AS_USUAL = Reading()
+"""Reading by what the file says of itself."""

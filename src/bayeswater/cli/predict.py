@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayeswater.cli.costs import Costs
-from bayeswater.cli.models import require_explanations
-from bayeswater.cli.options import DataFile, LossFile, ModelFile
-from bayeswater.cli.reading import AS_USUAL, Reading
-from bayeswater.cli.rows import few_rows, files_of, keep_as_written, require_other_files
+from bayeswater.cli.models import few_rows, files_of, keep_as_written, require_explanations, require_other_files
+from bayeswater.cli.options import AS_USUAL, DataFile, LossFile, ModelFile, Reading
 from bayeswater.cli.writing import OutputFormat, Writer
-from bayeswater.models.streaming.sources import column_names, label_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,8 +43,7 @@ def predict(
     import sys
 
     from bayeswater.cli.models import load_model, open_for
-    from bayeswater.cli.progress import passes_shown
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.terminal import passes_shown, warnings_told_once
     from bayeswater.cli.writing import writer
 
     classifier = load_model(model)
@@ -97,6 +93,8 @@ class Answers:
     """
 
     def __init__(self, model: Any, *, keep: bool, explain: bool, costs: Costs | None = None) -> None:
+        from bayeswater.models.streaming.sources import column_names
+
         self.model, self.keep, self.explain, self.costs = model, keep, explain, costs
         self.columns = column_names(model)
         self.n_other_actions: Counter[str] = Counter()
@@ -116,6 +114,7 @@ class Answers:
         import pyarrow as pa
 
         from bayeswater.inference.log_space import best_class
+        from bayeswater.models.streaming.sources import label_type
 
         X = table.select(self.columns)
         some = X.num_rows > 0  # a file without rows has answers without rows
@@ -138,6 +137,8 @@ class Answers:
         """Actions and risks of some rows."""
         import pyarrow as pa
 
+        from bayeswater.models.streaming.sources import label_type
+
         code, risk = costs.decide(self.model.predict_log_proba(X), table) if X.num_rows else ([], [])
         actions = [costs.loss.table.actions[i] for i in code]
         self.n_other_actions.update(str(action) for action in actions if action in costs.other_actions)
@@ -147,7 +148,7 @@ class Answers:
 
     def say_what_was_refused(self, n_rows: int) -> None:
         """Say how often an action was taken that is no class."""
-        from bayeswater.cli.words import say
+        from bayeswater.cli.terminal import say
 
         for action in map(str, self.costs.other_actions if self.costs else []):
             say(f"{action!r} is the action of {self.n_other_actions[action]:,} of {n_rows:,} rows")

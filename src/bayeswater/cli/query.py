@@ -7,8 +7,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network, state_named
-from bayeswater.cli.options import AsJson
-from bayeswater.cli.reading import AS_USUAL, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, Reading
 from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
@@ -59,7 +58,7 @@ def query(
     reading: Reading = AS_USUAL,
 ) -> None:
     """Give probabilities of variables of a network, once others are known."""
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.terminal import warnings_told_once
 
     if (question is None) == (evidence is None):
         raise ParameterError(
@@ -140,8 +139,7 @@ def _lines(found: "Distribution", chosen: dict[int, Any]) -> list[dict[str, Any]
 def _print_table(text: str, found: "Distribution", lines: list[dict[str, Any]], most: int) -> None:
     from rich.text import Text
 
-    from bayeswater.cli.tables import bar, number, plain_table
-    from bayeswater.cli.words import findings
+    from bayeswater.cli.terminal import bar, findings, number, plain_table
     from bayeswater.models.network.answers import EstimatedDistribution
 
     # A number that nobody vouches for carries a question mark.
@@ -163,7 +161,7 @@ def _print_table(text: str, found: "Distribution", lines: list[dict[str, Any]], 
 
 
 def _print_document(text: str, found: "Distribution", evidence: dict[str, Any], lines: list[dict[str, Any]]) -> None:
-    from bayeswater.cli.documents import print_document
+    from bayeswater.cli.standard_output import print_document
     from bayeswater.models.network.answers import EstimatedDistribution
 
     document: dict[str, Any] = {"question": text, "targets": list(found.names), "evidence": evidence}

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayeswater.cli.models import files_of, keep_as_written, require_other_files
 from bayeswater.cli.networks import open_evidence
-from bayeswater.cli.progress import passes_shown
-from bayeswater.cli.reading import Reading
-from bayeswater.cli.rows import files_of, keep_as_written, require_other_files
-from bayeswater.cli.words import say
+from bayeswater.cli.options import Reading
+from bayeswater.cli.terminal import passes_shown, say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
 from bayeswater.data.sources.cutting import rows_among
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError

@@ -1,6 +1,11 @@
-"""Standard output as a file of bytes, and streams that stand in for those that whoever started the command closed."""
+"""Standard output as a file of bytes, and streams that stand in for those that whoever started the command closed.
+
+JSON for machines on standard output.
+"""
 
 import io
+import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -60,3 +65,24 @@ class StandardOutput(io.RawIOBase):
         """Let whoever reads have what was written."""
         with named_in_errors():
             sys.stdout.buffer.flush()
+
+
+def print_document(document: dict[str, Any], *, on_one_line: bool = False) -> None:
+    """Print a document in UTF-8; JSON knows no infinity and no NaN, so these become null."""
+    text = json.dumps(finite(document), ensure_ascii=False, indent=None if on_one_line else 2, default=str)
+    output = StandardOutput()
+    output.write(text.encode() + b"\n")
+    output.flush()
+
+
+def finite(value: Any) -> Any:
+    """Replace numbers that JSON has no word for.
+
+    >>> finite({"log_loss": float("inf"), "counts": [1, 2.5]})
+    {'log_loss': None, 'counts': [1, 2.5]}
+    """
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,18 +1,220 @@
-"""What the verbs about structures share: whole tables, graphs of network files, tiers."""
+"""``bayeswater learn``, ``score`` and ``compare-structures``: structures of networks, from tables and beside them.
+
+``bayeswater learn``: the structure of a network from a table, written as a network file.
+
+``bayeswater score``: how well a network explains the rows of a table.
+
+``bayeswater compare-structures``: in which arcs two networks differ.
+
+What the verbs about structures share: whole tables, graphs of network files, tiers.
+"""
 
 import os
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from bayeswater.cli.reading import Reading
+from cyclopts import Parameter
+
+from bayeswater.cli.networks import Tolerance
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, Reading
 from bayeswater.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.structure.dag import Dag
+
+
+def learn(
+    *data: DataFile,
+    output: Annotated[
+        Path,
+        Parameter(
+            name=["--output", "-o"],
+            help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes.",
+        ),
+    ],
+    score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
+    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
+    method: Annotated[str, Parameter(help="auto, hill_climb, tabu, order, exact, tree or pc.")] = "auto",
+    require: Annotated[list[str] | None, Parameter(help='Arcs that must be there, as "age -> income".')] = None,
+    forbid: Annotated[list[str] | None, Parameter(help='Arcs that cannot be there, as "sex <- *".')] = None,
+    tiers: Annotated[Path | None, Parameter(help='TOML file: tiers = [["age", "sex"], ["income"]].')] = None,
+    start: Annotated[Path | None, Parameter(help="Network file to begin from.")] = None,
+    max_parents: Annotated[int | None, Parameter(help="Most parents of a variable.")] = None,
+    time_limit: Annotated[float | None, Parameter(help="Seconds to search.")] = None,
+    restarts: Annotated[int, Parameter(help="Climbs from perturbed graphs, of hill_climb and tabu.")] = 0,
+    seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
+    column: Annotated[
+        list[str] | None,
+        Parameter(help="Family of a column, as zip=categorical: auto, categorical, bernoulli, binned or ignored."),
+    ] = None,
+    ignore: Annotated[list[str] | None, Parameter(help="Column to leave out.")] = None,
+    discretize: Annotated[
+        str, Parameter(help="Bins of numbers: equal_frequency, equal_width, rounding, pkid or fixed_frequency.")
+    ] = "equal_frequency",
+    incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
+    tolerance: Tolerance = None,
+    as_json: AsJson = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Find the network that explains the rows best, and save it."""
+    from bayeswater.cli.fit import told_families
+    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.models.stored.folders import require_network_place
+    from bayeswater.models.structures.learning import learn_structure
+
+    require_network_place(output)
+    with warnings_told_once():
+        told = told_families(column)
+        table = read_table(reading, list(data), "learning a structure", ignored=ignore or (), told=told or ())
+        with _telling() as progress:
+            found = learn_structure(
+                table,
+                score if sample_size is None else (score, sample_size),
+                method,
+                start=None if start is None else graph_of(start, tolerance),
+                required="; ".join(require or ()) or None,
+                forbidden="; ".join(forbid or ()) or None,
+                tiers=None if tiers is None else read_tiers(tiers),
+                max_parents=max_parents,
+                time_limit=time_limit,
+                restarts=restarts,
+                seed=seed,
+                discretize=discretize,
+                columns=told,
+                missing=incomplete,
+                progress=progress,
+            )
+        found.network.write(output)
+    _report(found, output, as_json=as_json)
+
+
+def _report(found: Any, output: Path, *, as_json: bool) -> None:
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import say
+
+    if as_json:
+        search = found.search
+        print_document(
+            {
+                "network": str(output),
+                "score": found.score,
+                "scored_by": found.scored_by.name,
+                "arcs": [list(arc) for arc in found.graph.edges()],
+                "method": search.method,
+                "stopped": search.stopped,
+                "n_steps": search.n_steps,
+                "n_families": search.n_families,
+                "curve": [list(point) for point in search.curve],
+                "restarts": list(search.restarts),
+                "n_missing": int(found.table.n_missing.sum()),
+                "rounds": list(found.rounds),
+            }
+        )
+    else:
+        say(f"{found}\n  saved      {output}")
+
+
+@contextmanager
+def _telling() -> Iterator[Callable[[float, float, int], None] | None]:
+    """Show on a terminal, in one line, the best score so far."""
+    from rich.live import Live
+    from rich.text import Text
+
+    from bayeswater.cli.terminal import words
+
+    console = words()
+    if not console.is_terminal:
+        yield None
+        return
+    with Live(console=console, transient=True, refresh_per_second=8) as live:
+        yield lambda seconds, score, n_arcs: live.update(
+            Text(f"searching: score {score:,.2f}, {n_arcs} arcs, {seconds:.1f} s")
+        )
+
+
+def score(
+    network: Annotated[str, Parameter(help="Network file.")],
+    /,
+    *data: DataFile,
+    score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
+    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
+    tolerance: Tolerance = None,
+    as_json: AsJson = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Score the structure of a network on a table, node by node; natural logarithms, higher is better."""
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import amount, findings, plain_table, warnings_told_once
+    from bayeswater.models.structures.learning import score_structure
+
+    with warnings_told_once():
+        graph = graph_of(network, tolerance)
+        table = read_table(reading, list(data), "scoring a structure", wanted=graph.names)
+        table = with_states_of(network, table, tolerance)
+        nodes = score_structure(graph, table, score if sample_size is None else (score, sample_size), per_node=True)
+    total = sum(nodes.values())
+    if as_json:
+        print_document({"score": total, "scored_by": score, "n_rows": table.num_rows, "nodes": nodes})
+        return
+    shown = plain_table("node", score, title=amount(table.num_rows, "row"), numbers=(score,))
+    for name, value in nodes.items():
+        shown.add_row(name, f"{value:,.4f}")
+    shown.add_row("all", f"{total:,.4f}")
+    findings().print(shown)
+
+
+def compare_structures(
+    first: Annotated[str, Parameter(help="Network file.")],
+    second: Annotated[str, Parameter(help="Network file of the same variables.")],
+    /,
+    *,
+    tolerance: Tolerance = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say in which arcs two networks differ, and how far apart they are."""
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import findings, plain_table, warnings_told_once
+    from bayeswater.structure.equivalence import is_equivalent, structural_hamming_distance
+
+    with warnings_told_once():
+        one, other = graph_of(first, tolerance), graph_of(second, tolerance)
+    distance = structural_hamming_distance(one, other)
+    plain = structural_hamming_distance(one, other, of_classes=False)
+    mine, theirs = set(one.edges()), set(other.edges())
+    turned = sorted(arc for arc in mine if arc[::-1] in theirs)
+    only_first = sorted(arc for arc in mine - theirs if arc not in turned)
+    only_second = sorted(arc for arc in theirs - mine if arc[::-1] not in mine)
+    if as_json:
+        print_document(
+            {
+                "distance_of_classes": distance,
+                "distance_of_graphs": plain,
+                "equivalent": is_equivalent(one, other),
+                "in_both": sorted(mine & theirs),
+                "turned": turned,
+                "only_in_first": only_first,
+                "only_in_second": only_second,
+            }
+        )
+        return
+    table = plain_table("arc", "", title=f"{first} and {second}")
+    for arcs, what in ((turned, "turned"), (only_first, f"only in {first}"), (only_second, f"only in {second}")):
+        for parent, child in arcs:
+            table.add_row(f"{parent} -> {child}", what)
+    console = findings()
+    if table.row_count:
+        console.print(table)
+    n_both = len(mine & theirs)
+    console.print(
+        f"{n_both} arc{'s' * (n_both != 1)} in both; structural Hamming distance {plain}, "
+        f"of the equivalence classes {distance}" + ("; they are equivalent" if distance == 0 else ""),
+        soft_wrap=True,
+    )
 
 
 def read_table(
@@ -28,8 +230,8 @@ def read_table(
 
     Columns of which something is told have to be there.
     """
-    from bayeswater.cli.progress import passes_shown
-    from bayeswater.cli.rows import say_if_headless, say_what_is_held
+    from bayeswater.cli.models import say_if_headless, say_what_is_held
+    from bayeswater.cli.terminal import passes_shown
     from bayeswater.data.sources.whole import whole_table
 
     with reading.rows(paths, None if wanted is None else list(wanted)) as rows:

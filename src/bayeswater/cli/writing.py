@@ -12,8 +12,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
-from bayeswater.cli.documents import finite
-from bayeswater.cli.standard_output import StandardOutput
+from bayeswater.cli.standard_output import StandardOutput, finite
 from bayeswater.errors import ParameterError
 from bayeswater.models.stored.folders import appearing
 

@@ -1,11 +1,21 @@
-"""``bayeswater dsep``: whether the graph of a network makes variables independent, given others."""
+"""``bayeswater dsep``, ``sample`` and ``convert``: what networks answer, draw and become.
 
+``bayeswater dsep``: whether the graph of a network makes variables independent, given others.
+
+``bayeswater sample``: rows drawn from a network, written as they come.
+
+``bayeswater convert``: a network from one file format to another.
+"""
+
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network
 from bayeswater.cli.options import AsJson
+from bayeswater.cli.writing import OutputFormat
 
 if TYPE_CHECKING:
     from bayeswater.structure.separation import Trail
@@ -21,7 +31,7 @@ def dsep(
 ) -> None:
     """Say whether two sets of variables are d-separated by a third; if not, show a trail by which they depend."""
     from bayeswater.cli.question_text import read_independence
-    from bayeswater.cli.words import warnings_told_once
+    from bayeswater.cli.terminal import warnings_told_once
 
     with warnings_told_once():
         net = read_network(network, tolerance)
@@ -41,7 +51,7 @@ def _print(
 ) -> None:
     from rich.text import Text
 
-    from bayeswater.cli.words import findings
+    from bayeswater.cli.terminal import findings
     from bayeswater.structure.separation import Independence
 
     console = findings()
@@ -68,7 +78,7 @@ def _opened(trail: "Trail", given: list[str]) -> list[str]:
 
 
 def _print_document(question: str, trail: "Trail | None", separator: tuple[str, ...] | None) -> None:
-    from bayeswater.cli.documents import print_document
+    from bayeswater.cli.standard_output import print_document
 
     document: dict[str, Any] = {"question": question, "d_separated": trail is None}
     if trail is not None:
@@ -77,3 +87,55 @@ def _print_document(question: str, trail: "Trail | None", separator: tuple[str, 
             "separated_by": None if separator is None else list(separator),
         }
     print_document(document)
+
+
+def sample(
+    network: NetworkFile,
+    /,
+    *,
+    n: Annotated[int, Parameter(name=["--rows", "-n"], validator=Number(gte=1), help="How many rows to draw.")],
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="File to write; by default standard output.")
+    ] = None,
+    output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
+    seed: Annotated[int, Parameter(validator=Number(gte=0), help="The same seed draws the same rows.")] = 0,
+    tolerance: Tolerance = None,
+) -> None:
+    """Draw rows from a network, in memory only some of them at a time."""
+    import sys
+
+    from bayeswater.cli.terminal import counted, warnings_told_once
+    from bayeswater.cli.writing import writer
+
+    with warnings_told_once():
+        net = read_network(network, tolerance)
+    to_screen = output is None and sys.stdout.isatty()
+    with writer(output, output_format) as out:
+        for table in counted(net.sample_batches(n, random_state=seed), "drawing", n, quiet=to_screen):
+            out.write(table)
+
+
+def convert(
+    network: NetworkFile,
+    output: Annotated[
+        Path,
+        Parameter(
+            help="File to write: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes; replaces one."
+        ),
+    ],
+    /,
+    *,
+    tolerance: Tolerance = None,
+) -> None:
+    """Write a network in the format that the name of a file tells; what had to be changed is said."""
+    from bayeswater.cli.terminal import amount, say, warnings_told_once
+    from bayeswater.models.stored.folders import require_network_place
+
+    require_network_place(output)
+    with warnings_told_once(of_rounding=True):
+        found = read_network(network, tolerance)
+        found.write(output)
+    say(
+        f"{network} -> {output}: {amount(len(found.names), 'variable')}, {amount(len(found.edges), 'edge')}, "
+        f"{amount(found.n_parameters, 'parameter')}"
+    )
