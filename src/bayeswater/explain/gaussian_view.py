@@ -46,7 +46,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class GaussianTerms(Terms):
+class SharedTerms(Terms):
     """Log-likelihoods of rows, shared out over the columns by a stated rule."""
 
     share_out: Callable[[Array], Array]  # of rows (n_rows, n_columns): (n_rows, n_columns, n_classes)
@@ -95,7 +95,7 @@ class GaussianLandscape:
     """
 
     row: int
-    terms: GaussianTerms
+    terms: SharedTerms
     views: tuple[GaussianView, ...]
     chosen: int
 
@@ -239,7 +239,7 @@ class GaussianExplanations(Explanations):
 
 def gaussian_terms(
     joint: FullJoint | IndependentJoint, table: DenseTable, names: list[str], raw: RawTable, seen: SeenRanges
-) -> tuple[GaussianTerms, tuple[GaussianView, ...]]:
+) -> tuple[SharedTerms, tuple[GaussianView, ...]]:
     """Make the log-likelihoods of some rows ready for an explanation, column by column."""
     rows = Rows(table.block(slice(0, table.shape[0])).astype(np.float64))
     sources = names if set(names) == set(raw.names) else raw.names
@@ -257,4 +257,4 @@ def gaussian_terms(
         GaussianView(column, joint, rows, j, raw, seen, blocks, float(deviation[j]), means[:, j])
         for j, column in enumerate(columns)
     )
-    return GaussianTerms(joint, rows, {"": columns}, share_out), views  # type: ignore[arg-type]
+    return SharedTerms(joint, rows, {"": columns}, share_out), views  # type: ignore[arg-type]

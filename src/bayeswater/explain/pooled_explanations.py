@@ -138,8 +138,13 @@ class PooledExplanations(Explanations):
         verdicts: Verdicts,
         classes: Array,
         library: str | Alongside | None,
+        without: Array | None = None,
     ) -> "PooledExplanations":
-        """Explain rows by their log-posteriors (n_sets, n_rows, n_classes) when the cells `orders.known` are known."""
+        """Explain rows by their log-posteriors (n_sets, n_rows, n_classes) when the cells `orders.known` are known.
+
+        `without` are the codes of the classes predicted without each cell (n_rows, n_columns), where the largest of
+        these posteriors does not decide.
+        """
         rows, n_columns = np.arange(log_proba.shape[1]), len(names)
         odds = np.stack([log_ratio(p[rows, verdicts.chosen], p[rows, verdicts.against]) for p in log_proba], axis=1)
         intercept, contributions, error = orders.contributions(odds)
@@ -158,12 +163,13 @@ class PooledExplanations(Explanations):
             library,
             error,
             cells,
-            log_proba[1 : n_columns + 1].argmax(axis=2).T,
+            log_proba[1 : n_columns + 1].argmax(axis=2).T if without is None else without,
         )
 
     def _explained(self, i: int) -> Explanation:
         chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
         order = np.argsort(-np.abs(self.contributions[i]), kind="stable").tolist()
+        calibrated = self._verdicts.calibrated
         return PooledExplanation(
             prediction=self.classes[chosen],
             against=self.classes[against],
@@ -173,8 +179,8 @@ class PooledExplanations(Explanations):
                 Contribution(self.columns[j], self._cells.value(i, j), float(self.contributions[i, j])) for j in order
             ],
             probability=float(np.exp(self._verdicts.log_proba[i, chosen])),
-            calibrated_probability=None,
-            calibrated_log_odds=None,
+            calibrated_probability=None if calibrated is None else float(np.exp(calibrated[i, chosen])),
+            calibrated_log_odds=None if calibrated is None else float(log_ratio(*calibrated[i, [chosen, against]])),
             missing=self._named(self._cells.is_missing[i]),
             unseen=self._named(self._cells.is_unseen[i]),
             words={},

@@ -7,16 +7,19 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix
+from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.data.reading.matrix_reading import first_cell, read_matrix, require_values, with_known_columns
 from bayeswater.decision.facts import StateFact
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
+from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.families.words.features import BernoulliColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha
 from bayeswater.statistics.feature_sums import BinaryCounts
@@ -42,9 +45,13 @@ class BernoulliNB(OnSums, BayesClassifier):
         What to do with NaN: refuse it, or leave the cell out of the counts and of the product.
     columns : dict, optional
         ``{column: {"prior": Beta(present, absent)}}``: features with pseudo-counts of their own.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
 
     Attributes
     ----------
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
     threshold_ : float
         Value over which a cell was counted as present.
@@ -71,6 +78,7 @@ class BernoulliNB(OnSums, BayesClassifier):
         class_alpha: float = 0.0,
         missing: str = "error",
         columns: Any = None,
+        calibrate: bool = False,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -80,6 +88,7 @@ class BernoulliNB(OnSums, BayesClassifier):
         self.class_alpha = class_alpha
         self.missing = missing
         self.columns = columns
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -156,6 +165,18 @@ class BernoulliNB(OnSums, BayesClassifier):
         both = np.stack(self._columns(self.statistics_.columns).log_probability())  # (2, n_classes, n_features)
         names = self._column_names()
         return {names[j]: [StateFact(both[:, :, j])] for j in np.flatnonzero(missing).tolist()}
+
+    def _known_cells(self, table: Matrix) -> Array:
+        return np.full(*table.shape) if isinstance(table, SparseMatrix) else table.known_cells()
+
+    def _reasons(self, X: Any, table: Matrix, told: Told) -> Explanations:
+        counts = self.statistics_.columns
+        present, absent = self._columns(counts).log_probability()
+        share = counts.present.sum(axis=0) / np.maximum((counts.present + counts.absent).sum(axis=0), 1)
+        with np.errstate(divide="ignore"):
+            distance = 1 / np.sqrt(share * (1 - share))  # one over the standard deviation of 0 and 1
+        features = FeatureTerms(present.T, absent.T, self._threshold, distance)
+        return explained_features(features, self._joint().log_prior, table, self._column_names(), told)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,)."""

@@ -10,16 +10,19 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories, report_unseen
+from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.explain.explanations import Explanations
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.drawing import draw_states
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import (
     checked_alpha,
@@ -57,9 +60,13 @@ class CategoricalNB(OnSums, BayesClassifier):
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     columns : dict, optional
         ``{column: {"prior": Dirichlet(...)}}``: columns with pseudo-counts of their own, by label.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
 
     Attributes
     ----------
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_states), one for each column
     categories_ : list of arrays, the states of each column
     n_categories_ : array of shape (n_columns,)
@@ -89,6 +96,7 @@ class CategoricalNB(OnSums, BayesClassifier):
         missing: str = "error",
         unseen: str = "ignore",
         columns: Any = None,
+        calibrate: bool = False,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -99,6 +107,7 @@ class CategoricalNB(OnSums, BayesClassifier):
         self.missing = missing
         self.unseen = unseen
         self.columns = columns
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,6 +200,14 @@ class CategoricalNB(OnSums, BayesClassifier):
             return {names[j]: MISSING_IS_STATE for j in missing}
         log_probability = self.feature_log_prob_
         return {names[j]: [StateFact(log_probability[j].T)] for j in missing}
+
+    def _known_cells(self, table: CodedTable) -> Array:
+        return table.known_cells(self.missing == "state")
+
+    def _reasons(self, X: Any, table: CodedTable, told: Told) -> Explanations:
+        block, raw = self._columns(self.statistics_.columns), read_raw(X, type(self).__name__)
+        log_prior, names = self._joint().log_prior, self._column_names()
+        return explained_block(block, "categorical", log_prior, table, names, raw, told)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""

@@ -23,6 +23,7 @@ from bayeswater.data.frames import Alongside, held, index_of
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.reading.counted_rows import CountedRows, required_labels
+from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.decision.deciding import Evidence
@@ -79,6 +80,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _class_counts(self) -> ClassCounts:
         """Give the classes, and the weight of the rows that were counted of each."""
         raise ParameterError(f"{type(self).__name__} keeps no counts of its classes")
+
+    @property
+    def _class_variable(self) -> Variable:
+        """Give the classes."""
+        return self._class_counts.classes
 
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
@@ -295,7 +301,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         array of shape (n_rows, n_classes)
         """
         self._require_fitted()
-        labels = encode_labels(required_labels(y, type(self).__name__), self._class_counts.classes, counted=True)
+        labels = encode_labels(required_labels(y, type(self).__name__), self._class_variable, counted=True)
         removed = removed_weight(checked_weight(sample_weight, len(labels.codes)), len(labels.codes))
         return self._log_proba_without(self._table(X), labels, removed)
 
@@ -421,7 +427,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         self._require_fitted()
         X = held(X)
         table = self._table(X)
-        verdicts = self._decided(table).compared(against, self._class_counts.classes)
+        verdicts = self._decided(table).compared(against, self._class_variable)
         alongside = Alongside(self._library, index_of(X))
         return self._reasons(X, table, Told(verdicts, self._decisions(table), self.classes_, alongside))
 

@@ -2,20 +2,24 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import Matrix
+from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.data.reading.matrix_reading import read_matrix, require_values, with_known_columns
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import ParameterError
+from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.families.words.features import ComplementColumns, MultinomialColumns
 from bayeswater.inference.linear import LinearJoint
-from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
+from bayeswater.models.review import LeaveOneOut
 from bayeswater.models.settings import checked_alpha, require_flag, warn_of_small_alpha
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
@@ -68,6 +72,21 @@ class FeatureClassifier(OnSums, BayesClassifier):
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> FeatureSums:
         return FeatureSums.of(table, labels, weight)
 
+    def _known_cells(self, table: Matrix) -> Array:
+        """Count the different features of each row: (n_rows,)."""
+        if isinstance(table, SparseMatrix):
+            return np.diff(table.indptr).astype(np.int64)
+        known: Array = (table.block(slice(0, table.shape[0])) != 0).sum(axis=1)
+        return known
+
+    def _reasons(self, X: Any, table: Matrix, told: Told) -> Explanations:
+        joint = self._joint()
+        features = FeatureTerms(self.feature_log_prob_.T, is_score=self._is_score)
+        return explained_features(features, joint.log_prior, table, self._column_names(), told)
+
+    _is_score = False
+    """Whether what features say makes up no distribution."""
+
     def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
         """Refuse: how large a count is, the model does not say, and so not what one would tell."""
         raise ParameterError(
@@ -104,9 +123,13 @@ class MultinomialNB(FeatureClassifier):
         Class probabilities to use instead.
     class_alpha : float, default 0
         Pseudo-count of each class in the class prior.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
 
     Attributes
     ----------
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
     class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
     statistics_ : Sums
@@ -129,12 +152,14 @@ class MultinomialNB(FeatureClassifier):
         fit_prior: bool = True,
         class_prior: Any = None,
         class_alpha: float = 0.0,
+        calibrate: bool = False,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.class_alpha = class_alpha
+        self.calibrate = calibrate
 
     def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
         return replace(self._columns(sums.columns.feature_sum).joint, log_prior=self._log_prior(sums))
@@ -196,7 +221,7 @@ class ComplementNB(FeatureClassifier):
     """Complement naive Bayes: score_k(x) = - sum_j x_j log P(feature j | all classes but k), the largest wins.
 
     Made for unbalanced classes. As in scikit-learn the class prior does not enter, but where there is a single
-    class; `predict_proba` is the softmax of the scores, no posterior.
+    class; `predict_proba` is the softmax of the scores, no posterior, and so there is nothing to calibrate.
 
     Parameters
     ----------
@@ -245,6 +270,12 @@ class ComplementNB(FeatureClassifier):
         # The prior enters for a single class only.
         log_prior = self._log_prior(sums) if sums.classes.n_states == 1 else np.zeros(sums.classes.n_states)
         return replace(self._columns(sums.columns.feature_sum).joint, log_prior=log_prior)
+
+    _is_score = True
+
+    def calibrate_with(self, review: LeaveOneOut) -> Self:
+        """Refuse: the scores are no probabilities that could be corrected by what they say of rows."""
+        raise ParameterError(NOT_GENERATIVE.format("be calibrated"))
 
     def _scored_prior(self) -> None:
         """Say that no prior enters the scores, so that none can be shifted."""

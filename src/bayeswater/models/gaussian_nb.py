@@ -1,5 +1,6 @@
 """`GaussianNB`: a normal density for each class and column."""
 
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -9,6 +10,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.matrix_reading import read_dense, require_values, with_known_columns
+from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.gaussian import (
     GaussianParameters,
@@ -18,12 +20,14 @@ from bayeswater.estimate.gaussian import (
     require_finite_moments,
     require_near_priors,
 )
-from bayeswater.families.gaussian import normal_fact
+from bayeswater.explain.explanations import Explanations
+from bayeswater.families.gaussian import NormalBlock, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.statistics.moments import Moments
@@ -46,9 +50,13 @@ class GaussianNB(OnSums, BayesClassifier):
         Pseudo-count of each class in the class prior.
     columns : dict, optional
         ``{column: {"prior": NormalInverseGamma(...)}}``: columns estimated with a prior, and predicted by Student's t.
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
 
     Attributes
     ----------
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
     theta_, var_ : arrays of shape (n_classes, n_columns)
         Means and smoothed variances (location and squared scale of Student's t for a column with a prior).
     epsilon_ : float
@@ -81,12 +89,14 @@ class GaussianNB(OnSums, BayesClassifier):
         missing: str = "error",
         class_alpha: float = 0.0,
         columns: Any = None,
+        calibrate: bool = False,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.missing = missing
         self.class_alpha = class_alpha
         self.columns = columns
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,6 +149,13 @@ class GaussianNB(OnSums, BayesClassifier):
     def _facts(self, X: Any) -> Facts:
         missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()
         return {names[j]: [normal_fact(self._parameters, j)] for j in np.flatnonzero(missing).tolist()}
+
+    def _reasons(self, X: Any, table: DenseTable, told: Told) -> Explanations:
+        moments = self.statistics_.columns
+        is_log, priors = np.zeros(moments.n_columns, dtype=bool), self._column_priors(moments)
+        block = SmoothedBlock(moments, 0.0, priors, is_log, self._parameters)
+        raw, names = read_raw(X, type(self).__name__), self._column_names()
+        return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, told)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
@@ -193,6 +210,18 @@ class GaussianNB(OnSums, BayesClassifier):
     def class_prior_(self) -> Array:
         """Probability of each class."""
         return np.exp(self._joint().log_prior)
+
+
+@dataclass(frozen=True)
+class SmoothedBlock(NormalBlock):
+    """Normal columns to whose variances one share of the largest is added."""
+
+    smoothed: GaussianParameters
+
+    @property
+    def parameters(self) -> GaussianParameters:
+        """The densities."""
+        return self.smoothed
 
 
 def _finite_smoothing(moments: Moments, var_smoothing: float) -> float:

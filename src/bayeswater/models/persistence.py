@@ -82,6 +82,11 @@ class Kind:
     fields: frozenset[str] = FIELDS
     groups: Mapping[str, type[Statistic]] | None = None  # of a table of states
 
+    @property
+    def optional(self) -> frozenset[str]:
+        """What a document may say: files of the drop-ins without a calibration do without the field."""
+        return frozenset({"calibration"}) - self.fields
+
 
 KINDS = {
     "GaussianNB": Kind(GaussianNB, Moments),
@@ -189,7 +194,7 @@ def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
         "frame": model._library,
         **written,
     }
-    if "calibration" in KINDS[kind].fields:
+    if "calibration" in KINDS[kind].fields or "calibration_" in vars(model):
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
     if isinstance(model, GaussianClassifier):
         document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
@@ -208,7 +213,8 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
     kind = KINDS[name]
     require(
-        document.keys() - {SEEN} == kind.fields, f"its document holds {sorted(document)}, and not {sorted(kind.fields)}"
+        document.keys() - {SEEN, *kind.optional} == kind.fields,
+        f"its document holds {sorted(document)}, and not {sorted(kind.fields)}",
     )
     library = document["frame"]
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
@@ -228,7 +234,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     model._library = library
     model._adopt(sums)
-    if "calibration" in kind.fields:
+    if "calibration" in document:
         _calibrate(model, document["calibration"])
     return model
 

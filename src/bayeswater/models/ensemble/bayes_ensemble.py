@@ -10,6 +10,7 @@
 `partial_fit` and `forget` move the counts; structure, temperatures and weights stay until `refresh`.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any, Self
@@ -26,6 +27,7 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations
@@ -40,9 +42,15 @@ from bayeswater.learning.members.stack import Stack, learn, log_frequency
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.ensemble.reading import Reading, canonical, cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
+from bayeswater.models.review import LeaveOneOut
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number
+
+NOT_WITHOUT_ROWS = (
+    "BayesEnsemble chooses structures and weights by all rows, and cannot leave one out; report_ tells how good it is "
+    "on rows that its structures have not seen"
+)
 
 
 class BayesEnsemble(BayesClassifier):
@@ -334,6 +342,29 @@ class BayesEnsemble(BayesClassifier):
         names = tuple(column.name for column in self._reading.columns)
         alongside = Alongside(self._library, index_of(X))
         return PooledExplanations.of_known_cells(names, orders, found, cells, verdicts, self.classes_, alongside)
+
+    @property
+    def _class_variable(self) -> Variable:
+        return self._classes
+
+    def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others."""
+        raise ParameterError(NOT_WITHOUT_ROWS)
+
+    def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
+        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others."""
+        raise ParameterError(NOT_WITHOUT_ROWS)
+
+    def calibrate_with(self, review: LeaveOneOut) -> Self:
+        """Refuse: an ensemble is calibrated always, by the rows that its structures have not seen."""
+        raise ParameterError("BayesEnsemble is calibrated always, by rows that its structures have not seen")
+
+    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
+        """Refuse: of an ensemble the posterior is known, and no distribution of a cell."""
+        raise ParameterError(
+            "BayesEnsemble knows P(class | row) and no distribution of what a missing cell may hold; NaiveBayes, AODE "
+            "and their like can say what to ask for"
+        )
 
     # ------------------------------------------------------------------ what was learned
 

@@ -219,7 +219,7 @@ def code_columns(
         table = part.encode(raw, own, settings, learning=learning)
         coded |= {name: (table, j) for j, name in enumerate(part.names)}
     in_order = [coded[name] for name in place]
-    codes = ColumnMatrix(tuple(table.codes.columns[j] for table, j in in_order))  # type: ignore[union-attr]
+    codes = ColumnMatrix(tuple(table.codes.column(j) for table, j in in_order))
     unseen = tuple(seen for table in {id(table): table for table, _ in in_order}.values() for seen in table.unseen)
     return DiscreteTable(plan, CodedTable(Schema(tuple(table.schema[j] for table, j in in_order)), codes, unseen))
 

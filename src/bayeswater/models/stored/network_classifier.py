@@ -12,10 +12,12 @@ import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.data.variable import Variable
+from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.files.model_file import Document, require
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.semi_naive.discrete_planning import OF_STATES
+from bayeswater.models.stored.calibration import require_fitting
 from bayeswater.models.stored.domains import read_names, read_states, require_arrays, written_states
 from bayeswater.models.stored.groups import read_plan, require_source_names
 from bayeswater.models.stored.network import read_parents
@@ -33,7 +35,7 @@ FIELDS = frozenset(
         *("parents", "structure", "log_loss"),
     }
 )
-"""What the document of such a model says."""
+"""What the document of such a model says; with a calibration, that too."""
 
 
 def described_classifier(model: NetworkClassifier) -> tuple[Document, dict[str, Array]]:
@@ -53,12 +55,19 @@ def described_classifier(model: NetworkClassifier) -> tuple[Document, dict[str, 
         "structure": model.structure_,
         "log_loss": {shape: float(loss) for shape, loss in vars(model).get("cv_log_loss_", {}).items()},
     }
-    return document, {"tables": np.concatenate([table.ravel() for table in model._factors.tables])}
+    if "calibration_" in vars(model):
+        document["calibration"] = CODEC.encode(model.calibration_, "the calibration")
+    arrays = {"tables": np.concatenate([table.ravel() for table in model._factors.tables])}
+    if model._counted is not None:  # a file of an earlier version has none
+        counts = [count.ravel().astype(np.float64) for count in model._counted.counts]
+        arrays["counts"] = np.concatenate(counts)
+    return document, arrays
 
 
 def restored_classifier(document: Document, arrays: dict[str, Array]) -> NetworkClassifier:
     """Make a classifier of what a file says."""
-    require(document.keys() == FIELDS, f"its document holds {sorted(document)}, and not {sorted(FIELDS)}")
+    fields = document.keys() - {"calibration"}
+    require(fields == FIELDS, f"its document holds {sorted(document)}, and not {sorted(FIELDS)}")
     require(document["frame"] in (None, "pandas", "polars", "pyarrow"), "its frame is of an unknown library")
     classes = CODEC.decode(document["classes"], "a class")
     require(isinstance(classes, Variable) and not classes.is_coded and classes.n_states > 0, "it has no classes")
@@ -66,7 +75,7 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
     schema = read_states(document["states"])
     names = [column.name for column in plan.used]
     require(list(schema.names) == names, f"it has states of {shortened(schema.names)}, and not of {shortened(names)}")
-    factors = _factors(document["parents"], arrays, (classes.n_states, *schema.n_states.tolist()))
+    factors, counts = _factors(document["parents"], arrays, (classes.n_states, *schema.n_states.tolist()))
     model = with_parameters(NetworkClassifier, document["parameters"])
     model._require_parameters()
     structure, losses = document["structure"], document["log_loss"]
@@ -90,17 +99,25 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
         require_source_names(feature_names, plan)
         model.feature_names_in_ = np.array(feature_names, dtype=object)
     model._library = document["frame"]
-    model._adopt(plan, schema, classes, factors, structure, losses)
+    model._adopt(plan, schema, classes, factors, structure, losses, counts)
     as_read = all(map(np.array_equal, model.network_.core.tables, factors.tables))
     require(as_read, "the rows of its tables do not sum to one")
+    if "calibration" in document:
+        report = CODEC.decode(document["calibration"], "the calibration")
+        require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
+        require_fitting(report, classes.n_states)
+        model.calibration_ = report
     return model
 
 
-def _factors(written: Any, arrays: dict[str, Array], cards: tuple[int, ...]) -> Factors:
-    """Read the graph, and the tables as far as it needs them."""
-    require_arrays(arrays, ["tables"])
+def _factors(
+    written: Any, arrays: dict[str, Array], cards: tuple[int, ...]
+) -> tuple[Factors, tuple[Array, ...] | None]:
+    """Read the graph, and the tables as far as it needs them; beside them the counts, which old files do not have."""
+    require_arrays(arrays, ["tables", *(["counts"] if "counts" in arrays else [])])
     flat = arrays["tables"]
-    require(flat.ndim == 1 and flat.dtype == np.float64, f"its tables are {flat.dtype} of shape {flat.shape}")
+    for name, found in arrays.items():
+        require(found.ndim == 1 and found.dtype == np.float64, f"its {name} are {found.dtype} of shape {found.shape}")
     parents = read_parents(written)
     require(len(parents) == len(cards), f"it has {len(cards)} variables, and parents of {len(parents)}")
     Dag(tuple(map(str, range(len(cards)))), parents)  # refuses what is no graph without cycles
@@ -108,5 +125,16 @@ def _factors(written: Any, arrays: dict[str, Array], cards: tuple[int, ...]) -> 
     sizes = [prod(shape) for shape in shapes]
     require_table_bytes(8 * sum(sizes), "the tables of a model file", "make the model with fewer parents")
     require(sum(sizes) == len(flat), f"its tables have {len(flat)} numbers, and not {sum(sizes)}")
-    tables = [part.reshape(shape) for part, shape in zip(np.split(flat, np.cumsum(sizes)[:-1]), shapes, strict=True)]
-    return Factors(cards, parents, tuple(tables))
+    require(all(len(found) == len(flat) for found in arrays.values()), "its counts are not those of its tables")
+
+    def apart(numbers: Array) -> tuple[Array, ...]:
+        parts = np.split(numbers, np.cumsum(sizes)[:-1])
+        return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+
+    factors = Factors(cards, parents, apart(flat))
+    if "counts" not in arrays:
+        return factors, None
+    counts = apart(arrays["counts"])
+    are_counts = all(bool((count >= 0).all() and np.isfinite(count).all()) for count in counts)
+    require(are_counts, "its counts are not all numbers from 0 on")
+    return factors, counts

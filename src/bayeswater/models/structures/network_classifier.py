@@ -13,11 +13,15 @@ missing cells. What arcs a search may draw, the shape says:
 | naive | parent of every column | none |
 """
 
+import operator
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 
 from bayeswater.data.frames import held, is_frame, library_of
@@ -26,26 +30,38 @@ from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.discretising.finding_cuts import METHODS as CUTTING
+from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
-from bayeswater.errors import ParameterError
+from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
+from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import fall_back, log_posterior
+from bayeswater.inference.scoring import JointWithout
+from bayeswater.learning.network_em import Expectation
 from bayeswater.learning.structural_em import find_graph
-from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.asking import Facts, state_facts
+from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.explaining import cells_of_states, explained_by_known_cells
+from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_fitting import estimated_tables
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
 from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns
-from bayeswater.models.settings import checked_alpha, require_missing_rule
+from bayeswater.models.settings import checked_alpha, require_flag, require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
+from bayeswater.models.streaming.passes import Piece
 from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
+from bayeswater.models.structures.tables_without import CountedTables
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
+from bayeswater.statistics.category_counts import joint_counts
+from bayeswater.statistics.parent_counts import Parents
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score, as_score
@@ -83,18 +99,42 @@ class ClassNetworks:
     alpha: float
     seed: int
 
-    def learned(self, shape: str, rows: Array | None = None) -> Factors:
-        """Learn a network of a shape from all rows, or some of them (n_rows,) bool."""
-        codes, weight = self.codes, self.weight
-        if rows is not None:
-            codes, weight = codes[:, rows], None if weight is None else weight[rows]
+    def learned(self, shape: str) -> Factors:
+        """Learn a network of a shape."""
+        return self.estimated(self.graph(shape))
+
+    def take(self, rows: Array, weight: Array | None = None) -> "ClassNetworks":
+        """Give some of the rows, marked or numbered, with their own weights or others."""
+        own = None if self.weight is None else self.weight[rows]
+        return replace(self, codes=self.codes[:, rows], weight=own if weight is None else weight)
+
+    def graph(self, shape: str) -> Parents:
+        """Find a graph of a shape: the parents of every variable."""
         knowledge = known_of_shape(self.names, shape, self.max_parents)
-        found, _ = find_graph(codes, self.n_states, self.score, knowledge, self.method, weight=weight, seed=self.seed)
-        cards = tuple(self.n_states.tolist())
-        parents = tuple(tuple(sorted(own)) for own in found.parents)
+        found, _ = find_graph(
+            self.codes, self.n_states, self.score, knowledge, self.method, weight=self.weight, seed=self.seed
+        )
+        return tuple(tuple(sorted(own)) for own in found.parents)
+
+    def estimated(self, parents: Parents) -> Factors:
+        """Estimate the tables of a graph."""
+        cards, by_em = tuple(self.n_states.tolist()), self._has_missing
         smoothing = [np.full(card, self.alpha) for card in cards]
-        by_em = bool((codes >= self.n_states[:, None]).any())
-        return Factors(cards, parents, estimated_tables(codes, cards, parents, smoothing, weight, by_em=by_em))
+        return Factors(
+            cards, parents, estimated_tables(self.codes, cards, parents, smoothing, self.weight, by_em=by_em)
+        )
+
+    def counts(self, factors: Factors) -> tuple[Array, ...]:
+        """Count every variable with its parents; rows with missing cells in the shares that a network expects."""
+        cards, parents = factors.cards, factors.parents
+        if self._has_missing:
+            return tuple(Expectation(self.codes, parents, cards, self.weight).counts(factors)[0])
+        members = [(*own, node) for node, own in enumerate(parents)]
+        return tuple(joint_counts(self.codes, own, [cards[v] for v in own], self.weight) for own in members)
+
+    @property
+    def _has_missing(self) -> bool:
+        return bool((self.codes >= self.n_states[:, None]).any())
 
     def log_loss(self, shape: str) -> float:
         """Mean of -log P(class | row) over all rows, each predicted by a network of the other folds."""
@@ -104,7 +144,7 @@ class ClassNetworks:
         for k in range(FOLDS):
             away = fold == k
             if away.any() and not away.all():
-                joint = ClassJoint(compile_tree(self.learned(shape, ~away)))
+                joint = ClassJoint(compile_tree(self.take(~away).learned(shape)))
                 log_joint = joint.of(self.codes[1:, away].T)
                 fall_back(log_joint, joint.log_prior)
                 right = log_posterior(log_joint)[np.arange(int(away.sum())), self.codes[0, away]]
@@ -122,7 +162,7 @@ def known_of_shape(names: Sequence[str], shape: str, max_parents: int | None) ->
 
 
 def folds(classes: Array, seed: int) -> Array:
-    """Deal the rows of each class out to the folds at random: (n_rows,)."""
+    """Assign the rows of each class to folds at random: (n_rows,)."""
     order = np.random.default_rng(seed).permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]
     fold = np.empty(len(classes), dtype=np.int64)
@@ -154,6 +194,9 @@ class NetworkClassifier(BayesClassifier):
     missing : {"ignore", "error"}, default "ignore"
         What to do with missing cells: sum over them, or refuse them. In a column of one value they are a state,
         "(empty)".
+    calibrate : bool, default False
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out, of
+        rows that had no part in choosing cuts and structure.
 
     Attributes
     ----------
@@ -165,6 +208,8 @@ class NetworkClassifier(BayesClassifier):
         Log-loss of each structure, where it was selected by that.
     columns_ : ColumnPlan
         Family of each column, and why.
+    calibration_ : CalibrationReport
+        What calibration learned and achieved, where it was asked for.
     classes_ : labels
 
     Examples
@@ -194,6 +239,7 @@ class NetworkClassifier(BayesClassifier):
         discretize: str = "mdl",
         missing: str = "ignore",
         unseen: str = "ignore",
+        calibrate: bool = False,
     ) -> None:
         self.structure = structure
         self.selection = selection
@@ -206,6 +252,7 @@ class NetworkClassifier(BayesClassifier):
         self.discretize = discretize
         self.missing = missing
         self.unseen = unseen
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,6 +282,10 @@ class NetworkClassifier(BayesClassifier):
             Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
         progress : bool or callable, optional
             Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+
+        Returns
+        -------
+        self
         """
         self._require_parameters()
         if target is not None:
@@ -253,8 +304,47 @@ class NetworkClassifier(BayesClassifier):
         factors = networks.learned(chosen)
         self._note_columns(rows.X)
         self._library = library_of(rows.X)
-        self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses)
-        return self
+        counts = networks.counts(factors)
+        self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses, counts)
+        return self._calibrated(rows) if self.calibrate else self
+
+    def _calibrated(self, rows: CountedRows) -> Self:
+        """Calibrate by rows that are held out, fold by fold (`models.held_out`)."""
+        cells = CellsOf(type(self).__name__, self.columns_.sources)
+        folds = CountingKinds(cells)(Piece(*rows.triple)).folds()
+        reviews = []
+        with rows.named(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayesWarning)  # the fit has said it of all rows
+            for number in range(folds.n_scored):
+                held_out = Fold(cells, folds, number, held_out=True)
+                X, y, share, weight = held_out.rows(*rows.triple)
+                if len(y):
+                    scorer = self._learned_by_others(rows, replace(held_out, held_out=False))
+                    reviews.append(scorer._review_of(X, y, weight, share, number))
+        return self.calibrate_with(reduce(operator.add, reviews).result())
+
+    def _learned_by_others(self, rows: CountedRows, fold: Fold) -> Self:
+        """Make a model whose cuts and structure are chosen by some rows, and whose tables are counted of all."""
+        X, y, weight, _ = fold.rows(*rows.triple)
+        if not len(y):  # a single row has no others
+            return self
+        classes, settings = self._classes, self._settings
+        plan = planned_table(X, encode_labels(y, classes), weight, settings, self.discretize).plan
+        labels = encode_labels(rows.y, classes)
+        raw = read_columns(rows.X, settings.model).require_columns(plan.sources, settings.model)
+        table = with_empty_states(code_columns(raw, plan, None, settings, learning=True), labels)
+        networks = self._networks(table, labels, rows.weight)
+        # In the order of a hash of their cells: the rounding of weights shows no other.
+        raw_cells = fold.cells(rows.X)
+        share = 1 - fold.folds.shares(raw_cells, rows.y)[:, fold.number]
+        order = np.lexsort((labels.codes, row_hashes(raw_cells)))
+        order = order[share[order] > 0]
+        shares = share[order] if rows.weight is None else share[order] * rows.weight[order]
+        factors = networks.estimated(networks.take(order, shares).graph(self.structure_))
+        model: Self = clone(self)
+        model._note_columns(rows.X)
+        model._adopt(plan, table.coded.schema, classes, factors, self.structure_, {}, networks.counts(factors))
+        return model
 
     def _adopt(
         self,
@@ -264,8 +354,9 @@ class NetworkClassifier(BayesClassifier):
         factors: Factors,
         structure: str,
         losses: dict[str, float],
+        counts: tuple[Array, ...] | None = None,
     ) -> None:
-        """Take what was learned: how columns are read, their domains and the classes, and the network."""
+        """Take what was learned: how columns are read, their domains and the classes, the network and its counts."""
         own = declared_variable(class_name(schema.names), tuple(classes.labels.tolist()))
         variables, tables = [own, *variables_of(schema, plan)], [Table(values) for values in factors.tables]
         dag = Dag(tuple(variable.name for variable in variables), factors.parents)
@@ -275,7 +366,9 @@ class NetworkClassifier(BayesClassifier):
         self.columns_: ColumnPlan = plan
         self.classes_ = classes.labels
         self.structure_ = structure
-        self.__dict__.pop("cv_log_loss_", None)
+        self._counted = None if counts is None else CountedTables(factors, counts, float(self.alpha))
+        for name in ("cv_log_loss_", "calibration_"):
+            self.__dict__.pop(name, None)
         if losses:
             self.cv_log_loss_ = losses
 
@@ -312,6 +405,58 @@ class NetworkClassifier(BayesClassifier):
         raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
         return read_as_empty(code_columns(raw, self.columns_, domains_of(self._schema), settings, learning=False))
 
+    @property
+    def _class_variable(self) -> Variable:
+        return self._classes
+
+    @property
+    def _class_counts(self) -> ClassCounts:
+        return ClassCounts(self._classes, self._counts_of_tables.class_count)
+
+    @property
+    def _counts_of_tables(self) -> CountedTables:
+        self._require_fitted()
+        if self._counted is None:
+            raise StatisticsError(
+                "this model comes from a file of an earlier version, which holds its tables and no counts, so that no "
+                "row can be left out; fit again"
+            )
+        return self._counted
+
+    def _joint_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> JointWithout:
+        counted, log_prior = self._counts_of_tables, self._joint().log_prior
+
+        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+            found = counted.log_joint_without(table.block(rows), labels.codes[rows], removed[rows])
+            return found, np.broadcast_to(log_prior, found.shape)
+
+        return log_joint
+
+    def _reasons(self, X: Any, table: DiscreteTable, told: Told) -> PooledExplanations:
+        codes, cards, joint = table.block(slice(0, table.shape[0])), self._factors.card_array[1:], self._joint()
+        raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
+
+        def log_proba(rows: Array, known: Array) -> Array:
+            found = joint.of(np.where(known, codes[rows], cards))
+            fall_back(found, joint.log_prior)
+            return log_posterior(found)
+
+        names = [column.name for column in self.columns_.used]
+        cells = cells_of_states(raw, table.plan, codes, cards)
+        corrected = self._calibration.corrected if self._is_calibrated else None
+        return explained_by_known_cells(log_proba, names, len(codes), cells, told, corrected)
+
+    def _facts(self, X: Any) -> Facts:
+        codes, cards, joint = self._table(X).block(slice(0, 1))[0], self._factors.card_array[1:], self._joint()
+        missing: dict[str, list[int]] = {}
+        for j, column in enumerate(self.columns_.used):
+            if codes[j] == cards[j]:
+                missing.setdefault(column.source, []).append(j)
+        return state_facts(joint.of, codes, cards, missing)
+
+    def _names_to_ask_for(self) -> Sequence[str]:
+        return self.columns_.sources
+
     def network_tables(self) -> NetworkTables:
         """Give the model as a Bayesian network: the class, and every column with its parents."""
         core = self.network_.core
@@ -335,6 +480,7 @@ class NetworkClassifier(BayesClassifier):
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it can be one of {[*known]}")
         as_score(self.structure_score)
+        require_flag(self.calibrate, "calibrate")
         if np.ndim(self.alpha):
             raise ParameterError(f"alpha is {self.alpha!r}; give one number, 0 or more")
         checked_alpha(self.alpha, 1, force_alpha=True)

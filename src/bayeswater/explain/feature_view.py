@@ -1,0 +1,108 @@
+"""Features of a linear model one by one, as an explanation looks at them: counts, or marks that are there or not.
+
+A count adds x_j w_jk to the score of class k. A mark adds log P(present | k) or log P(absent | k), and a missing one
+nothing. What would turn a decision is a mark that were another, or a feature that were not there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.families.view import Cell, ColumnView, Options
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class FeatureTerms:
+    """What features say of the classes.
+
+    Attributes
+    ----------
+    weight : of a feature that is there, once: (n_features, n_classes)
+    absent : of one that is not, for marks; None where features are counted
+    threshold : value over which a mark is there
+    distance : how far a change of each mark is (n_features,), infinite where all rows have the same
+    is_score : whether weights are scores that make up no distribution
+    """
+
+    weight: Array
+    absent: Array | None = None
+    threshold: float = 0.0
+    distance: Array | None = None
+    is_score: bool = False
+
+    def terms(self, cells: Array | SparseMatrix) -> Array:
+        """What each cell of some rows adds to each class: (n_rows, n_features, n_classes)."""
+        values = cells.to_dense() if isinstance(cells, SparseMatrix) else cells
+        return self._of(values[:, :, None], self.weight, self.absent)
+
+    def column_terms(self, values: Array, j: int) -> Array:
+        """The same of some values (n,) of one feature: (n, n_classes)."""
+        return self._of(values[:, None], self.weight[j], None if self.absent is None else self.absent[j])
+
+    def _of(self, values: Array, weight: Array, absent: Array | None) -> Array:
+        if absent is not None:
+            return np.where(np.isnan(values), 0.0, np.where(values > self.threshold, weight, absent))
+        with np.errstate(invalid="ignore"):
+            terms = np.where(values == 0, 0.0, values * weight)
+        if not self.is_score:
+            return terms
+        # A score of infinity makes its class certain: what is left for the others is nothing.
+        is_certain = np.isposinf(terms)
+        others = np.where(is_certain.any(axis=-1, keepdims=True), -np.inf, terms)
+        return np.where(is_certain, 0.0, others)
+
+
+class FeatureView(ColumnView):
+    """A feature among many."""
+
+    terms: FeatureTerms
+
+    @property
+    def is_score(self) -> bool:
+        """Whether contributions are differences of scores rather than of log-likelihoods."""
+        return self.terms.is_score
+
+    def value(self, row: int) -> float | int | None:
+        """Give the value of the feature, None where it is missing."""
+        number = self._number(row)
+        return None if np.isnan(number) else int(number) if number == np.floor(number) else number
+
+    def cell(self, row: int) -> Cell:
+        """Tell what became of a cell."""
+        return Cell.MISSING if np.isnan(self._number(row)) else Cell.READ
+
+    def reading(self, row: int, chosen: int, against: int) -> str:
+        """Say nothing: a number is a number."""
+        return ""
+
+    def options(self, row: int, chosen: int) -> Options | None:
+        """Give the other mark, where rows had it; or leave a feature out that is there."""
+        number, terms = self._number(row), self.terms
+        if terms.absent is None:
+            return Options(np.zeros(1), np.ones(1), lambda _: "= 0", int) if number > 0 else None
+        assert terms.distance is not None
+        present = np.nextafter(terms.threshold, np.inf)
+        is_there = number > terms.threshold
+        others = [mark for mark in (0.0, present) if np.isnan(number) or (mark > terms.threshold) != is_there]
+        if not np.isfinite(terms.distance[self.j]):
+            return None
+        return Options(np.array(others), np.full(len(others), terms.distance[self.j]), self._words, self._mark)
+
+    def terms_at(self, row: int, cells: Array) -> Array:
+        """Terms of values in the place of the one that is there: (n, n_classes)."""
+        return self.terms.column_terms(np.asarray(cells, dtype=np.float64), self.j)
+
+    def _number(self, row: int) -> float:
+        cells = self._block(row)
+        return float((cells.to_dense() if isinstance(cells, SparseMatrix) else cells)[0, self.j])
+
+    def _mark(self, value: float) -> int:
+        return int(value > self.terms.threshold)
+
+    def _words(self, value: float) -> str:
+        is_there = value > self.terms.threshold
+        if self.terms.threshold == 0:
+            return "over 0" if is_there else "= 0"
+        return f"{'over' if is_there else 'not over'} {self.terms.threshold:g}"
