@@ -125,9 +125,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         array of shape (n_rows,)
             Labels.
         """
-        if self._is_calibrated:
-            return self.classes_[best_class(self.predict_log_proba(X))]
-        return self.classes_[self._score(X, best_class)]
+        codes = best_class(self.predict_log_proba(X)) if self._is_calibrated else self._score(X, best_class)
+        return self.classes_[codes]
 
     @over_rows
     def predict_proba(self, X: Any) -> Array:
