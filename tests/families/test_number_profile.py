@@ -19,7 +19,10 @@ from bayeswater.statistics.moments import LostDigits, Moments
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 # A scatter that remains of a subtraction has eight digits; less is refused.
 SUBTRACTED = {"rtol": 1e-8, "atol": 1e-8}
-ROUNDED = {"gaussian.mean", "gaussian.scatter", "lognormal.mean", "lognormal.scatter", "wholes.log_factorials"}
+ROUNDED = {
+    *("gaussian.mean", "gaussian.scatter", "lognormal.mean", "lognormal.scatter"),
+    *("wholes.log_factorials", "beta.from_zero", "beta.from_one"),
+}
 
 
 def profile_of(X, y, weight=None, names=None):

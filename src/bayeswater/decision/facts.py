@@ -22,9 +22,10 @@ the grid tells how much that may cost, and is stated as the error. It has one si
 is that of a rule that can be followed, so the worth of the number is never overstated.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import gammaln, ndtr, stdtr, stdtrit
@@ -105,8 +106,72 @@ TIE = 1e-13
 """Share by which risks may differ and still be equal: some dozen sums of exponentials of some dozen terms."""
 
 
+class RegionFact(ABC):
+    """A number by its density in each class: what a law says of it, and the regions that are searched with that."""
+
+    @abstractmethod
+    def weakened(self, strength: float) -> "RegionFact | None":
+        """Take a power of the densities; None where it has no finite area."""
+
+    @abstractmethod
+    def of_classes(self, which: Array) -> Self:
+        """Give the densities of some classes."""
+
+    @abstractmethod
+    def grid(self) -> Array:
+        """Numbers in rising order, close together where any class has its mass."""
+
+    @abstractmethod
+    def log_density(self, x: Array) -> Array:
+        """Logarithms of the densities of numbers (n_points, 1), but for a constant: (n_points, n_classes)."""
+
+    @abstractmethod
+    def masses(self, switches: Array) -> Array:
+        """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
+
+    def outcomes(self, belief: Array, regret: Array) -> Outcomes:
+        """Every region in which one action is best is an outcome."""
+        believed = belief > 0
+        found = self.of_classes(believed).regions(belief[believed], regret[:, believed])
+        likelihood = np.zeros((len(found.likelihood), len(belief)))
+        likelihood[:, believed] = found.likelihood
+        likelihood[0, ~believed] = 1.0  # classes that are not believed in may have their mass anywhere
+        return Outcomes(likelihood, found.error)
+
+    def regions(self, belief: Array, regret: Array) -> Outcomes:
+        """Search the regions, of classes that all are believed in."""
+        grid = self.grid()
+        likelihood, risk = self._risk_between(self._switches(grid, belief, regret), belief, regret)
+        _, coarse_risk = self._risk_between(self._switches(grid[::2], belief, regret), belief, regret)
+        return Outcomes(likelihood, abs(coarse_risk - risk))
+
+    def _switches(self, x: Array, belief: Array, regret: Array) -> Array:
+        """Find the points at which the best action changes, starting from a grid."""
+        action = self._best_action(x, belief, regret)
+        for _ in range(HALVINGS):
+            left = np.flatnonzero(action[1:] != action[:-1])
+            middle = x[left] + (x[left + 1] - x[left]) / 2
+            is_new = (middle > x[left]) & (middle < x[left + 1])
+            left, middle = left[is_new], middle[is_new]
+            if not len(middle):
+                break
+            x = np.insert(x, left + 1, middle)
+            action = np.insert(action, left + 1, self._best_action(middle, belief, regret))
+        return x[1:][action[1:] != action[:-1]]
+
+    def _best_action(self, x: Array, belief: Array, regret: Array) -> Array:
+        score = np.log(belief) + self.log_density(x[:, None])
+        score -= score.max(axis=1, keepdims=True)
+        return first_of_least(regret @ np.exp(score).T, TIE, use_loop=False)
+
+    def _risk_between(self, switches: Array, belief: Array, regret: Array) -> tuple[Array, float]:
+        """Mass of every region (n_regions, n_classes), and the risk if the best action is taken in each."""
+        mass = self.masses(switches)
+        return mass, float((regret @ (belief * mass).T).min(axis=0).sum())
+
+
 @dataclass(frozen=True)
-class DensityFact:
+class DensityFact(RegionFact):
     """Normal densities, or Student's t where the degrees are finite: (n_classes,) each; variance 0 is a single value.
 
     `variance` is the squared scale of a Student's t.
@@ -134,21 +199,19 @@ class DensityFact:
         likelihood = [(single & (self.mean == value)).astype(np.float64) for value in np.unique(self.mean[single])]
         if not spread.any():
             return Outcomes(np.array([*likelihood, *[(~single).astype(np.float64)] * bool((~single).any())]))
-        some = DensityFact(self.mean[spread], self.variance[spread], self.degrees[spread])
-        found = some._regions(belief[spread], regret[:, spread])
+        found = self.of_classes(spread).regions(belief[spread], regret[:, spread])
         regions = np.zeros((len(found.likelihood), len(belief)))
         regions[:, spread] = found.likelihood
         regions[0, ~spread & ~single] = 1.0  # classes that are not believed in may have their mass anywhere
         return Outcomes(np.array([*likelihood, *regions]), found.error)
 
-    def _regions(self, belief: Array, regret: Array) -> Outcomes:
-        scale = np.sqrt(self.variance)
-        grid = self._grid(scale)
-        likelihood, risk = self._risk_between(self._switches(grid, belief, regret), belief, regret)
-        _, coarse_risk = self._risk_between(self._switches(grid[::2], belief, regret), belief, regret)
-        return Outcomes(likelihood, abs(coarse_risk - risk))
+    def of_classes(self, which: Array) -> Self:
+        """Give the densities of some classes."""
+        return replace(self, mean=self.mean[which], variance=self.variance[which], degrees=self.degrees[which])
 
-    def _grid(self, scale: Array) -> Array:
+    def grid(self) -> Array:
+        """Quantiles of all classes."""
+        scale = np.sqrt(self.variance)
         step = max(1, len(GRID) * len(scale) // MOST_POINTS)
         places = GRID[::step]
         return np.unique(self.mean + scale * np.stack([self._quantile(z) for z in places]))
@@ -159,26 +222,7 @@ class DensityFact:
         student = -np.sign(z) * stdtrit(finite, ndtr(-abs(z)))
         return np.where(np.isinf(self.degrees), z, student)
 
-    def _switches(self, x: Array, belief: Array, regret: Array) -> Array:
-        """Find the points at which the best action changes, starting from a grid."""
-        action = self._best_action(x, belief, regret)
-        for _ in range(HALVINGS):
-            left = np.flatnonzero(action[1:] != action[:-1])
-            middle = x[left] + (x[left + 1] - x[left]) / 2
-            is_new = (middle > x[left]) & (middle < x[left + 1])
-            left, middle = left[is_new], middle[is_new]
-            if not len(middle):
-                break
-            x = np.insert(x, left + 1, middle)
-            action = np.insert(action, left + 1, self._best_action(middle, belief, regret))
-        return x[1:][action[1:] != action[:-1]]
-
-    def _best_action(self, x: Array, belief: Array, regret: Array) -> Array:
-        score = np.log(belief) + self._log_density(x[:, None])
-        score -= score.max(axis=1, keepdims=True)
-        return first_of_least(regret @ np.exp(score).T, TIE, use_loop=False)
-
-    def _log_density(self, x: Array) -> Array:
+    def log_density(self, x: Array) -> Array:
         """Logarithms of the densities, but for a constant: (n_points, n_classes)."""
         with np.errstate(over="ignore"):
             square = (x - self.mean) ** 2 / self.variance
@@ -191,15 +235,14 @@ class DensityFact:
         student = constant - half * np.log1p(square / degrees)
         return np.where(is_normal, -0.5 * square, student) - 0.5 * np.log(self.variance)
 
-    def _risk_between(self, switches: Array, belief: Array, regret: Array) -> tuple[Array, float]:
-        """Mass of every region (n_regions, n_classes), and the risk if the best action is taken in each."""
+    def masses(self, switches: Array) -> Array:
+        """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
         limits = np.concatenate([[-np.inf], switches, [np.inf]])[:, None]
         z = (limits - self.mean) / np.sqrt(self.variance)
         low, high = z[:-1], z[1:]
         # On the right of the mean, from the right: a difference of two numbers next to 1 has lost its digits.
         right = low > 0
-        mass = self._left_of(np.where(right, -low, high)) - self._left_of(np.where(right, -high, low))
-        return mass, float((regret @ (belief * mass).T).min(axis=0).sum())
+        return self._left_of(np.where(right, -low, high)) - self._left_of(np.where(right, -high, low))
 
     def _left_of(self, z: Array) -> Array:
         is_normal = np.isinf(self.degrees)

@@ -89,7 +89,7 @@ def _in_words(best: str, per_row: Mapping[str, float], refused: Mapping[str, str
         figure = f"{per_row[family]:.{digits}f}" if np.isfinite(per_row[family]) else "beyond float64"
         close = " (too close to prefer)" if per_row[family] > per_row[best] else ""
         figures.append(f"{titles[family]} {figure}{close}")
-    figures += [f"{titles[family]} not eligible ({reason})" for family, reason in refused.items()]
+    figures += [f"{titles[family]} not eligible ({reason})" for family, reason in refused.items() if reason]
     return f"log-evidence per row: {', '.join(figures)}"
 
 

@@ -44,7 +44,7 @@ class ColumnSettings:
     `NormalInverseGamma`; `alpha` the smoothing of this column; `bins` a number of quantile bins, or "mdl" for those
     that tell the classes apart; `cuts` the limits of bins; `analyser` says how text becomes words (`TextAnalyser`, or a
     vectoriser of scikit-learn). `dtype`, which comes with the plan of another model, is the type of a date there: days
-    begin in its time zone.
+    begin in its time zone. `options` are what else the law of the column has to be told, each by its own name.
     """
 
     family: str | None = None
@@ -54,6 +54,7 @@ class ColumnSettings:
     cuts: tuple[float, ...] | None = None
     analyser: TextAnalyser | None = None
     dtype: str | None = None
+    options: tuple[tuple[str, float], ...] = ()
 
 
 NOTHING_SAID = ColumnSettings()
@@ -179,6 +180,9 @@ class Family(ABC):
 
     candidates: ClassVar[tuple["Candidate", ...]] = ()
     """Its families among which that of a column of numbers is chosen, the simplest first."""
+
+    options: ClassVar[Mapping[str, str]] = {}
+    """Numbers over 0 that have to be told for each of its columns, and what they are."""
 
     one_each: ClassVar[bool] = False
     """Whether every column has sums of its own."""

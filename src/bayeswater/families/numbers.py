@@ -120,7 +120,10 @@ class Candidate(ABC):
         raise AssertionError("this law takes no sums of its own")
 
     def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
-        """Say why values cannot follow the law, if they cannot; `alone` says that there is no other candidate."""
+        """Say why values cannot follow the law, if they cannot; `alone` says that there is no other candidate.
+
+        A law that nobody expects there, since few columns can follow it, says "" beside others: it is not mentioned.
+        """
         return None
 
     def refusals(

@@ -16,7 +16,7 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings
-from bayeswater.families.registry import NUMERIC, OF_TEXT, kinds_of
+from bayeswater.families.registry import NUMERIC, OF_TEXT, kinds_of, require_options
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
 
@@ -164,7 +164,10 @@ def _planned(
             BayesWarning,
         )
     analyser = (said.analyser or TextAnalyser()) if family in (*OF_TEXT, TEXT) else None
-    return [Column(name, name, family, why, None, dtype, said.cuts, analyser)]
+    if family in NUMERIC:
+        require_options(name, family, said.options)
+    options = tuple((option, float(number)) for option, number in said.options)
+    return [Column(name, name, family, why, None, dtype, said.cuts, analyser, options=options)]
 
 
 def _derived_family(given: Mapping[str, ColumnSettings], name: str) -> str:

@@ -31,7 +31,7 @@ from bayeswater.inference.lines import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.statistic import remainder
+from bayeswater.statistics.statistic import Statistic, remainder
 from bayeswater.typing import Array
 
 JEFFREYS = 0.5
@@ -91,11 +91,11 @@ class PoissonBlock(NumberBlock):
 
     def terms(self, cells: Array) -> Array:
         """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
-        return np.stack([self._column(cells[:, j], self.rate[:, j]) for j in range(cells.shape[1])], axis=1)
+        return np.stack([self.law(cells[:, j], self.rate[:, j], j) for j in range(cells.shape[1])], axis=1)
 
     def column_terms(self, x: Array, j: int) -> Array:
         """Log-likelihood of counts (n,) in one column: (n, n_classes)."""
-        return self._column(x, self.rate[:, j])
+        return self.law(x, self.rate[:, j], j)
 
     def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
         """Give a function of some rows: their log-likelihoods, each row taken out of the sums.
@@ -109,12 +109,13 @@ class PoissonBlock(NumberBlock):
             total = self.likelihood(np.where(borrows, np.nan, block), use_loop)
             own = np.zeros(len(block))
             for j in np.flatnonzero(~borrows):
-                own += self._column(block[:, j], self._rates_without(block[:, j], r, int(j), y[:, None], True))[:, 0]
+                rates = self._rates_without(block[:, j], r, int(j), y[:, None], True)
+                own += self.law(block[:, j], rates, int(j))[:, 0]
             leave_out_own_class(total, own, y)
             every = np.arange(self.sums.n_classes)
             for j in np.flatnonzero(borrows):
                 rates = self._rates_without(block[:, j], r, int(j), every, y[:, None] == every)
-                total += self._column(block[:, j], rates)
+                total += self.law(block[:, j], rates, int(j))
             return total
 
         return likelihood
@@ -132,8 +133,8 @@ class PoissonBlock(NumberBlock):
             pooled = np.where(weight_rest > 0, (total_rest + a) / weight_rest, np.nan)
             return np.where(weight > 0, (total + a) / weight, pooled)
 
-    def _column(self, x: Array, rate: Array) -> Array:
-        """Log-likelihood of one column at the rates of each class, (n_classes,) or (n_rows, n_classes)."""
+    def law(self, x: Array, rate: Array, j: int) -> Array:
+        """Log-likelihood of counts in column j at the rates of each class, (n_classes,) or (n_rows, n_classes)."""
         x = x[:, None]
         with np.errstate(divide="ignore"):
             term = xlogy(x, rate) - rate - log_factorial(np.where(np.isnan(x), 0.0, x))
@@ -253,7 +254,7 @@ class Poisson(NumberFamily):
 
     key: ClassVar = "poisson"
     families: ClassVar = ("poisson",)
-    statistic: ClassVar = CountTotals
+    statistic: ClassVar[type[Statistic]] = CountTotals
     takes: ClassVar = {"poisson": "counts, whole, from 0 on and below 2**53"}
     candidates: ClassVar = (PoissonCandidate(),)
 
@@ -271,16 +272,20 @@ class Poisson(NumberFamily):
         """Sum weights and counts."""
         return CountTotals.of(table, labels, weight)
 
-    def read(self, sums: CountTotals, settings: Settings) -> PoissonBlock:
+    def read(self, sums: Any, settings: Settings) -> PoissonBlock:
         """Read the rates."""
+        return PoissonBlock(sums, self.pseudo_counts(settings))
+
+    def pseudo_counts(self, settings: Settings) -> Array:
+        """Pseudo-count of the rates of each column: (n_columns,)."""
         for column in self.columns:
             if settings.of(column).prior is not None:
                 raise ParameterError(
-                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a poisson column takes "
-                    "none; give alpha, the pseudo-count of its rate"
+                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a {column.family} "
+                    "column takes none; give alpha, the pseudo-count of its rate"
                 )
         alphas = [settings.alpha_of(column) for column in self.columns]
-        return PoissonBlock(sums, np.array([JEFFREYS if alpha == "auto" else float(alpha) for alpha in alphas]))
+        return np.array([JEFFREYS if alpha == "auto" else float(alpha) for alpha in alphas])
 
     def tables(self, sums: CountTotals, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """Give the rate in each class."""

@@ -8,22 +8,29 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import IGNORED, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.errors import ParameterError
+from bayeswater.families.beta import Beta
 from bayeswater.families.binned import Binned
 from bayeswater.families.categorical import Categorical
 from bayeswater.families.family import Block, Family, Settings
 from bayeswater.families.gaussian import Normal
-from bayeswater.families.numbers import Candidate, OpenNumbers
+from bayeswater.families.negative_binomial import NegativeBinomial
+from bayeswater.families.numbers import Candidate, NumberFamily, OpenNumbers
 from bayeswater.families.poisson import Poisson
+from bayeswater.families.von_mises import VonMises
 from bayeswater.families.words.words import READINGS, Words
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import SeenRanges
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 LAWS: tuple[type[Family], ...] = (
     Categorical,
     Binned,
     Normal,
     Poisson,
+    NegativeBinomial,
+    Beta,
+    VonMises,
     OpenNumbers,
     Words,
 )
@@ -34,8 +41,20 @@ CANDIDATES: tuple[Candidate, ...] = tuple(
 )
 """Among which the family of a column of numbers is chosen; the first of those that are equally good is taken."""
 
-NUMERIC = tuple(candidate.family for candidate in CANDIDATES)
-"""Families of numbers."""
+NUMERIC = tuple(
+    dict.fromkeys(
+        [
+            *(candidate.family for candidate in CANDIDATES),
+            *(
+                family
+                for law in LAWS
+                if issubclass(law, NumberFamily) and law is not OpenNumbers
+                for family in law.families
+            ),
+        ]
+    )
+)
+"""Families of numbers: those that can be chosen, and those that have to be told."""
 
 OF_TEXT = READINGS
 """Families of words."""
@@ -45,6 +64,9 @@ OF_STATES = tuple(family for law in LAWS if law.has_states for family in law.fam
 
 FAMILIES = (*Categorical.families, *NUMERIC, *OF_TEXT)
 """All families that a column can have."""
+
+OPTIONS = {option: law for law in LAWS for option in law.options}
+"""What columns of some laws have to be told."""
 
 _LAW_OF = {family: law for law in LAWS for family in law.families}
 
@@ -61,6 +83,21 @@ def law_of(family: str) -> type[Family]:
 def kinds_of(family: str) -> tuple[str, ...] | None:
     """Give the kinds of columns that can be told to have a family, left out ones among them; None: any."""
     return law_of(family).kinds_of(family) if family in _LAW_OF else None
+
+
+def require_options(name: str, family: str, options: tuple[tuple[str, Any], ...]) -> None:
+    """Refuse a column that does not say just what its law has to be told."""
+    needed, given = law_of(family).options, dict(options)
+    for option, what in needed.items():
+        value = given.get(option)
+        if not (is_number(value) and 0 < value < float("inf")):
+            raise ParameterError(
+                f"column {name!r} is {family}, with {option}={value!r}; give {what}, a number over 0, as "
+                f"columns={{{name!r}: {{'family': {family!r}, {option!r}: ...}}}}"
+            )
+    beyond = [option for option in given if option not in needed]
+    if beyond:
+        raise ParameterError(f"column {name!r} is {family}, which has no {beyond[0]!r}; leave it out")
 
 
 def key_of(column: Column) -> str:

@@ -14,15 +14,15 @@ from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.gaussian import NormalInverseGamma
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings, Settings
-from bayeswater.families.registry import FAMILIES
+from bayeswater.families.registry import FAMILIES, OPTIONS, require_options
 from bayeswater.typing import LARGEST_COUNT, is_number, is_pseudo_count
 
 MDL = "mdl"
 """Bins that the labels choose, as many as shorten their description; as a word for a column, short for these bins."""
 
 
-NAMES = tuple(one.name for one in fields(ColumnSettings) if one.name != "dtype")
-"""What a user can say."""
+NAMES = tuple(one.name for one in fields(ColumnSettings) if one.name not in ("dtype", "options"))
+"""What a user can say, beside the options of laws."""
 
 
 def settings_of(model: Any) -> Settings:
@@ -42,6 +42,7 @@ def column_settings(columns: Any) -> dict[str, ColumnSettings]:
                 cuts=column.cuts,
                 analyser=column.analyser,
                 dtype=column.dtype if column.part == "days" else None,
+                options=column.options,
             )
             for column in columns
         }
@@ -78,11 +79,16 @@ def _settings(name: str, said: Any) -> ColumnSettings:
         return said
     if isinstance(said, str):
         said = {"bins": MDL} if said == MDL else {"family": said}
-    if not isinstance(said, Mapping) or not set(said) <= set(NAMES):
+    if not isinstance(said, Mapping) or not set(said) <= {*NAMES, *OPTIONS}:
         raise ParameterError(
-            f"columns[{name!r}] is {said!r}; give a family, one of {_choices()}, or a dict with some of {list(NAMES)}"
+            f"columns[{name!r}] is {said!r}; give a family, one of {_choices()}, or a dict with some of "
+            f"{[*NAMES, *OPTIONS]}"
         )
-    settings = dict(said)
+    settings = {key: value for key, value in said.items() if key in NAMES}
+    options = {key: value for key, value in said.items() if key in OPTIONS}
+    if options:
+        settings.setdefault("family", OPTIONS[next(iter(options))].families[0])
+        settings["options"] = tuple(options.items())
     family = settings.get("family")
     if family is not None and family not in _choices():
         raise ParameterError(f"columns[{name!r}] says family {family!r}; it can be one of {_choices()}")
@@ -118,7 +124,10 @@ def _settings(name: str, said: Any) -> ColumnSettings:
         if not isinstance(analyser, TextAnalyser):
             settings["analyser"] = TextAnalyser.from_vectorizer(analyser)
         settings.setdefault("family", TEXT)
-    return ColumnSettings(**settings)
+    found = ColumnSettings(**settings)
+    if found.family is not None and found.family in FAMILIES:
+        require_options(name, found.family, found.options)
+    return found
 
 
 def _is_bins(bins: Any) -> bool:

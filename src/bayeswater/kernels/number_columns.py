@@ -22,7 +22,8 @@ order of the rows, in blocks of a fixed number of them, wherever the pieces end.
 `NumberColumns`: columns of numbers over the same rows, each summed in the form that its numbers alone decide.
 
 A long column of which hardly any two numbers are equal is counted as it comes (`SpreadColumn`), any other one is sorted
-(`SortedColumn`). Both have the same sums: `moments`, `log_moments`, `whole_sums` and the histogram, `key_cells`.
+(`SortedColumn`). Both have the same sums: `moments`, `log_moments`, `whole_sums`, `share_sums` and the histogram,
+`key_cells`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,15 @@ from bayeswater.kernels.key_cells import (
     least_shift,
     n_buckets,
 )
-from bayeswater.kernels.sorted_column import FEW_CLASSES, LONG, ClassOrder, SortedColumn, is_count, number_of_counts
+from bayeswater.kernels.sorted_column import (
+    FEW_CLASSES,
+    LONG,
+    ClassOrder,
+    SortedColumn,
+    is_count,
+    number_of_counts,
+    share_logs,
+)
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -305,6 +314,19 @@ class SpreadColumn:
         own = SortedColumn.of(x, None, ClassOrder.of(codes, len(self.size)))
         whole, _, total, log_factorials = own.whole_sums()
         return whole, self.size - whole, total, log_factorials
+
+    def share_sums(self) -> tuple[Array, Array, Array]:
+        """Weight of the numbers over 0 and under 1 of every class, and sums of -log x and -log(1 - x)."""
+        inside, sums = np.zeros_like(self.size), np.zeros((2, len(self.size)))
+        for x, codes in _blocks(self.pieces, self.order.codes):
+            between = (x > 0) & (x < 1)
+            if between.any():
+                shares, own = x[between], codes[between]
+                for k in range(len(self.size)):
+                    of_class = shares[own == k]
+                    inside[k] += len(of_class)
+                    sums[:, k] += share_logs(of_class)
+        return inside, sums[0], sums[1]
 
     def key_cells(self, *, most: int, probed: int) -> Cells:
         """Histogram of at most `most` buckets; where the look has misled, of sorted numbers, some of them `probed`."""

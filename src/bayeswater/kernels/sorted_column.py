@@ -133,6 +133,9 @@ CACHED = 2**15
 RUNS = 2**17
 """Buckets for which there is room at first; the numbers themselves are often many times more."""
 
+FACTORS, SMALL_SHARE, SMALL_REST = 8, 1e-30, 1e-3
+"""Shares of which one logarithm is taken together, and from where on that keeps all digits."""
+
 COMPARED = 1024
 """Neighbours that are compared, evenly spaced, to tell whether most numbers occur more than once."""
 
@@ -317,6 +320,20 @@ class SortedColumn:
         other = self.size - whole if self.weight is None else self.class_sums(~chosen)
         return whole, other, counts.class_sums(counts.x), counts.class_sums(log_factorial(counts.x))
 
+    def share_sums(self) -> tuple[Array, Array, Array]:
+        """Weight of the numbers over 0 and under 1 of every class, and sums of -log x and -log(1 - x)."""
+        near, far = np.zeros((2, len(self.size)))
+        inside = np.zeros_like(self.class_weight)
+        for k, own in enumerate(self._stretches):
+            first, last = np.searchsorted(self.x[own], 0, side="right"), np.searchsorted(self.x[own], 1, side="left")
+            x = self.x[own][first:last]
+            if self.weight is None:
+                inside[k], near[k], far[k] = len(x), *share_logs(x)
+            elif len(x):
+                weight = self.weight[own][first:last]
+                inside[k], near[k], far[k] = weight.sum(), -(weight @ np.log(x)), -(weight @ np.log1p(-x))
+        return inside, near, far
+
     def key_cells(self, *, most: int, probed: int) -> Cells:
         """Histogram of at most `most` buckets; about `probed` numbers of a class tell how wide they are at least."""
         n_classes = len(self.size)
@@ -325,6 +342,22 @@ class SortedColumn:
         first, low, high = self._runs(shift)
         code = np.repeat(np.arange(n_classes, dtype=np.min_scalar_type(n_classes)), self._class_sizes(first))
         return coarsened(Cells(shift, low, high, code, self._run_weights(first)), most)
+
+
+def share_logs(x: Array) -> tuple[float, float]:
+    """Sums of -log x and -log(1 - x) of numbers over 0 and under 1; of products of some, there are fewer logarithms.
+
+    >>> share_logs(np.array([0.5, 0.5]))
+    (1.3862943611198906, 1.3862943611198906)
+    """
+    if not len(x):
+        return 0.0, 0.0
+    least, most = x.min(), x.max()
+    if least < SMALL_SHARE or most < SMALL_REST:  # a product would be no float, or 1 - x no digits of x
+        return -float(np.log(x).sum()), -float(np.log1p(-x).sum())
+    n = len(x) // FACTORS * FACTORS
+    near, far = x[:n].reshape(FACTORS, -1).prod(axis=0), (1 - x[:n]).reshape(FACTORS, -1).prod(axis=0)
+    return -float(np.log(near).sum() + np.log(x[n:]).sum()), -float(np.log(far).sum() + np.log1p(-x[n:]).sum())
 
 
 def is_count(x: Array) -> Array:

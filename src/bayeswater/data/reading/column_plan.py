@@ -47,6 +47,7 @@ class Column:
     cuts : limits of the bins of a binned column, in rising order
     analyser : how text becomes words
     spans : least and largest value of each bin when the bins were made, so that samples have values that can be
+    options : what else its law has to be told, as pairs of a name and a number
     """
 
     name: str
@@ -58,13 +59,14 @@ class Column:
     cuts: tuple[float, ...] | None = None
     analyser: TextAnalyser | None = None
     spans: tuple[tuple[float, float], ...] | None = field(default=None, compare=False)
+    options: tuple[tuple[str, float], ...] = ()
 
     @property
     def reading(self) -> tuple[Any, ...]:
         """All that decides what is counted: columns that differ in it cannot be added."""
         is_text = self.analyser is not None or (self.name == COUNTS and self.family != IGNORED)
         family = TEXT if is_text else self.family  # words are counted alike, however they are read
-        return self.name, self.source, family, self.part, self.cuts, self.analyser
+        return self.name, self.source, family, self.part, self.cuts, self.analyser, self.options
 
 
 @dataclass(frozen=True)
@@ -168,4 +170,6 @@ def _zone(column: Column) -> str | None:
 
 
 def _reading(column: Column) -> str:
+    if column.options:
+        return f"{column.family} with {', '.join(f'{name} {number:g}' for name, number in column.options)}"
     return f"{column.family} with cuts at {list(column.cuts)[:5]}" if column.cuts is not None else column.family

@@ -9,7 +9,7 @@ from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.decision.facts import DensityFact, Fact
+from bayeswater.decision.facts import Fact, RegionFact
 from bayeswater.families.family import MixedJoint
 from bayeswater.models.asking import Facts
 
@@ -37,7 +37,7 @@ def mixed_facts(
             reasons = [fact for fact in found if isinstance(fact, str)]
             told = [fact for fact in found if not isinstance(fact, str)]
             # A density comes first: its regions hang on what the other parts of a date say.
-            facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, DensityFact))
+            facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, RegionFact))
     return facts
 
 

@@ -52,12 +52,18 @@ def _column(
     if not (cuts is None or (isinstance(cuts, tuple) and all(map(is_number, cuts)))):
         raise TypeError("the cuts of a column are numbers")
     column = Column(name, source, family, why, part, dtype, cuts, *rest)
+    if not (isinstance(column.options, tuple) and all(map(_is_option, column.options))):
+        raise TypeError("the options of a column are pairs of a name and a number")
     spans = column.spans
     if not (spans is None or (isinstance(spans, tuple) and all(map(_is_pair, spans)))):
         raise TypeError("the spans of a column are pairs of numbers")
     if not (column.analyser is None or isinstance(column.analyser, TextAnalyser)):
         raise TypeError("words are found by an analyser of text")
     return column
+
+
+def _is_option(option: Any) -> bool:
+    return isinstance(option, tuple) and len(option) == 2 and isinstance(option[0], str) and is_number(option[1])
 
 
 def _is_pair(span: Any) -> bool:
@@ -93,7 +99,10 @@ def _plan(*columns: Any) -> ColumnPlan:
 
 def _settings(*parts: Any) -> ColumnSettings:
     settings = ColumnSettings(*parts)
-    column_settings({"": {name: getattr(settings, name) for name in NAMES}})  # refuses what could not be said
+    if not (isinstance(settings.options, tuple) and all(map(_is_option, settings.options))):
+        raise TypeError("the options of a column are pairs of a name and a number")
+    said = {name: getattr(settings, name) for name in NAMES}
+    column_settings({"": {**said, **dict(settings.options)}})  # refuses what could not be said
     if not isinstance(settings.dtype, str | None):
         raise TypeError("the type of a column is a text")
     return settings

@@ -19,6 +19,8 @@ from bayeswater.decision.scores import Scores
 from bayeswater.errors import ModelFileError
 from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.numbers import OpenNumbers
+from bayeswater.families.registry import LAWS
 from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
 from bayeswater.models.gaussian.learning import LossSums
 from bayeswater.models.held_out import KindCounts
@@ -31,7 +33,6 @@ from bayeswater.models.streaming.labelled import Total
 from bayeswater.models.streaming.passes import Parts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.key_counts import KeyCounts
@@ -47,10 +48,11 @@ from bayeswater.typing import Array
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, CountTotals, ParentCounts, FeatureSums),
+        *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, ParentCounts, FeatureSums),
         *(FourthMoments, KeyCounts, Moments, NumberProfile, PairCounts, Scatter, Sums, TextSums, TripleCounts),
         *(WholeSums, Total, Parts, MixedTotal, Looked, RowKinds, LossSums, Review, Scorecard, Scores, Settings),
         *(CheckedLabels, Schema, SeenRanges, KindCounts),
+        *(law.statistic for law in LAWS if law is not OpenNumbers),
     )
 } | {"FamilyCounts": ParentCounts}
 """All that a pass may add up; the last name is one that checkpoints were written with before."""

@@ -1,0 +1,425 @@
+"""Shares between 0 and 1: a beta law, log P(x | k) = (a_k - 1) log x + (b_k - 1) log(1 - x) - log B(a_k, b_k).
+
+All that the law needs of a class are its weight and the sums of log x and log(1 - x). Its parameters are the most
+probable ones under a prior that is worth `alpha` rows spread evenly from 0 to 1, one if nothing is said:
+
+    psi(a) - psi(a + b) = (sum of log x - alpha) / (weight + alpha),    and the same for b with log(1 - x)
+
+A class without a value is spread evenly. Leaving a row out solves these equations anew, without it.
+
+The evidence of a column left open has a prior of its own, which knows where the column is: log a and log b of a class
+are normal around those of all rows, with a standard deviation of 1. The integral is that of the normal density that
+touches the integrand at its peak (Laplace), whose error falls as one over the rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import betainc, betaincinv, betaln, ndtr, polygamma, psi
+
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnPieces, DenseTable
+from bayeswater.data.reading.number_table import NumberTable
+from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.variable import Variable
+from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.evidence import or_impossible
+from bayeswater.families.family import ParameterDraws, Settings
+from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
+from bayeswater.families.view import ColumnView, NumberOptions
+from bayeswater.inference.drawing import Stage, stream
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.inference.lines import Line, require_whole
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.statistics.statistic import ColumnStatistic, remainder
+from bayeswater.typing import Array
+
+EVEN_ROWS = 1.0
+"""Rows spread evenly that every class is taken to have had, when nothing is said."""
+
+LEAST_ROWS = 1e-6
+"""Of these there is a trace in any case: without it a single value would be infinitely probable."""
+
+PRIOR_DEVIATION = 1.0
+"""Standard deviation, in a column left open, of the logarithms of the parameters of a class."""
+
+STEPS, CONVERGED = 100, 1e-14
+"""Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShareSums(ColumnStatistic):
+    """Weight of the cells, and sums of -log x and -log(1 - x): (n_classes, n_columns) each, none of them negative."""
+
+    weight: Array
+    from_zero: Array
+    from_one: Array
+
+    @classmethod
+    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None) -> Self:
+        """Sum some rows, over the cells that are there."""
+        whole = weight is None or weight.dtype.kind == "i"
+
+        def block_sums(rows: slice) -> Array:
+            block, codes = matrix.block(rows), labels.codes[rows]
+            w = np.ones(len(block)) if weight is None else weight[rows]
+            there = ~np.isnan(block)
+            x = np.where(there, block, 0.5)
+            parts = there, np.where(there, _from_zero(x), 0.0), np.where(there, _from_one(x), 0.0)
+            return np.array(
+                [[np.bincount(codes, weights=w * own, minlength=labels.n_classes) for own in part.T] for part in parts]
+            ).swapaxes(1, 2)
+
+        n, *sums = reduce(np.add, ordered_map(block_sums, row_blocks(matrix.shape[0])))
+        return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, *sums)
+
+    @property
+    def cells(self) -> Array:
+        """Weight of the cells that were there."""
+        return self.weight
+
+
+def _from_zero(x: Array) -> Array:
+    return -np.log(x)
+
+
+def _from_one(x: Array) -> Array:
+    return -np.log1p(-x)
+
+
+def beta_parameters(mean_log: Array, mean_log_rest: Array) -> tuple[Array, Array]:
+    """Solve psi(a) - psi(a + b) = mean of log x, and the same for b with the mean of log(1 - x), elementwise.
+
+    >>> a, b = beta_parameters(np.array(psi(2.0) - psi(7.0)), np.array(psi(5.0) - psi(7.0)))
+    >>> float(a.round(10)), float(b.round(10))
+    (2.0, 5.0)
+    """
+    near, far = np.exp(mean_log), np.exp(mean_log_rest)
+    rest = np.maximum(2 * (1 - near - far), np.finfo(np.float64).tiny)  # over 0 but for rounding (Jensen)
+    a, b = 0.5 + near / rest, 0.5 + far / rest
+    for _ in range(STEPS):
+        both, slope = psi(a + b), polygamma(1, a + b)
+        of_a, of_b = psi(a) - both - mean_log, psi(b) - both - mean_log_rest
+        slope_a, slope_b = polygamma(1, a), polygamma(1, b)
+        det = slope_a * slope_b - slope * (slope_a + slope_b)
+        new_a = a - ((slope_b - slope) * of_a + slope * of_b) / det
+        new_b = b - ((slope_a - slope) * of_b + slope * of_a) / det
+        new_a, new_b = np.clip(new_a, a / 4, 4 * a), np.clip(new_b, b / 4, 4 * b)
+        moved = np.max(np.abs(new_a - a) / a, initial=0.0), np.max(np.abs(new_b - b) / b, initial=0.0)
+        a, b = new_a, new_b
+        if max(moved) <= CONVERGED:
+            break
+    return a, b
+
+
+class BetaView(NumberView):
+    """A column of shares."""
+
+    terms: "BetaBlock"
+
+    def options(self, row: int, chosen: int) -> NumberOptions | None:
+        """Give the range in which shares were seen, and where the log-odds bend in it."""
+        a, b = self.terms.a[:, self.j], self.terms.b[:, self.j]
+        mean = a / (a + b)
+        low, high = self.seen.within(self.column.name, mean)
+        weight = np.maximum(self.terms.sums.weight[:, self.j], LEAST_ROWS)
+        middle = float(np.average(mean, weights=weight))
+        spread = float(np.sqrt(np.average(mean * (1 - mean) / (a + b + 1) + (mean - middle) ** 2, weights=weight)))
+        if not (low < high and spread > 0):
+            return None
+        start, is_missing = self.expected(row, middle, low, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bends = (a - a[chosen]) / (a - a[chosen] + b - b[chosen])
+        bends = bends[(bends > low) & (bends < high)]
+        return NumberOptions(low, high, start, is_missing, spread, bends, False, False, self.written, self.in_words)
+
+
+@dataclass(frozen=True)
+class BetaBlock(NumberBlock):
+    """Sums of shares, and how many rows (n_columns,) spread evenly every class is taken to have had."""
+
+    sums: ShareSums
+    even_rows: Array
+
+    view: ClassVar[type[ColumnView]] = BetaView
+
+    @cached_property
+    def _parameters(self) -> tuple[Array, Array]:
+        sums = self.sums
+        return self._read(sums.weight, sums.from_zero, sums.from_one, self.even_rows)
+
+    @property
+    def a(self) -> Array:
+        """Parameter of log x: (n_classes, n_columns)."""
+        return self._parameters[0]
+
+    @property
+    def b(self) -> Array:
+        """Parameter of log(1 - x): (n_classes, n_columns)."""
+        return self._parameters[1]
+
+    @staticmethod
+    def _read(weight: Array, from_zero: Array, from_one: Array, even: Array) -> tuple[Array, Array]:
+        even = np.maximum(even, LEAST_ROWS)
+        return beta_parameters(-(from_zero + even) / (weight + even), -(from_one + even) / (weight + even))
+
+    def likelihood(self, cells: Array, use_loop: bool) -> Array:
+        """Log-likelihoods of some rows: (n_rows, n_classes)."""
+        missing = np.isnan(cells)
+        x = np.where(missing, 0.5, cells)
+        near, far = (np.where(missing, 0.0, part) for part in (_from_zero(x), _from_one(x)))
+        found: Array = near @ (1 - self.a).T + far @ (1 - self.b).T - ~missing @ betaln(self.a, self.b).T
+        return found
+
+    def terms(self, cells: Array) -> Array:
+        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
+        return np.stack([self.column_terms(cells[:, j], j) for j in range(cells.shape[1])], axis=1)
+
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of shares (n,) in one column: (n, n_classes)."""
+        return _log_density(x[:, None], self.a[:, j], self.b[:, j])
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
+        """Give a function of some rows: their log-likelihoods, each row taken out of the sums of its own class."""
+        sums = self.sums
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            cells, y, r = table.block(rows), labels.codes[rows], removed[rows]
+            own = np.zeros(len(cells))
+            for j in range(cells.shape[1]):
+                missing = np.isnan(cells[:, j])
+                x, left = np.where(missing, 0.5, cells[:, j]), np.where(missing, 0.0, r)
+                own += _log_density(
+                    cells[:, j],
+                    *self._read(
+                        remainder(sums.weight[y, j], left),
+                        remainder(sums.from_zero[y, j], left * _from_zero(x)),
+                        remainder(sums.from_one[y, j], left * _from_one(x)),
+                        self.even_rows[j],
+                    ),
+                )
+            return leave_out_own_class(self.likelihood(cells, use_loop), own, y)
+
+        return likelihood
+
+    def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
+        """Tell the regions of a share."""
+        return BetaFact(self.a[:, j], self.b[:, j])
+
+    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
+        """Draw log a and log b from the normal density that touches their posterior at its peak."""
+        return BetaDraws(self, places, stage)
+
+    def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
+        """Draw shares."""
+        return draw_shares(self.a[codes, j], self.b[codes, j], rng)
+
+    def line(self, names: Sequence[str], model: str) -> Line:
+        """The log-odds are linear in log x and log(1 - x)."""
+        features = [*(f"log {name}" for name in names), *(f"log(1 - {name})" for name in names)]
+        weights = np.concatenate([self.a.T - 1, self.b.T - 1])
+
+        def design(table: Any) -> Array:
+            cells = table.block(slice(0, table.shape[0]))
+            require_whole(cells, names, model)
+            return -np.hstack([_from_zero(cells), _from_one(cells)])
+
+        return Line(features, weights, -betaln(self.a, self.b).sum(axis=1), design)
+
+
+def _log_density(x: Array, a: Array, b: Array) -> Array:
+    missing = np.isnan(x)
+    known = np.where(missing, 0.5, x)
+    return np.where(missing, 0.0, (1 - a) * _from_zero(known) + (1 - b) * _from_one(known) - betaln(a, b))
+
+
+class BetaDraws:
+    """Draws of log a and log b."""
+
+    def __init__(self, columns: BetaBlock, places: Sequence[int], stage: Stage) -> None:
+        self.columns, self.places, self.stage = columns, places, stage
+        self._drawn = [self._column(j) for j in range(len(places))]
+
+    def add_to(self, total: Array, cells: Array) -> None:
+        """Add the log-likelihoods of rows of shares."""
+        for j, (a, b) in enumerate(self._drawn):
+            total += _log_density(cells[:, j, None, None], a, b)
+
+    def _column(self, j: int) -> tuple[Array, Array]:
+        """Parameters of each class: (n_draws, n_classes) each."""
+        a, b = self.columns.a[:, j], self.columns.b[:, j]
+        n = self.columns.sums.weight[:, j] + max(float(self.columns.even_rows[j]), LEAST_ROWS)
+        precision = n * _curvature(a, b)  # (2, 2, n_classes)
+        root = np.linalg.cholesky(np.linalg.inv(np.moveaxis(precision, 2, 0)))  # (n_classes, 2, 2)
+        noise = stream(self.stage.seed, self.places[j]).standard_normal((self.stage.n_draws, len(a), 2))
+        moved = np.einsum("kij,dkj->dki", root, noise)
+        return a * np.exp(moved[:, :, 0]), b * np.exp(moved[:, :, 1])
+
+
+def _curvature(a: Array, b: Array) -> Array:
+    """Second derivatives of -log density by log a and log b, on the average of rows: (2, 2, ...)."""
+    both = polygamma(1, a + b)
+    cross = -a * b * both
+    return np.array([[a**2 * (polygamma(1, a) - both), cross], [cross, b**2 * (polygamma(1, b) - both)]])
+
+
+@dataclass(frozen=True)
+class BetaFact(RegionFact):
+    """Beta densities: (n_classes,) each."""
+
+    a: Array
+    b: Array
+
+    def weakened(self, strength: float) -> "BetaFact | None":
+        """Take a power of the densities: a beta density, too, unless it has no finite area."""
+        a, b = 1 + strength * (self.a - 1), 1 + strength * (self.b - 1)
+        return BetaFact(a, b) if (np.minimum(a, b) > 0).all() else None
+
+    def of_classes(self, which: Array) -> Self:
+        """Give the densities of some classes."""
+        return replace(self, a=self.a[which], b=self.b[which])
+
+    def grid(self) -> Array:
+        """Quantiles of all classes."""
+        places = GRID[:: max(1, len(GRID) * len(self.a) // MOST_POINTS)]
+        low, high = places[places <= 0, None], places[places > 0, None]
+        left, right = betaincinv(self.a, self.b, ndtr(low)), 1 - betaincinv(self.b, self.a, ndtr(-high))
+        found = np.unique(np.concatenate([left.ravel(), right.ravel()]))
+        return found[(found > 0) & (found < 1)]
+
+    def log_density(self, x: Array) -> Array:
+        """Logarithms of the densities: (n_points, n_classes)."""
+        return _log_density(x, self.a, self.b)
+
+    def masses(self, switches: Array) -> Array:
+        """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
+        x = np.concatenate([[0.0], switches, [1.0]])[:, None]
+        left, right = betainc(self.a, self.b, x), betainc(self.b, self.a, 1 - x)
+        # On the right of the middle, from the right: a difference of two numbers next to 1 has lost its digits.
+        return np.where(left[:-1] > 0.5, right[:-1] - right[1:], left[1:] - left[:-1])
+
+
+class BetaCandidate(Candidate):
+    """Shares."""
+
+    family = "beta"
+    title = "beta"
+    is_density = True
+
+    def sums(self, column: Any) -> tuple[Array, ...]:
+        """Weight and sums of the logarithms of the numbers between 0 and 1."""
+        found: tuple[Array, ...] = column.share_sums()
+        return found
+
+    def gathered(
+        self, classes: Variable, names: tuple[str, ...] | None, sums: Sequence[Array], matrix: DenseTable | ColumnPieces
+    ) -> ShareSums:
+        """Make the statistic of them."""
+        return ShareSums(classes, names, *sums)
+
+    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
+        """Say that numbers are none between 0 and 1."""
+        inside = (column.occupied.first > 0) & (column.occupied.last < 1)
+        return None if inside.all() else "numbers that are not between 0 and 1" if alone else ""
+
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of the shares."""
+        sums: ShareSums = column.own(self.family)
+        parts = (sums.weight[:, 0].astype(np.float64), sums.from_zero[:, 0], sums.from_one[:, 0])
+        return Weighed(or_impossible(beta_log_evidence(*parts).sum()))
+
+
+def beta_log_evidence(n: Array, from_zero: Array, from_one: Array) -> Array:
+    """Log-evidence of the shares of each class by Laplace's method: (n_classes,).
+
+    log a and log b are normal around those of all classes together.
+    """
+    n_all = n.sum()
+    center = np.log(beta_parameters(-np.array(from_zero.sum() / n_all), -np.array(from_one.sum() / n_all)))
+    at = np.repeat(center[:, None], len(n), axis=1)  # log a and log b of each class: (2, n_classes)
+    sums, precision = np.stack([from_zero, from_one]), PRIOR_DEVIATION**-2
+    for _ in range(STEPS):
+        a, b = np.exp(at)
+        both = psi(a + b)
+        slope = np.exp(at) * (n * (both - np.stack([psi(a), psi(b)])) - sums) - precision * (at - center[:, None])
+        # The expected curvature, which is never negative, takes every step uphill; both agree at the peak but for
+        # a term of the slope itself, which is taken into account below.
+        matrix = np.moveaxis(n * _curvature(a, b) + precision * np.eye(2)[:, :, None], 2, 0)
+        step = np.clip(np.linalg.solve(matrix, slope.T[:, :, None])[:, :, 0].T, -1.0, 1.0)
+        at = at + step
+        if np.abs(step).max(initial=0.0) <= CONVERGED:
+            break
+    a, b = np.exp(at)
+    exact = n * _curvature(a, b) + precision * np.eye(2)[:, :, None]
+    first = np.exp(at) * (n * (psi(a + b) - np.stack([psi(a), psi(b)])) - sums)
+    exact[0, 0], exact[1, 1] = exact[0, 0] - first[0], exact[1, 1] - first[1]
+    peak = (1 - a) * from_zero + (1 - b) * from_one - n * betaln(a, b)
+    prior = -0.5 * precision * ((at - center[:, None]) ** 2).sum(axis=0) + np.log(precision)
+    _, log_det = np.linalg.slogdet(np.moveaxis(exact, 2, 0))
+    return peak + prior - 0.5 * log_det
+
+
+class Beta(NumberFamily):
+    """Shares between 0 and 1."""
+
+    key: ClassVar = "beta"
+    families: ClassVar = ("beta",)
+    statistic: ClassVar = ShareSums
+    takes: ClassVar = {"beta": "shares over 0 and under 1"}
+    candidates: ClassVar = (BetaCandidate(),)
+
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
+        """Read the shares; what is none is refused in learning, and left out in predicting."""
+        columns = []
+        for column, values in zip(self.columns, self.numbers(raw, settings), strict=True):
+            wrong = (values <= 0) | (values >= 1)
+            if self.report_impossible(column, values, wrong, settings, learning):
+                values = np.where(wrong, np.nan, values)
+            columns.append(values)
+        return NumberTable(tuple(columns), self.names, (False,) * len(columns))
+
+    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> ShareSums:
+        """Sum weights and logarithms."""
+        return ShareSums.of(table, labels, weight)
+
+    def read(self, sums: ShareSums, settings: Settings) -> BetaBlock:
+        """Read the parameters."""
+        for column in self.columns:
+            if settings.of(column).prior is not None:
+                raise ParameterError(
+                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a beta column takes "
+                    "none; give alpha, the rows spread evenly that every class is taken to have had"
+                )
+        alphas = [settings.alpha_of(column) for column in self.columns]
+        return BetaBlock(sums, np.array([EVEN_ROWS if alpha == "auto" else float(alpha) for alpha in alphas]))
+
+    def tables(self, sums: ShareSums, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """Give both parameters in each class, and the mean."""
+        block = self.read(sums, settings)
+        return {
+            name: {
+                "class": list(classes),
+                f"mean({name})": block.a[:, j] / (block.a[:, j] + block.b[:, j]),
+                f"a({name})": block.a[:, j],
+                f"b({name})": block.b[:, j],
+            }
+            for j, name in enumerate(self.names)
+        }
+
+    def n_parameters(self, sums: ShareSums) -> int:
+        """Two for each class and column."""
+        return 2 * sums.n_classes * len(self.columns)
+
+    def sample(self, sums: ShareSums, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """Draw shares."""
+        block = self.read(sums, settings)
+        return dict(zip(self.names, draw_shares(block.a[codes], block.b[codes], rng).T, strict=True))
+
+
+def draw_shares(a: Array, b: Array, rng: np.random.Generator) -> Array:
+    """Draw shares over 0 and under 1, also where a float64 would be either."""
+    return np.clip(rng.beta(a, b), np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)

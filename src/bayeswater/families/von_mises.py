@@ -1,0 +1,350 @@
+"""Numbers on a circle, such as hours of the day, months and angles: a von Mises law.
+
+    log P(x | k) = kappa_k (cos(t - mu_k) - 1) - log(period e^-kappa_k I_0(kappa_k)),    t = 2 pi x / period
+
+A column says its period, ``{"period": 24}``; 23 is then as near to 1 as 3 is. All that the law needs of a class are its
+weight and the sums of cos t and sin t, which are kept as sums of 1 + cos t and 1 + sin t. Parameters are the most
+probable ones under a prior that is worth `alpha` rows spread evenly over the circle, one if nothing is said: mu is the
+direction of the sums, and kappa solves
+
+    I_1(kappa) / I_0(kappa) = length of the sums / (weight + alpha)
+
+A class without a value is spread evenly. Leaving a row out solves this anew, without it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import i0e, i1e
+
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import DenseTable
+from bayeswater.data.reading.number_table import NumberTable
+from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
+from bayeswater.errors import ParameterError
+from bayeswater.families.family import ParameterDraws, Settings
+from bayeswater.families.numbers import NumberBlock, NumberFamily, NumberView
+from bayeswater.families.view import ColumnView, NumberOptions
+from bayeswater.inference.drawing import Stage, stream
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.inference.lines import Line, require_whole
+from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.statistics.statistic import ColumnStatistic, remainder
+from bayeswater.typing import Array
+
+EVEN_ROWS = 1.0
+"""Rows spread evenly that every class is taken to have had, when nothing is said."""
+
+MOST_KAPPA = 1e8
+"""Of values that are all equal: a standard deviation of a ten thousandth of a radian."""
+
+LARGE_KAPPA = 1e4
+"""Where the slope of the ratio, 1 - ratio / kappa - ratio^2, has lost its digits, it is 1 / (2 kappa^2)."""
+
+STEPS, CONVERGED = 100, 1e-14
+"""Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
+
+QUADRATURE = np.polynomial.legendre.leggauss(12)
+"""Places and weights by which a density is integrated from one point of a fine grid to the next."""
+
+CIRCLE = np.linspace(-np.pi, np.pi, 181)
+"""Places that are looked at wherever the classes are."""
+
+
+@dataclass(frozen=True, eq=False)
+class CircleSums(ColumnStatistic):
+    """Weight of the cells, and sums of 1 + cos t and 1 + sin t: (n_classes, n_columns) each, none of them negative."""
+
+    weight: Array
+    cosines: Array
+    sines: Array
+
+    @classmethod
+    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None, period: Array) -> Self:
+        """Sum some rows of numbers with periods (n_columns,), over the cells that are there."""
+        whole = weight is None or weight.dtype.kind == "i"
+
+        def block_sums(rows: slice) -> Array:
+            block, codes = matrix.block(rows), labels.codes[rows]
+            w = np.ones(len(block)) if weight is None else weight[rows]
+            there, angle = ~np.isnan(block), 2 * np.pi * block / period
+            parts = there, np.where(there, 1 + np.cos(angle), 0.0), np.where(there, 1 + np.sin(angle), 0.0)
+            return np.array(
+                [[np.bincount(codes, weights=w * own, minlength=labels.n_classes) for own in part.T] for part in parts]
+            ).swapaxes(1, 2)
+
+        n, *sums = reduce(np.add, ordered_map(block_sums, row_blocks(matrix.shape[0])))
+        return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, *sums)
+
+    @property
+    def cells(self) -> Array:
+        """Weight of the cells that were there."""
+        return self.weight
+
+
+def concentration(length: Array) -> Array:
+    """Solve I_1(kappa) / I_0(kappa) = length, elementwise, for lengths from 0 to 1.
+
+    >>> concentration(np.array([0.0, i1e(2.0) / i0e(2.0), 1.0])).round(10).tolist()
+    [0.0, 2.0, 100000000.0]
+    """
+    inside = np.minimum(np.where(length > 0, length, 0.5), 1 - 0.5 / MOST_KAPPA)
+    kappa = inside * (2 - inside**2) / (1 - inside**2)
+    for _ in range(STEPS):
+        ratio, is_large = i1e(kappa) / i0e(kappa), kappa > LARGE_KAPPA
+        slope = np.where(is_large, 0.5 / np.where(is_large, kappa, 1.0) ** 2, 1 - ratio / kappa - ratio**2)
+        new = np.clip(kappa - (ratio - inside) / slope, kappa / 4, 4 * kappa)
+        moved = np.max(np.abs(new - kappa) / kappa, initial=0.0)
+        kappa = new
+        if moved <= CONVERGED:
+            break
+    return np.where(length > 0, np.minimum(kappa, MOST_KAPPA), 0.0)
+
+
+class CircleView(NumberView):
+    """A column of numbers on a circle."""
+
+    terms: "VonMisesBlock"
+
+    def options(self, row: int, chosen: int) -> NumberOptions:
+        """Give the whole circle; the log-odds of two classes are a cosine, which bends twice."""
+        mu, kappa, period = self.terms.mu[:, self.j], self.terms.kappa[:, self.j], float(self.terms.period[self.j])
+        pull = kappa * np.exp(1j * mu)
+        turn = np.angle(pull[chosen] - np.delete(pull, chosen))
+        bends = np.concatenate([turn, turn + np.pi]) % (2 * np.pi) * period / (2 * np.pi)
+        start, is_missing = self.expected(row, period / 2, 0.0, period)
+        return NumberOptions(
+            0.0, period, start, is_missing, period / 4, bends, False, False, self.written, self.in_words
+        )
+
+
+@dataclass(frozen=True)
+class VonMisesBlock(NumberBlock):
+    """Sums of cosines and sines, the periods, and how many rows spread evenly every class has: (n_columns,) each."""
+
+    sums: CircleSums
+    period: Array
+    even_rows: Array
+
+    view: ClassVar[type[ColumnView]] = CircleView
+
+    @cached_property
+    def _parameters(self) -> tuple[Array, Array]:
+        return self._read(self.sums.weight, self.sums.cosines, self.sums.sines, self.even_rows)
+
+    @property
+    def mu(self) -> Array:
+        """Direction of each class and column, in radians: (n_classes, n_columns)."""
+        return self._parameters[0]
+
+    @property
+    def kappa(self) -> Array:
+        """Concentration of each class and column: (n_classes, n_columns)."""
+        return self._parameters[1]
+
+    @staticmethod
+    def _read(weight: Array, cosines: Array, sines: Array, even: Array) -> tuple[Array, Array]:
+        x, y, n = cosines - weight, sines - weight, weight + even
+        length = np.hypot(x, y) / np.where(n > 0, n, 1.0)
+        return np.arctan2(y, x), concentration(np.where(length > np.finfo(np.float64).eps, length, 0.0))
+
+    def likelihood(self, cells: Array, use_loop: bool) -> Array:
+        """Log-likelihoods of some rows: (n_rows, n_classes)."""
+        return self.terms(cells).sum(axis=1)
+
+    def terms(self, cells: Array) -> Array:
+        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
+        return np.stack([self.column_terms(cells[:, j], j) for j in range(cells.shape[1])], axis=1)
+
+    def column_terms(self, x: Array, j: int) -> Array:
+        """Log-likelihood of numbers (n,) in one column: (n, n_classes)."""
+        return _log_density(x[:, None], self.mu[:, j], self.kappa[:, j], self.period[j])
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
+        """Give a function of some rows: their log-likelihoods, each row taken out of the sums of its own class."""
+        sums = self.sums
+
+        def likelihood(rows: slice, use_loop: bool) -> Array:
+            cells, y, r = table.block(rows), labels.codes[rows], removed[rows]
+            own = np.zeros(len(cells))
+            for j in range(cells.shape[1]):
+                missing = np.isnan(cells[:, j])
+                angle = 2 * np.pi * np.where(missing, 0.0, cells[:, j]) / self.period[j]
+                left = np.where(missing, 0.0, r)
+                mu, kappa = self._read(
+                    remainder(sums.weight[y, j], left),
+                    remainder(sums.cosines[y, j], left * (1 + np.cos(angle))),
+                    remainder(sums.sines[y, j], left * (1 + np.sin(angle))),
+                    self.even_rows[j],
+                )
+                own += _log_density(cells[:, j], mu, kappa, self.period[j])
+            return leave_out_own_class(self.likelihood(cells, use_loop), own, y)
+
+        return likelihood
+
+    def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
+        """Tell the regions of a number on the circle."""
+        return CircleFact(self.mu[:, j], self.kappa[:, j])
+
+    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
+        """Draw the sums of cosines and sines from the normal density that their posterior comes to with many rows."""
+        return CircleDraws(self, places, stage)
+
+    def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
+        """Draw numbers."""
+        return draw_on_circle(self.mu[codes, j], self.kappa[codes, j], self.period[j], rng)
+
+    def line(self, names: Sequence[str], model: str) -> Line:
+        """The log-odds are linear in the cosine and the sine."""
+        features = [*(f"cos {name}" for name in names), *(f"sin {name}" for name in names)]
+        weights = np.concatenate([(self.kappa * np.cos(self.mu)).T, (self.kappa * np.sin(self.mu)).T])
+        intercepts = -(self.kappa + np.log(self.period * i0e(self.kappa))).sum(axis=1)
+
+        def design(table: Any) -> Array:
+            cells = table.block(slice(0, table.shape[0]))
+            require_whole(cells, names, model)
+            angle = 2 * np.pi * cells / self.period
+            return np.hstack([np.cos(angle), np.sin(angle)])
+
+        return Line(features, weights, intercepts, design)
+
+
+def _log_density(x: Array, mu: Array, kappa: Array, period: float) -> Array:
+    missing = np.isnan(x)
+    half = np.pi * np.where(missing, 0.0, x) / period - mu / 2  # cos t - 1 = -2 sin(t / 2)^2 keeps its digits
+    return np.where(missing, 0.0, -2 * kappa * np.sin(half) ** 2 - np.log(period * i0e(kappa)))
+
+
+class CircleDraws:
+    """Draws of directions and concentrations.
+
+    The mean of cos and sin along and across the direction of a class has variances 1 - A / kappa - A^2 and A / kappa of
+    one row, with A = I_1 / I_0.
+    """
+
+    def __init__(self, columns: VonMisesBlock, places: Sequence[int], stage: Stage) -> None:
+        self.columns, self.places, self.stage = columns, places, stage
+        self._drawn = [self._column(j) for j in range(len(places))]
+
+    def add_to(self, total: Array, cells: Array) -> None:
+        """Add the log-likelihoods of rows."""
+        for j, (mu, kappa) in enumerate(self._drawn):
+            total += _log_density(cells[:, j, None, None], mu, kappa, self.columns.period[j])
+
+    def _column(self, j: int) -> tuple[Array, Array]:
+        """Direction and concentration of each class: (n_draws, n_classes) each."""
+        mu, kappa = self.columns.mu[:, j], self.columns.kappa[:, j]
+        n = np.maximum(self.columns.sums.weight[:, j] + self.columns.even_rows[j], 1.0)
+        ratio = i1e(kappa) / i0e(kappa)
+        across = np.where(kappa > 0, ratio / np.where(kappa > 0, kappa, 1.0), 0.5)
+        along = np.maximum(1 - across - ratio**2, 0.0)
+        noise = stream(self.stage.seed, self.places[j]).standard_normal((2, self.stage.n_draws, len(mu)))
+        x, y = ratio + noise[0] * np.sqrt(along / n), noise[1] * np.sqrt(across / n)
+        return mu + np.arctan2(y, x), concentration(np.minimum(np.hypot(x, y), 1.0))
+
+
+@dataclass(frozen=True)
+class CircleFact(RegionFact):
+    """Von Mises densities of angles from -pi to pi: (n_classes,) each."""
+
+    mu: Array
+    kappa: Array
+
+    def weakened(self, strength: float) -> "CircleFact":
+        """Take a power of the densities."""
+        return replace(self, kappa=strength * self.kappa)
+
+    def of_classes(self, which: Array) -> Self:
+        """Give the densities of some classes."""
+        return replace(self, mu=self.mu[which], kappa=self.kappa[which])
+
+    def grid(self) -> Array:
+        """Angles around the directions of all classes, and all around."""
+        places = GRID[:: max(1, len(GRID) * len(self.mu) // MOST_POINTS), None]
+        near = self.mu + places / np.sqrt(np.maximum(self.kappa, 1.0))
+        return np.unique(np.concatenate([CIRCLE, np.angle(np.exp(1j * near)).ravel()]))
+
+    def log_density(self, x: Array) -> Array:
+        """Logarithms of the densities: (n_points, n_classes)."""
+        return -2 * self.kappa * np.sin((x - self.mu) / 2) ** 2 - np.log(2 * np.pi * i0e(self.kappa))
+
+    def masses(self, switches: Array) -> Array:
+        """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
+        points = np.unique(np.concatenate([self.grid(), switches]))
+        half = np.diff(points)[:, None] / 2
+        inner = (points[:-1, None] + half + half * QUADRATURE[0]).ravel()[:, None]
+        density = np.exp(self.log_density(inner)).reshape(len(half), len(QUADRATURE[1]), -1)
+        pieces = half * np.einsum("pqk,q->pk", density, QUADRATURE[1])
+        region = np.searchsorted(switches, points[:-1], side="right")
+        mass = np.zeros((len(switches) + 1, len(self.mu)))
+        np.add.at(mass, region, pieces)
+        return mass / mass.sum(axis=0)
+
+
+class VonMises(NumberFamily):
+    """Numbers on a circle."""
+
+    key: ClassVar = "von_mises"
+    families: ClassVar = ("von_mises",)
+    statistic: ClassVar = CircleSums
+    options: ClassVar = {"period": "after how much its numbers begin anew, 24 for hours"}
+    is_ranged: ClassVar = False  # the whole circle can be
+
+    @property
+    def period(self) -> Array:
+        """Periods of the columns: (n_columns,)."""
+        return np.array([dict(column.options)["period"] for column in self.columns])
+
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
+        """Read the numbers, each brought to the first turn."""
+        numbers = self.numbers(raw, settings)
+        columns = tuple(np.mod(values, period) for values, period in zip(numbers, self.period.tolist(), strict=True))
+        return NumberTable(columns, self.names, (False,) * len(columns))
+
+    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> CircleSums:
+        """Sum weights, cosines and sines."""
+        return CircleSums.of(table, labels, weight, self.period)
+
+    def read(self, sums: CircleSums, settings: Settings) -> VonMisesBlock:
+        """Read directions and concentrations."""
+        for column in self.columns:
+            if settings.of(column).prior is not None:
+                raise ParameterError(
+                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a von_mises column "
+                    "takes none; give alpha, the rows spread evenly that every class is taken to have had"
+                )
+        alphas = [settings.alpha_of(column) for column in self.columns]
+        even = np.array([EVEN_ROWS if alpha == "auto" else float(alpha) for alpha in alphas])
+        return VonMisesBlock(sums, self.period, even)
+
+    def tables(self, sums: CircleSums, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """Give the direction, in the unit of the column, and the concentration in each class."""
+        block = self.read(sums, settings)
+        return {
+            name: {
+                "class": list(classes),
+                f"direction({name})": block.mu[:, j] % (2 * np.pi) * block.period[j] / (2 * np.pi),
+                f"concentration({name})": block.kappa[:, j],
+            }
+            for j, name in enumerate(self.names)
+        }
+
+    def n_parameters(self, sums: CircleSums) -> int:
+        """Two for each class and column."""
+        return 2 * sums.n_classes * len(self.columns)
+
+    def sample(self, sums: CircleSums, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """Draw numbers of the first turn."""
+        block = self.read(sums, settings)
+        return dict(
+            zip(self.names, draw_on_circle(block.mu[codes], block.kappa[codes], block.period, rng).T, strict=True)
+        )
+
+
+def draw_on_circle(mu: Array, kappa: Array, period: Array | float, rng: np.random.Generator) -> Array:
+    """Draw a number from 0 to the period for each direction and concentration, of any shape."""
+    return rng.vonmises(mu, kappa) % (2 * np.pi) * period / (2 * np.pi)

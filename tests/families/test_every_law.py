@@ -1,0 +1,112 @@
+"""What every law keeps: sums merge and come apart, rows are left out, models are stored, drawn from and explained."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bayeswater import NaiveBayes, load, save
+from bayeswater.families.numbers import OpenNumbers
+from bayeswater.families.registry import FAMILIES, LAWS, families_of, law_of
+
+RNG = np.random.default_rng(0)
+N = 90
+Y = np.array(["a", "b", "c"])[np.arange(N) % 3]
+SHIFT = np.arange(N) % 3
+CELLS = {
+    "categorical": RNG.choice(list("uvw"), N),
+    "bernoulli": RNG.random(N) < 0.2 + 0.2 * SHIFT,
+    "gaussian": RNG.normal(size=N) + SHIFT,
+    "lognormal": np.exp(RNG.normal(size=N) + SHIFT),
+    "poisson": RNG.poisson(2 + SHIFT),
+    "negative_binomial": RNG.negative_binomial(1, 1 / (3 + SHIFT)),
+    "beta": RNG.beta(2 + SHIFT, 3),
+    "binned": RNG.normal(size=N) ** 3 + SHIFT,
+    "von_mises": RNG.vonmises(SHIFT, 2) % (2 * np.pi),
+    "multinomial": [" ".join(RNG.choice(["red", "green", "blue", "it"], 4)) for _ in range(N)],
+    "complement": [" ".join(RNG.choice(["red", "green", "blue", "it"], 4)) for _ in range(N)],
+    "marks": [" ".join(RNG.choice(["red", "green", "blue", "it"], 4)) for _ in range(N)],
+}
+SAID = {"von_mises": {"period": 2 * np.pi}, "binned": {"cuts": [-1.0, 0.0, 1.0, 2.0]}}
+
+
+def frame_of(family):
+    cells = pd.Series(CELLS[family])
+    cells = cells.astype("boolean") if family == "bernoulli" else cells
+    return pd.DataFrame({"x": cells.where(np.arange(N) != 5), "other": np.tile(list("pqr"), N // 3)})
+
+
+def model_of(family, **parameters):
+    return NaiveBayes(columns={"x": SAID.get(family, family), "other": "categorical"}, **parameters)
+
+
+def test_every_family_has_cells_here_and_a_law_of_its_own():
+    assert set(CELLS) == set(FAMILIES)
+    keys = [law.key for law in LAWS]
+    assert len(keys) == len(set(keys))
+    assert all(law_of(family).families.count(family) == 1 for family in FAMILIES)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sums_merge_and_come_apart(family):
+    X = frame_of(family)
+    whole = model_of(family).fit(X, Y)
+    halves = model_of(family).fit(X[:45], Y[:45])
+    other = NaiveBayes(columns=halves.columns_).fit(X[45:], Y[45:])
+    assert_allclose((halves + other).predict_proba(X), whole.predict_proba(X), rtol=1e-9, atol=1e-12)
+    assert_allclose(halves.partial_fit(X[45:], Y[45:]).predict_proba(X), whole.predict_proba(X), rtol=1e-9, atol=1e-12)
+    halves.forget(X[45:], Y[45:])
+    assert_allclose(
+        halves.predict_proba(X), model_of(family).fit(X[:45], Y[:45]).predict_proba(X), rtol=1e-6, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_file_gives_the_model_back(family, tmp_path):
+    X = frame_of(family)
+    model = model_of(family).fit(X, Y)
+    save(model, tmp_path / "model.bayes")
+    found = load(tmp_path / "model.bayes")
+    assert found.columns_ == model.columns_
+    assert_array_equal(found.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_terms_add_up_and_answers_of_all_kinds_are_given(family):
+    X = frame_of(family)
+    model = model_of(family).fit(X, Y)
+    explained = model.explain(X)
+    assert_allclose(explained.contributions.sum(axis=1) + explained.intercept, explained.log_odds, rtol=1e-9, atol=1e-9)
+    assert all(str(one) for one in explained[:5])
+    intervals = model.credible_interval(X[:6], n_draws=100)
+    assert ((intervals.low <= intervals.high) & (intervals.low >= 0) & (intervals.high <= 1)).all()
+    novelty = model.novelty(X[:6], n_draws=100)
+    assert ((novelty > 0) & (novelty <= 1)).all()
+    rows, labels = model.sample(20, random_state=0)
+    assert list(rows.columns) == ["x", "other"]
+    assert len(labels) == 20
+    assert model.n_parameters > 0
+    assert set(model.tables()) == {"class", "x", "other"}
+    assert str(model.next_best({"other": "p"}))
+    assert np.isfinite(model.loo_predict_log_proba(X, Y)).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_missing_cell_says_nothing(family):
+    X = frame_of(family)
+    model = model_of(family).fit(X, Y)
+    without = NaiveBayes(columns={"x": "ignored", "other": "categorical"}).fit(X, Y)
+    assert_allclose(model.predict_log_proba(X[5:6]), without.predict_log_proba(X[5:6]), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_calibrating_works_for_every_law(family):
+    X = frame_of(family)
+    model = model_of(family, calibrate=True).fit(X, Y)
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_the_laws_of_a_plan_hold_all_of_its_columns():
+    plan = NaiveBayes().fit(pd.DataFrame({"a": CELLS["gaussian"], "b": CELLS["poisson"]}), Y).columns_
+    assert sorted(name for family in families_of(plan).values() for name in family.names) == ["a", "b"]
+    assert OpenNumbers.key not in families_of(plan)

@@ -1,0 +1,142 @@
+"""Numbers on a circle: the law, its parameters and its leave-one-out against exact ones."""
+
+import mpmath as mp
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import vonmises
+
+from bayeswater import NaiveBayes
+from bayeswater.data.labels import encode_labels
+from bayeswater.data.matrix import DenseMatrix
+from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.families.von_mises import MOST_KAPPA, CircleFact, CircleSums, VonMisesBlock, concentration
+
+RNG = np.random.default_rng(0)
+N, DAY = 60, 24.0
+Y = np.arange(N) % 2
+HOURS = RNG.vonmises(np.where(Y, 0.1, 3.0), 2.0) % (2 * np.pi) * DAY / (2 * np.pi)
+TOLD = {"hour": {"period": 24}}
+
+
+def sums_of(x, y=Y, weight=None):
+    return CircleSums.of(DenseMatrix(np.asarray(x)[:, None]), encode_labels(y), weight, np.array([DAY]))
+
+
+def block_of(x, y=Y, weight=None, even=1.0):
+    return VonMisesBlock(sums_of(x, y, weight), np.array([DAY]), np.array([even]))
+
+
+@pytest.mark.parametrize("kappa", [1e-6, 0.3, 2.0, 50.0, 5e3, 1e5, 1e7])
+def test_a_concentration_is_found_from_the_length_of_the_mean(kappa):
+    length = float(mp.besseli(1, kappa) / mp.besseli(0, kappa))
+    # Next to 1 the length itself has but so many digits of what it is below.
+    assert_allclose(concentration(np.array(length)), kappa, rtol=1e-9 + 4e-16 * kappa)
+
+
+def test_the_law_is_that_of_scipy_in_the_unit_of_the_column():
+    block = block_of(HOURS)
+    x = np.linspace(0, DAY, 49)
+    expected = np.stack(
+        [
+            vonmises.logpdf(2 * np.pi * x / DAY, kappa, loc=mu) + np.log(2 * np.pi / DAY)
+            for mu, kappa in zip(block.mu[:, 0], block.kappa[:, 0], strict=True)
+        ],
+        axis=1,
+    )
+    assert_allclose(block.column_terms(x, 0), expected, rtol=1e-10)
+    assert_allclose(block.likelihood(x[:, None], use_loop=False), expected, rtol=1e-10)
+    assert_allclose(block.column_terms(x, 0), block.column_terms(x + DAY, 0), rtol=1e-10)
+
+
+def test_a_class_without_a_value_is_spread_evenly_and_one_of_equal_values_is_not_infinitely_narrow():
+    even = block_of(np.where(Y == 0, HOURS, np.nan))
+    assert even.kappa[1, 0] == 0
+    assert_allclose(even.column_terms(HOURS, 0)[:, 1], -np.log(DAY), rtol=1e-12)
+    assert block_of(np.full(N, 3.0), even=0.0).kappa.max() <= MOST_KAPPA
+
+
+def test_the_parameters_are_the_most_probable_ones_under_a_row_spread_evenly():
+    block = block_of(HOURS)
+
+    def log_posterior(x, y, own):  # kappa times the direction
+        kappa = mp.sqrt(x**2 + y**2)
+        spread = -(len(own) + 1) * mp.log(mp.besseli(0, kappa))
+        return spread + sum(x * mp.cos(angle) + y * mp.sin(angle) for angle in own)
+
+    for k in range(2):
+        own = [2 * mp.pi * mp.mpf(float(hour)) / 24 for hour in HOURS[k == Y]]
+        mu, kappa = mp.mpf(float(block.mu[k, 0])), mp.mpf(float(block.kappa[k, 0]))
+        at = kappa * mp.cos(mu), kappa * mp.sin(mu)
+        slopes = [mp.diff(lambda *p, own=own: log_posterior(*p, own), at, order) for order in ((1, 0), (0, 1))]
+        assert all(abs(slope) < 1e-9 * N for slope in slopes)
+
+
+@pytest.mark.parametrize("weight", [None, np.linspace(0.1, 3, N)])
+def test_leaving_a_row_out_is_never_having_counted_it(weight):
+    labels = np.r_[2, Y[1:]]  # a class of one row
+    removed = np.ones(N) if weight is None else np.minimum(weight, 1.0)
+    x = np.where(np.arange(N) == 7, np.nan, HOURS)
+    block, encoded = block_of(x, labels, weight), encode_labels(labels)
+    found = block.without(DenseMatrix(x[:, None]), encoded, removed)(slice(0, N), False)
+    for i in range(0, N, 7):
+        rest = np.ones(N) if weight is None else weight.copy()
+        rest[i] -= removed[i]
+        without = CircleSums.of(DenseMatrix(x[:, None]), encoded, rest, np.array([DAY]))
+        refit = VonMisesBlock(without, np.array([DAY]), np.array([1.0]))
+        assert_allclose(found[i], refit.likelihood(x[i : i + 1, None], use_loop=False)[0], rtol=1e-9, atol=1e-12)
+
+
+def test_late_and_early_hours_are_neighbours():
+    hours = np.r_[RNG.normal(0, 1, 200) % 24, RNG.normal(12, 1, 200)]
+    y = np.repeat(["night", "noon"], 200)
+    model = NaiveBayes(columns=TOLD).fit(pd.DataFrame({"hour": hours}), y)
+    found = model.predict(pd.DataFrame({"hour": [23.9, 0.1, 24.1, -0.5, 11.0]}))
+    assert found.tolist() == ["night"] * 4 + ["noon"]
+    direction = model.tables()["hour"]["direction(hour)"]
+    assert min(direction[0], 24 - direction[0]) < 0.3
+    assert direction[1] == pytest.approx(12, abs=0.3)
+    assert "hour under" in str(model.explain(pd.DataFrame({"hour": [12.0]}))) or "hour over" in str(
+        model.explain(pd.DataFrame({"hour": [12.0]}))
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"hour": "von_mises"}, "period=None; give after how much its numbers begin anew"),
+        ({"hour": {"period": 0}}, "period=0"),
+        ({"hour": {"family": "gaussian", "period": 24}}, "gaussian, which has no 'period'"),
+    ],
+)
+def test_a_period_is_needed_and_has_to_be_one(columns, problem):
+    with pytest.raises(ParameterError, match=problem):
+        NaiveBayes(columns=columns).fit(pd.DataFrame({"hour": HOURS}), Y)
+
+
+def test_sums_of_other_periods_are_not_added():
+    day, week = (NaiveBayes(columns={"hour": {"period": p}}).fit(pd.DataFrame({"hour": HOURS}), Y) for p in (24, 168))
+    with pytest.raises(SchemaError, match="von_mises with period 24 here and as von_mises with period 168 there"):
+        day + week
+
+
+def test_drawn_numbers_have_the_direction_and_the_concentration_of_the_law():
+    model = NaiveBayes(columns=TOLD).fit(pd.DataFrame({"hour": HOURS}), Y)
+    rows, labels = model.sample(40_000, random_state=1)
+    assert rows["hour"].between(0, 24).all()
+    again = NaiveBayes(columns=TOLD).fit(rows, labels)
+    assert_allclose(again.tables()["hour"], model.tables()["hour"], rtol=0.05)
+
+
+@pytest.mark.parametrize("strength", [1.0, 0.4])
+def test_the_regions_of_a_circle_have_their_exact_mass(strength):
+    fact = CircleFact(np.array([0.5, 3.1, -1.0]), np.array([3.0, 80.0, 0.0])).weakened(strength)
+    belief, regret = np.array([0.4, 0.35, 0.25]), np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 1.0], [1.5, 1.0, 0.0]])
+    outcomes = fact.outcomes(belief, regret)
+    assert_allclose(outcomes.likelihood.sum(axis=0), 1.0, rtol=1e-12)
+    x = -np.pi + 2 * np.pi * (np.arange(200_000) + 0.5) / 200_000
+    joint = belief * np.exp(fact.log_density(x[:, None])) * 2 * np.pi
+    expected = (joint @ regret.T).min(axis=1).mean()
+    found = (regret @ (belief * outcomes.likelihood).T).min(axis=0).sum()
+    assert found == pytest.approx(expected, rel=1e-6)
