@@ -151,7 +151,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
         folds = thinned(folds, len(scores))
-        with one_blas_thread(scores.log_proba.size * scores.n_classes):  # products of a few columns, many times over
+        with one_blas_thread():  # products of a few columns, in hundreds of steps
             if self.method == "auto":
                 chosen = choose(scores, folds)
             else:

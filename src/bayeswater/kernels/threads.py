@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from math import inf
 from operator import index
 from threading import Lock
 from typing import Any, TypeVar
@@ -215,7 +216,7 @@ _held: dict[str, Any] = {"by": 0, "limit": None}
 
 
 @contextmanager
-def one_blas_thread(n_products: int) -> Iterator[None]:
+def one_blas_thread(n_products: float = inf) -> Iterator[None]:
     """Hold BLAS to one thread inside the ``with`` block, if there are enough multiplications for that to matter.
 
     The setting belongs to the process: whoever comes first changes it, and whoever leaves last puts it back.

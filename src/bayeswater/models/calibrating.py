@@ -75,7 +75,7 @@ def learned_calibration(review: LeaveOneOut, priors: Priors) -> CalibrationRepor
 
     folds = folds_of(FOLDS, None, scores.codes, np.ones(len(scores), dtype=bool), {}) if len(scores) else []
     folds = thinned(folds, len(scores))
-    with one_blas_thread(scores.log_proba.size * scores.n_classes):  # products of a few columns, many times over
+    with one_blas_thread():  # products of a few columns, in hundreds of steps
         found = LikelihoodTemperature.fit(scores, priors.counted)
         before, after = CalibrationReport.of_trial(with_doubt(trial(calibrated, scores, folds), scores, folds))
     return CalibrationReport(
