@@ -12,8 +12,6 @@ from reprlib import repr as shortened
 from textwrap import shorten
 from typing import Any
 
-import numpy as np
-
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.estimate.shrinkage import Friedman
@@ -35,18 +33,27 @@ from bayeswater.models.semi_naive.skdb import SKDB
 from bayeswater.models.semi_naive.spode import SPODE
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tan import TAN
-from bayeswater.models.stored.calibration import OldMap, require_fitting
-from bayeswater.models.stored.domains import read_names
-from bayeswater.models.stored.ensemble import KIND as ENSEMBLE
-from bayeswater.models.stored.ensemble import described_ensemble, restored_ensemble
-from bayeswater.models.stored.groups import read_n_features, require_source_names
-from bayeswater.models.stored.network import KIND as NETWORK
-from bayeswater.models.stored.network import described_network, restored_network
-from bayeswater.models.stored.network_classifier import KIND as NETWORK_CLASSIFIER
-from bayeswater.models.stored.network_classifier import described_classifier, restored_classifier
-from bayeswater.models.stored.parameters import described_parameters, with_parameters
-from bayeswater.models.stored.sums import SEEN, described_sums, restored_sums
-from bayeswater.models.stored.values import CODEC
+from bayeswater.models.stored.documents import (
+    FIELDS,
+    TABLE_FIELDS,
+    described_head,
+    note_columns,
+    require_fields,
+    with_parameters,
+)
+from bayeswater.models.stored.sums import SEEN, described_sums, read_n_features, restored_sums
+from bayeswater.models.stored.values import CODEC, OldMap, require_fitting
+from bayeswater.models.stored_models import (
+    CLASSIFIER,
+    ENSEMBLE,
+    NETWORK,
+    described_classifier,
+    described_ensemble,
+    described_network,
+    restored_classifier,
+    restored_ensemble,
+    restored_network,
+)
 from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -58,13 +65,9 @@ from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
-from bayeswater.version import __version__
 
-FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feature_names", "frame"})
-"""What every document says."""
-
-MIXED = FIELDS | {"states", "n_features", "calibration"}
-"""What the document of a mixed table says: the columns of a plan have no states, and may be less than those of X."""
+MIXED = TABLE_FIELDS | {"calibration"}
+"""What the document of a table that is read by a plan says: with it, how probabilities were calibrated."""
 
 DISCRETE = MIXED | {"structure"}
 """What the document of a table of states says: with it, what structure its fit chose."""
@@ -108,12 +111,9 @@ KINDS = {
 OWN_FORMS: dict[str, tuple[Any, Any]] = {
     NETWORK: (described_network, restored_network),
     ENSEMBLE: (described_ensemble, restored_ensemble),
-    NETWORK_CLASSIFIER: (described_classifier, restored_classifier),
+    CLASSIFIER: (described_classifier, restored_classifier),
 }
 """Models whose document and arrays are their own: how they are made, and how they are read."""
-
-FRAMES = (None, "pandas", "polars", "pyarrow")
-"""Libraries whose frames a model gives back, or None for arrays."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -185,15 +185,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
     written, arrays = described_sums(model.statistics_)
-    names = getattr(model, "feature_names_in_", None)
-    document = {
-        "library": f"bayeswater {__version__}",
-        "kind": kind,
-        "parameters": described_parameters(model),
-        "feature_names": None if names is None else names.tolist(),
-        "frame": model._library,
-        **written,
-    }
+    document = {**described_head(model, kind), **written}
     if "calibration" in KINDS[kind].fields or "calibration_" in vars(model):
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
     if isinstance(model, GaussianClassifier):
@@ -212,12 +204,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     known = [*KINDS, *OWN_FORMS]
     require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
     kind = KINDS[name]
-    require(
-        document.keys() - {SEEN, *kind.optional} == kind.fields,
-        f"its document holds {sorted(document)}, and not {sorted(kind.fields)}",
-    )
-    library = document["frame"]
-    require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
+    require_fields(document, kind.fields, {SEEN, *kind.optional})
     keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them
     sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays, kind.groups)
     model = with_parameters(kind.model, document["parameters"])
@@ -226,13 +213,8 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     if isinstance(model, StateClassifier):
         _structure(model, document["structure"], sums)
     model._require_parameters(sums)
-    model.n_features_in_ = _n_features(sums.columns, document)
-    names = read_names(document["feature_names"], model.n_features_in_)
-    if names is not None:
-        if isinstance(sums.columns, ColumnGroups):
-            require_source_names(names, sums.columns.plan)
-        model.feature_names_in_ = np.array(names, dtype=object)
-    model._library = library
+    plan = sums.columns.plan if isinstance(sums.columns, ColumnGroups) else None
+    note_columns(model, document, _n_features(sums.columns, document), plan)
     model._adopt(sums)
     if "calibration" in document:
         _calibrate(model, document["calibration"])

@@ -9,7 +9,7 @@ from tests.models.ensemble.tables import FEW, mixed_frame
 
 from bayeswater import BayesEnsemble, ModelFileError, load, save
 from bayeswater.files.model_file import write_model_file
-from bayeswater.models.stored.ensemble import described_ensemble, restored_ensemble
+from bayeswater.models.stored_models import described_ensemble, restored_ensemble
 
 FRAME, Y = mixed_frame(150)
 BEST = {"kdb": 2, "trees-half": 2, **FEW}

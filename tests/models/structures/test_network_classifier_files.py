@@ -86,7 +86,7 @@ FORGERIES = {
     "classes that are codes": (field("classes", 2), "no classes"),
     "other columns": (field("n_features", 7), "fitted on 7 columns"),
     "names of other columns": (field("feature_names", ["a", "b", "c", "d"]), "not those of the plan"),
-    "a frame of nobody": (field("frame", "excel"), "unknown library"),
+    "a frame of nobody": (field("frame", "excel"), "which is none of"),
     "an unknown parameter": (field("parameters", {"depth": 3}), "none of those of NetworkClassifier"),
     "a parameter out of range": (field("parameters", {"alpha": -1.0}), "alpha"),
     "a field too many": (field("secret", 1), "its document holds"),

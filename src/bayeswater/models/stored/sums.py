@@ -1,7 +1,15 @@
 """The sums of a model as arrays and, in its document, the domains they are sums over; and back.
 
 Which statistic the sums are is known from the kind of the model: no file names it. What a file says is held against
-what any rows fulfil (`statistics/consistency.py`, `families/plan_consistency.py`) before it is believed.
+what any rows fulfil (`statistics/consistency.py`) before it is believed.
+
+**A mixed table**: its plan, and arrays for each part of it. What a part is summed in and over is read off the plan:
+columns of numbers have their names, bins their cuts, hashed words their codes. Only the labels of categories and the
+words of texts have to be written down.
+
+**A table of states**: its plan, the states of all its columns, and arrays for each group. Every group of sums is over
+the same columns, in the order of the plan; which groups there are depends on the model. Where columns are counted with
+their parents, the document says which these are.
 """
 
 from collections.abc import Mapping
@@ -9,20 +17,164 @@ from math import isfinite
 from reprlib import repr as shortened
 from typing import Any
 
-from bayeswater.data.variable import Variable
-from bayeswater.families.plan_consistency import require_planned
-from bayeswater.families.registry import law_of
-from bayeswater.files.model_file import Document, require
-from bayeswater.models.semi_naive.learning import PAIRS
-from bayeswater.models.stored.discrete import described_discrete, restored_discrete
-from bayeswater.models.stored.domains import read_names, read_states, require_arrays, written_states
-from bayeswater.models.stored.groups import described_groups, restored_groups
+import numpy as np
+
+from bayeswater.data.reading.column_plan import IGNORED
+from bayeswater.data.variable import Schema, Variable
+from bayeswater.families.family import Family
+from bayeswater.families.plan_consistency import is_block, require_planned
+from bayeswater.families.registry import OF_STATES, families_of, key_of, law_of
+from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
+from bayeswater.models.stored.documents import (
+    read_names,
+    read_plan,
+    read_states,
+    require_arrays,
+    require_states,
+    written_plan,
+    written_states,
+)
 from bayeswater.models.stored.values import CODEC
-from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.category_counts import CategoryCounts, code_kind
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
+from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
+
+WORDS = "words"
+"""Array of the words of a text, beside the sums over them."""
+
+
+def described_groups(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]:
+    """Give what a document says of the columns, and the sums of all groups as arrays."""
+    document: Document = {
+        "columns": written_plan(columns.plan),
+        "states": [],
+    }
+    arrays = columns.to_arrays()
+    for key, family in families_of(columns.plan).items():
+        domain = family.domain(columns.groups[key])
+        if isinstance(domain, Schema):
+            document["states"] = written_states(domain)
+        elif domain is not None:
+            arrays[f"{key}.{WORDS}"] = words_as_bytes(domain.states, f"column {domain.name!r}")
+    return document, {name: array for name, array in arrays.items() if array.size}  # there may be no words at all
+
+
+def restored_groups(document: Document, arrays: dict[str, Array], classes: Variable) -> ColumnGroups:
+    """Make the sums of all groups."""
+    plan = read_plan(document["columns"])
+    families = families_of(plan)
+    schema = read_states(document["states"])
+    labelled = [name for family in families.values() if family.has_labels for name in family.names]
+    require_states(schema, labelled)
+    own: dict[str, dict[str, Array]] = {key: {} for key in families}
+    for name, array in arrays.items():
+        key, _, rest = name.rpartition(".")
+        own.setdefault(key, {})[rest] = array
+    require_arrays(arrays, [f"{key}.{name}" for key, family in families.items() for name in _needed(family, own[key])])
+    groups = {key: _restored_part(family, own[key], schema, classes) for key, family in families.items()}
+    return ColumnGroups(classes, plan, groups)
+
+
+def read_n_features(written: Any, columns: ColumnGroups) -> int:
+    """Read the number of columns of X: a block of sparse ones is one of the plan, and if left out of unknown width."""
+    sources = columns.plan.sources
+    block = next((column for column in columns.plan if is_block(column)), None)
+    words = None if block is None or block.family == IGNORED else columns.groups.get(key_of(block))
+    n_features = len(sources) - 1 + words.vocabulary.n_states if isinstance(words, TextSums) else len(sources)
+    is_open = block is not None and words is None
+    require(
+        type(written) is int and (written == n_features or (is_open and written > n_features)),
+        f"it was fitted on {shortened(written)} columns, and not on {n_features}",
+    )
+    return written
+
+
+def _needed(family: Family, found: dict[str, Array]) -> set[str]:
+    """Name the arrays of the columns of a family; words that have names are one, where there are any."""
+    names = family.array_names(set(found))
+    return names | {WORDS} if family.has_words and names != {"observed"} else names
+
+
+def _restored_part(family: Family, arrays: dict[str, Array], schema: Schema, classes: Variable) -> Statistic:
+    if not family.has_words:
+        return family.restored(arrays, classes, schema)
+    n_words = arrays["present"].shape[-1] if "present" in arrays else 0
+    words = arrays.get(WORDS, np.zeros(0, dtype=np.uint8))
+    domain = words_of_bytes(words, n_words, f"column {family.names[0]!r}")
+    return family.restored({name: array for name, array in arrays.items() if name != WORDS}, classes, domain)
+
+
+MAY_BE_EMPTY = ("pairs", "triples")
+"""Arrays that have no cells where there are too few columns: they are not written."""
+
+
+def described_discrete(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]:
+    """Give what a document says of the columns, and the sums of all groups as arrays; one column has no pairs."""
+    pairs = next(group for group in columns.groups.values() if isinstance(group, PairCounts))
+    document = {
+        "columns": written_plan(columns.plan),
+        "states": written_states(pairs.schema),
+    }
+    arrays = {name: array for name, array in columns.to_arrays().items() if array.size}
+    for key, group in columns.groups.items():
+        if isinstance(group, ParentCounts):
+            document["parents"] = [list(own) for own in group.parents]
+            wide = group.cell.dtype != np.uint8  # of integers a file holds the widest, and bytes
+            arrays[f"{key}.cell"] = group.cell.astype(np.int64) if wide else group.cell
+    return document, arrays
+
+
+def restored_discrete(
+    document: Document, arrays: dict[str, Array], classes: Variable, kinds: Mapping[str, type[Statistic]]
+) -> ColumnGroups:
+    """Make the sums of all groups, whose kinds the model says."""
+    plan = read_plan(document["columns"])
+    wrong = [column.name for column in plan if column.family not in (*OF_STATES, IGNORED)]
+    require(not wrong, f"its columns {shortened(wrong)} have no states")
+    schema = read_states(document["states"])
+    names = [column.name for column in plan.used]
+    require_states(schema, names)
+    own: dict[str, dict[str, Array]] = {}
+    for name, array in arrays.items():
+        group, _, rest = name.partition(".")
+        own.setdefault(group, {})[rest] = array
+    require(own.keys() == kinds.keys(), f"it has sums of {sorted(own)}, and not of {sorted(kinds)}")
+    groups = {}
+    for group, found in own.items():
+        needed = kinds[group].array_names(found)
+        domain: dict[str, Any] = {"classes": classes, "schema": schema}
+        if kinds[group] is ParentCounts:
+            domain["parents"] = _read_parents(document["parents"], len(schema))
+            found = {name: _narrow(array, schema) if name == "cell" else array for name, array in found.items()}
+        for name in needed.intersection(MAY_BE_EMPTY):
+            table = found.get("table", np.zeros((0, 0), dtype=np.int64))
+            found.setdefault(name, np.zeros((0, classes.n_states), dtype=table.dtype))
+        require_arrays(found, needed)
+        groups[group] = kinds[group].from_arrays(found, **domain)
+    return ColumnGroups(classes, plan, groups)
+
+
+def _read_parents(written: Any, n_columns: int) -> tuple[tuple[int, ...], ...]:
+    are_lists = isinstance(written, list) and len(written) == n_columns and all(type(own) is list for own in written)
+    require(
+        are_lists and all(type(p) is int and 0 <= p < n_columns for own in written for p in own),
+        f"its parents {shortened(written)} are not those of {n_columns} columns",
+    )
+    return tuple(tuple(own) for own in written)
+
+
+def _narrow(cell: Array, schema: Schema) -> Array:
+    """Bring the slots of cells back to the kind that counting gives them."""
+    highest = int(schema.n_states.max(initial=0))
+    within = cell.dtype.kind in "iu" and cell.size > 0 and cell.min() >= 0 and cell.max() <= highest
+    require(bool(within), "a cell of its families has a state beyond its domain")
+    return cell.astype(code_kind(schema.n_states))
+
 
 COLUMNS = "columns."
 """What the names of all arrays begin with but that of the class counts."""
@@ -35,7 +187,8 @@ def described_sums(sums: Sums[Any]) -> tuple[Document, dict[str, Array]]:
     """Give what a document says of the sums, and the sums as arrays."""
     columns = sums.columns
     if isinstance(columns, ColumnGroups):
-        document, arrays = (described_discrete if PAIRS in columns.groups else described_groups)(columns)
+        of_states = any(isinstance(group, PairCounts) for group in columns.groups.values())
+        document, arrays = (described_discrete if of_states else described_groups)(columns)
     else:
         is_table = isinstance(columns, CategoryCounts)
         document = {"columns": written_states(columns.schema) if is_table else columns.names and list(columns.names)}

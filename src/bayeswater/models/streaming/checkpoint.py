@@ -22,10 +22,9 @@ from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.parts import Place
 from bayeswater.errors import BayesError, BayesWarning, ModelFileError, warn_user
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
-from bayeswater.models.stored.columns import without_vectorizers
+from bayeswater.models.stored.codec import described, restored
 from bayeswater.models.stored.folders import require_folder
-from bayeswater.models.stored.partial_sums import described, restored
-from bayeswater.models.stored.values import CODEC
+from bayeswater.models.stored.values import CODEC, without_vectorizers
 from bayeswater.version import __version__
 
 KIND = "checkpoint"

@@ -1,61 +1,76 @@
-"""Sums that are not finished, as a document and arrays, and back: what a checkpoint holds.
+"""Any sums as a document and arrays, and back: what a checkpoint holds of sums that are not finished.
 
 Everything that a pass over rows adds up is a frozen dataclass of the closed list `KINDS`: arrays, domains, plans and
-other such dataclasses. The document is a list of them, each made of those before it: nothing is nested. An array is
-stored in the widest numbers of its kind, beside the name of its own; a table of Arrow, of rows that are needed again,
-as the bytes of its stream. Nothing in a document is run or imported.
+other such dataclasses. The document is a list of them, each made of those before it: nothing is nested. A table of
+Arrow, of rows that are needed again, is stored as the bytes of its stream. Nothing that a document names is run.
+
+An array is held in the widest numbers of its kind, int64, float64 or bytes, and comes back in its own (`as_held`,
+`as_was`), in model files too.
 """
 
+from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
+from importlib import import_module
 from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 
-from bayeswater.data.labels import CheckedLabels
-from bayeswater.data.variable import Schema, Variable
-from bayeswater.decision.scorecard import Scorecard
-from bayeswater.decision.scores import Scores
+from bayeswater.data.variable import Variable
 from bayeswater.errors import ModelFileError
-from bayeswater.families.family import Settings
-from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.registry import LAWS
 from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
-from bayeswater.models.gaussian.learning import LossSums
-from bayeswater.models.held_out import KindCounts
-from bayeswater.models.mixed.counting import MixedTotal
-from bayeswater.models.review import Review
-from bayeswater.models.semi_naive.cutting import Looked
-from bayeswater.models.semi_naive.learning import RowKinds
 from bayeswater.models.stored.values import CODEC
-from bayeswater.models.streaming.labelled import Total
-from bayeswater.models.streaming.passes import Parts
-from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
-from bayeswater.statistics.fourth_moments import FourthMoments
-from bayeswater.statistics.key_counts import KeyCounts
-from bayeswater.statistics.moments import Moments
-from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
-from bayeswater.statistics.parent_counts import ParentCounts
-from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
-from bayeswater.statistics.text_sums import TextSums
-from bayeswater.statistics.whole_sums import WholeSums
 from bayeswater.typing import Array
 
-KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        *(BinaryCounts, CategoryCounts, ClassCounts, ColumnGroups, ParentCounts, FeatureSums),
-        *(FourthMoments, KeyCounts, Moments, NumberProfile, PairCounts, Scatter, Sums, TextSums, TripleCounts),
-        *(WholeSums, Total, Parts, MixedTotal, Looked, RowKinds, LossSums, Review, Scorecard, Scores, Settings),
-        *(CheckedLabels, Schema, SeenRanges, KindCounts),
-        *(law.statistic for law in LAWS if law is not OpenNumbers),
-    )
-} | {"FamilyCounts": ParentCounts}
-"""All that a pass may add up; the last name is one that checkpoints were written with before."""
+KINDS = {
+    "data.labels": ("CheckedLabels",),
+    "data.variable": ("Schema",),
+    "decision.scorecard": ("Scorecard",),
+    "decision.scores": ("Scores",),
+    "families.family": ("Settings",),
+    "families.number_profile": ("NumberProfile",),
+    "models.gaussian.learning": ("LossSums",),
+    "models.held_out": ("KindCounts",),
+    "models.mixed.counting": ("MixedTotal",),
+    "models.review": ("Review",),
+    "models.semi_naive.cutting": ("Looked",),
+    "models.semi_naive.learning": ("RowKinds",),
+    "models.streaming.labelled": ("Total",),
+    "models.streaming.passes": ("Parts",),
+    "statistics.category_counts": ("CategoryCounts",),
+    "statistics.column_groups": ("ColumnGroups",),
+    "statistics.feature_sums": ("BinaryCounts", "FeatureSums"),
+    "statistics.fourth_moments": ("FourthMoments",),
+    "statistics.key_counts": ("KeyCounts",),
+    "statistics.moments": ("Moments",),
+    "statistics.pair_counts": ("PairCounts", "TripleCounts"),
+    "statistics.parent_counts": ("ParentCounts",),
+    "statistics.scatter": ("Scatter",),
+    "statistics.sums": ("ClassCounts", "SeenRanges", "Sums"),
+    "statistics.text_sums": ("TextSums",),
+    "statistics.whole_sums": ("WholeSums",),
+}
+"""All that a pass may add up, by the modules they are at home in: they are loaded when they are met."""
+
+HOMES = {name: home for home, names in KINDS.items() for name in names} | {
+    law.statistic.__name__: law.statistic.__module__.removeprefix("bayeswater.")
+    for law in LAWS
+    if law is not OpenNumbers
+}
+"""The module of each, those of all laws of a column among them."""
+
+OLD_NAMES = {"FamilyCounts": "ParentCounts"}
+"""Names that checkpoints were written with before."""
+
+NUMBERS: Mapping[str, type] = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"), np.int64),
+    **dict.fromkeys(("float32", "float64"), np.float64),
+    **dict.fromkeys(("bool", "uint8"), np.uint8),
+}
+"""Numbers that an array may have, and those by which a file holds them without loss."""
 
 MANY_WORDS = 1000
 """States of a domain from which on they are stored as bytes."""
@@ -63,6 +78,12 @@ MANY_WORDS = 1000
 
 Node = list[Any]
 """A tag and what belongs to it; values inside of another are named by their place in the list of nodes."""
+
+
+@cache
+def kind_of(name: str) -> Any:
+    """Give a class of the closed list."""
+    return getattr(import_module(f"bayeswater.{HOMES[name]}"), name)
 
 
 def described(value: Any) -> tuple[Document, dict[str, Array]]:
@@ -102,7 +123,7 @@ class _Parts:
         kind = type(value)
         if isinstance(value, np.ndarray):
             return self._array(value) if value.dtype.kind in "biuf" else ["labels", value.dtype.str, *self._all(value)]
-        if kind is KINDS.get(kind.__name__):
+        if HOMES.get(kind.__name__) == kind.__module__.removeprefix("bayeswater."):
             names = [field.name for field in fields(value)]
             return [kind.__name__, names, *self._all(getattr(value, name) for name in names)]
         if isinstance(value, Variable) and len(value.states) > MANY_WORDS and _are_words(value):
@@ -121,17 +142,10 @@ class _Parts:
 
     def _array(self, array: Array) -> Node:
         """Store numbers in the widest of their kind; of what is empty, the shape alone."""
-        kind = array.dtype
-        if kind.kind == "f":
-            stored = array.astype(np.float64, copy=False)
-        elif kind == np.uint8:
-            stored = array
-        else:
-            stored = array.view(np.int64) if kind == np.uint64 else array.astype(np.int64, copy=False)
         name = f"a{len(self.arrays)}" if array.size else None
         if name is not None:
-            self.arrays[name] = np.ascontiguousarray(stored).reshape(-1)
-        return ["array", name, kind.str, list(array.shape)]
+            self.arrays[name] = np.ascontiguousarray(as_held(array)).reshape(-1)
+        return ["array", name, array.dtype.str, list(array.shape)]
 
 
 def _made(node: Any, made: list[Any], arrays: dict[str, Array]) -> Any:
@@ -160,10 +174,11 @@ def _made(node: Any, made: list[Any], arrays: dict[str, Array]) -> Any:
             return Variable(name, states, frozenset(), CODEC.decode(dtype, "a dtype"))
         case ["table", place]:
             return _table_of(those([place])[0])
-        case [str(name), [*names], *places] if name in KINDS:
-            known = [field.name for field in fields(KINDS[name])]
+        case [str(name), [*names], *places] if OLD_NAMES.get(name, name) in HOMES:
+            made_of = kind_of(OLD_NAMES.get(name, name))
+            known = [field.name for field in fields(made_of)]
             require(names == known, f"its {name} has {shortened(names)}, and not {known}")
-            return KINDS[name](**dict(zip(known, those(places), strict=True)))
+            return made_of(**dict(zip(known, those(places), strict=True)))
     raise ModelFileError(f"it says {shortened(node)}, which means nothing here")
 
 
@@ -187,8 +202,7 @@ def _restored_array(name: Any, kind: str, shape: tuple[Any, ...], arrays: dict[s
     require(isinstance(name, str) and name in arrays, f"there is no array {shortened(name)} in it")
     stored = arrays[name]
     require(stored.size == np.prod(shape, dtype=object), f"array {name!r} is not of the shape {shape}")
-    numbers = stored.view(np.uint64) if dtype == np.uint64 else stored.astype(dtype)
-    return numbers.reshape(shape)
+    return as_was(stored, dtype, name).reshape(shape)
 
 
 def _bytes_of(table: Any) -> Array:
@@ -208,3 +222,25 @@ def _table_of(content: Array) -> Any:
         return pa.ipc.open_stream(pa.py_buffer(content.tobytes())).read_all()
     except (pa.ArrowException, OSError) as error:
         raise ModelFileError(f"rows in it cannot be read: {error}") from None
+
+
+# ---------------------------------------------------------------------- arrays
+
+
+def as_held(array: Array) -> Array:
+    """Give an array the kind of numbers that a file holds: int64, float64 or bytes."""
+    require(array.dtype.name in NUMBERS, f"arrays of {array.dtype.name} cannot be held by a model file")
+    require(array.ndim > 0, "a number that is no array cannot be held by a model file")
+    held = NUMBERS[array.dtype.name]
+    return array.view(np.int64) if array.dtype.name == "uint64" else array.astype(held, copy=False)
+
+
+def as_was(array: Array, dtype: np.dtype[Any], name: str) -> Array:
+    """Give an array the numbers that it had before a file held it; refuse those that are none of them."""
+    if dtype == np.uint64:
+        return array.view(np.uint64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = array.astype(dtype)
+        same = np.array_equal(found.astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
+    require(same, f"its array {shortened(name)} holds numbers that are no {dtype.name}")
+    return found

@@ -9,8 +9,7 @@ import pytest
 
 from bayeswater import ModelFileError
 from bayeswater.data.variable import Variable
-from bayeswater.models.stored import partial_sums
-from bayeswater.models.stored.partial_sums import KINDS, described, restored
+from bayeswater.models.stored.codec import HOMES, MANY_WORDS, described, kind_of, restored
 from bayeswater.models.streaming.passes import Parts
 from bayeswater.statistics.sums import ClassCounts
 
@@ -48,7 +47,7 @@ def test_values_come_back_as_they_were():
     value = ({"x": [1, (None, "y")]}, datetime.date(2024, 1, 31), Variable("v", ("a", "b"), frozenset({"a"})))
     assert back(value) == value
     assert back([table])[0].equals(table)
-    many = Variable("word", tuple(f"w{i}" for i in range(partial_sums.MANY_WORDS + 1)))
+    many = Variable("word", tuple(f"w{i}" for i in range(MANY_WORDS + 1)))
     assert back(many) == many
     counts = ClassCounts(Variable("class", ("n", "p")), np.array([3, 4]))
     assert back(Parts((counts, None))).parts[0] == counts
@@ -86,6 +85,6 @@ def test_what_means_nothing_is_refused(nodes):
 
 
 def test_the_list_of_kinds_is_closed_and_made_of_frozen_dataclasses():
-    for kind in KINDS.values():
+    for kind in map(kind_of, HOMES):
         assert kind.__dataclass_params__.frozen
         assert kind.__module__.startswith("bayeswater.")
