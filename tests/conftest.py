@@ -14,9 +14,3 @@ def kernel(request: Any) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiling, "COMPILE_FROM_CELLS", 0 if request.param == "loop" else 10**18)
         yield request.param
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_loop_loads_beside_a_test() -> None:
-    """Numba catches the warnings of all threads while it compiles on one: a test that expects one would miss it."""
-    compiling.Kernel.cells_answered = -(10**18)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from time import sleep
@@ -234,6 +235,26 @@ def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubl
     assert Kernel.cells_answered == (compiling.LOAD_AFTER + 1) * n_cells
     assert values.tolist() == [1.0, 1.0, 1.0]  # compiled, and not called
     assert doubling.serves(1000, values, use_loop=False)
+
+
+def test_while_a_loop_is_loaded_beside_no_warning_is_caught(doubling, monkeypatch):
+    """To catch warnings on one thread is to catch them on all."""
+    catching, catch = [], warnings.catch_warnings
+
+    def noted(**given):
+        catching.append(threading.current_thread().name)
+        return catch(**given)
+
+    monkeypatch.setattr(warnings, "catch_warnings", noted)
+    Kernel.cells_answered = compiling.LOAD_AFTER * COMPILE_FROM_CELLS
+    before = set(threading.enumerate())
+    assert not doubling.serves(1000, np.ones(3), use_loop=False)
+    for loading in set(threading.enumerate()) - before:
+        loading.join()
+    assert doubling.serves(1000, np.ones(3), use_loop=False)
+    assert compiling.LOADING not in catching
+    doubling(np.ones(3, dtype=np.float32))  # on this thread numba catches them as ever
+    assert catching
 
 
 def test_a_loop_is_loaded_for_arguments_as_they_were_when_it_was_asked_for(doubling):

@@ -12,10 +12,11 @@ answering. ``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
 import gc
 import logging  # noqa: F401  # numba writes to a log: at a fork its lock is taken after ours, if it was registered first
 import os
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial, update_wrapper
-from threading import RLock, Thread, main_thread
+from threading import RLock, Thread, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,10 @@ class Kernel:
             if not main_thread().is_alive():  # the process is about to end, and waits for this thread
                 return
             from numba import typeof
+            from numba.core import errors
 
+            if not isinstance(vars(errors).get("warnings"), _WarningsOfNumba):
+                vars(errors)["warnings"] = _WarningsOfNumba()
             loop = self._loop_to_call()
             if hasattr(loop, "compile"):  # numba itself may be switched off
                 loop.compile(tuple(map(typeof, arguments)))
@@ -114,6 +118,26 @@ class Kernel:
         except ImportError:  # passes are no promise of numba's: without them it only takes longer
             return _compile(self.loop)
         return _compile(self.loop, pipeline_class=PlainLoops)
+
+
+class _WarningsOfNumba:
+    """The module `warnings` as the compiler sees it.
+
+    It catches warnings while it works, and to catch them on one thread is to catch them on all: those that a user is to
+    see meanwhile would be lost. So on the thread that loads a loop nothing is caught.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(warnings, name)
+
+    def catch_warnings(self, **given: Any) -> Any:
+        """Catch what other threads compile."""
+        return nullcontext([]) if current_thread().name == LOADING else warnings.catch_warnings(**given)
+
+    def simplefilter(self, *given: Any) -> None:
+        """Change the filters of what other threads compile."""
+        if current_thread().name != LOADING:
+            warnings.simplefilter(*given)
 
 
 def compiled(loop: Callable[..., Any]) -> Kernel:
