@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
-from bayeswater.cli.options import Reading
+from bayeswater.cli.options import ReadingOptions
 from bayeswater.data.sources import delimited, local_rows
 from bayeswater.families.registry import FAMILIES
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -376,7 +376,7 @@ def test_a_checkpoint_of_no_use_is_refused_before_anything_is_read(
     data, options, code, message, run, folder, monkeypatch
 ):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(Reading, "rows", None)
+    monkeypatch.setattr(ReadingOptions, "rows", None)
     answer = run("fit", data, "--target", TARGET, "-o", "m.bayes", *options, stdin=b"")
     assert (answer.code, message in answer.err) == (code, True)
     assert not Path("c").exists()

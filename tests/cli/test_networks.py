@@ -208,7 +208,7 @@ def test_no_batch_is_held_once_it_is_written(run, net, rows, tmp_path, monkeypat
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**10)
     alive: list[weakref.ref[pa.Table]] = []
     most = 0
-    whole = query_rows.Answers.of
+    whole = query_rows.PosteriorColumns.of
 
     def watched(self, table):
         nonlocal most
@@ -217,7 +217,7 @@ def test_no_batch_is_held_once_it_is_written(run, net, rows, tmp_path, monkeypat
         most = max(most, sum(ref() is not None for ref in alive))
         return found
 
-    monkeypatch.setattr(query_rows.Answers, "of", watched)
+    monkeypatch.setattr(query_rows.PosteriorColumns, "of", watched)
     monkeypatch.setattr(local_rows, "batch_rows", lambda n_columns: 20)
     assert run("query", net, "--evidence", rows, "--ignore", "id", "-o", tmp_path / "p.csv").code == 0
     assert len(alive) >= 5 and most <= 2  # the one being made, and the one before it

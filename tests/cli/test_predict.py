@@ -16,7 +16,7 @@ import pytest
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater.cli import writing
-from bayeswater.cli.predict import Answering
+from bayeswater.cli.predict import PredictionWriter
 from bayeswater.decision.loss import Loss
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -257,15 +257,15 @@ def test_parquet_is_not_written_to_a_screen(monkeypatch):
 def test_answered_batches_are_let_go(run, folder, many_batches, monkeypatch):
     seen: list[weakref.ref[pa.Table]] = []
     most = 0
-    answer = Answering.__call__
+    answer = PredictionWriter.__call__
 
-    def watched(self: Answering, table: pa.Table) -> int:
+    def watched(self: PredictionWriter, table: pa.Table) -> int:
         nonlocal most
         seen.append(weakref.ref(table))
         most = max(most, sum(ref() is not None for ref in seen))
         return answer(self, table)
 
-    monkeypatch.setattr(Answering, "__call__", watched)
+    monkeypatch.setattr(PredictionWriter, "__call__", watched)
     assert run("predict", folder / "people.bayes", folder / "people.csv", "--keep").code == 0
     assert len(seen) == 15
     assert most <= 3, "the one in hand, the one before it, and the one that is read in the meantime"

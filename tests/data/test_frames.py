@@ -12,7 +12,7 @@ import pytest
 from tests.data.streams import OnlyAStream
 
 from bayeswater import DataError, GaussianNB, SchemaError
-from bayeswater.data.frames import as_arrow, held, is_frame, library_of, numeric_column, read_frame, write_frame
+from bayeswater.data.frames import as_arrow, is_frame, library_of, materialised, numeric_column, read_frame, write_frame
 from bayeswater.data.labels import checked_labels
 
 FRAMES = {
@@ -34,7 +34,7 @@ def test_a_frame_is_known_by_its_library(library):
 def test_what_is_no_frame_has_no_library(X):
     assert not is_frame(X)
     assert library_of(X) is None
-    assert held(X) is X
+    assert materialised(X) is X
 
 
 def test_without_pandas_loaded_nothing_is_a_pandas_frame(monkeypatch):
@@ -45,7 +45,7 @@ def test_without_pandas_loaded_nothing_is_a_pandas_frame(monkeypatch):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_frame_that_can_be_read_twice_is_left_as_it_is(library):
-    assert held(FRAMES[library]) is FRAMES[library]
+    assert materialised(FRAMES[library]) is FRAMES[library]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_frame_that_can_be_read_twice_is_left_as_it_is(library):
     ids=["reader", "stream", "batch"],
 )
 def test_a_stream_is_held_in_a_table(stream):
-    assert held(stream).equals(FRAMES["pyarrow"])
+    assert materialised(stream).equals(FRAMES["pyarrow"])
 
 
 @pytest.mark.parametrize("X", [pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0]), pa.chunked_array([[1.0, 2.0]])])

@@ -5,7 +5,7 @@ import pytest
 
 from bayeswater import KDB, SKDB
 from bayeswater.inference import choosing
-from bayeswater.inference.choosing import Choice, best_of_prefixes, judging_rows, row_hash, weight_of_judges
+from bayeswater.inference.choosing import PrefixChoice, best_of_prefixes, judging_rows, row_hash, weight_of_judges
 from bayeswater.models.semi_naive import skdb
 
 
@@ -49,9 +49,9 @@ def test_rows_with_too_many_combinations_judge_nothing_where_all_have():
 @pytest.mark.parametrize(
     ("losses", "choice"),
     [
-        ([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], Choice(0, 2)),  # of equal ones the fewest parents
-        ([[3.0, 1.0, 1.0 - 1e-15], [3.0, 2.0, 2.0]], Choice(0, 1)),  # and, but for rounding, the fewest columns
-        ([[1.0, 2.0], [1.0, 0.5]], Choice(1, 1)),
+        ([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], PrefixChoice(0, 2)),  # of equal ones the fewest parents
+        ([[3.0, 1.0, 1.0 - 1e-15], [3.0, 2.0, 2.0]], PrefixChoice(0, 1)),  # and, but for rounding, the fewest columns
+        ([[1.0, 2.0], [1.0, 0.5]], PrefixChoice(1, 1)),
     ],
 )
 def test_the_fewer_are_chosen_of_equal_ones(losses, choice):

@@ -6,7 +6,7 @@ import pytest
 from bayeswater.estimate import count_trees
 from bayeswater.estimate.count_trees import cell_tree, level_tree
 from bayeswater.kernels.cell_terms import LevelRule, cell_terms, find_nodes, own_counts
-from bayeswater.kernels.level_terms import Rule, Taken, level_terms
+from bayeswater.kernels.level_terms import BackOffRule, Taken, level_terms
 from bayeswater.statistics.parent_cells import ParentCells, class_cells
 
 N_SLOTS = np.array([4, 3, 5, 4])
@@ -49,7 +49,12 @@ def test_terms_are_those_of_the_tree_of_the_family(n_parents, long, weights, mon
             for every_level in (True, False):
                 n_terms = n_parents + 1 if every_level else 1
                 expected = level_terms(
-                    slots.T.astype(np.int64), dense, Rule(c, f, class_free, False), taken, n_terms, use_loop=False
+                    slots.T.astype(np.int64),
+                    dense,
+                    BackOffRule(c, f, class_free, False),
+                    taken,
+                    n_terms,
+                    use_loop=False,
                 )
                 found = cell_terms(
                     nodes, slots[-1], tree, LevelRule(c, f, class_free), codes, out, every_level=every_level

@@ -15,7 +15,7 @@ from bayeswater.kernels.clique_passes import IMPOSSIBLE, TINY, TOO_SMALL, Answer
 from bayeswater.kernels.clique_tables import fill_tables
 from bayeswater.kernels.clique_tree import build_tree
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, eliminate_greedily
-from bayeswater.kernels.elimination_steps import Room, eliminate_in_rows, steps_of
+from bayeswater.kernels.elimination_steps import Workspace, eliminate_in_rows, steps_of
 
 RULES = [MIN_FILL, MIN_WEIGHT]
 
@@ -171,7 +171,7 @@ def test_rows_one_by_one_agree_with_the_passes_in_logarithms():
 
 
 def test_a_variable_of_many_states_is_eliminated_without_room_for_each_pair_of_them():
-    class CountedRoom(Room):
+    class CountedRoom(Workspace):
         def take(self, n_floats):
             self.n_taken = n_floats
             return super().take(n_floats)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.kernels import key_cells
-from bayeswater.kernels.key_cells import Cells, joined, keys_of, least_shift, n_buckets, numbers_of
+from bayeswater.kernels.key_cells import KeyCells, joined, keys_of, least_shift, n_buckets, numbers_of
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -36,7 +36,7 @@ def test_cells_tell_the_number_of_their_buckets_and_of_those_half_as_wide(number
     for code, key in sorted(numbers):
         cell.setdefault((code, key >> shift), []).append(key)
     ends = [(key[0], key[-1], code, len(key)) for (code, _), key in cell.items()]
-    cells = Cells(shift, *np.array(ends, dtype=np.int64).reshape(-1, 4).T)
+    cells = KeyCells(shift, *np.array(ends, dtype=np.int64).reshape(-1, 4).T)
     expected = [len({key >> width for _, key in numbers}) for width in (shift, max(shift - 1, 0))]
     assert list(n_buckets(cells)) == expected
 
@@ -56,7 +56,7 @@ def test_histograms_joined_in_any_order_are_that_of_all_numbers(parts, most, spa
     # Where keys are far apart, bits are dropped of them, and a class and a bucket may have room in one number.
     def cells(keys):
         key = np.array(keys, dtype=np.int64) * spacing
-        return joined([Cells(0, key, key, np.abs(key) % n_classes, np.ones(len(key), dtype=np.int64))], most)
+        return joined([KeyCells(0, key, key, np.abs(key) % n_classes, np.ones(len(key), dtype=np.int64))], most)
 
     whole = cells([key for part in parts for key in part])
     histograms = [cells(part) for part in parts]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater.estimate.count_trees import level_tree
-from bayeswater.kernels.level_terms import Rule, Taken, level_terms
+from bayeswater.kernels.level_terms import BackOffRule, Taken, level_terms
 from bayeswater.statistics.parent_cells import ParentCells
 
 N_SLOTS = np.array([4, 3, 5, 4])
@@ -29,7 +29,7 @@ def test_the_loop_equals_the_reference(n_parents, missing_is_state, is_flat, wei
     _, family = counted(weight)
     tree = level_tree(family, n_parents, missing_is_state=missing_is_state)
     n_levels = n_parents + 1
-    rule = Rule(rng.exponential(size=n_levels), rng.exponential(size=n_levels), 0.0 if is_flat else 0.3, is_flat)
+    rule = BackOffRule(rng.exponential(size=n_levels), rng.exponential(size=n_levels), 0.0 if is_flat else 0.3, is_flat)
     n_slots = [*N_SLOTS[:n_parents], N_SLOTS[-1]]
     slots = np.stack([rng.integers(0, n + 1, N_ROWS) for n in n_slots], axis=1)  # unseen states among them
     out = Taken(rng.integers(0, 3, N_ROWS), rng.choice([0.1, 0.7, 1.0], N_ROWS), rng.integers(0, n_levels + 1, N_ROWS))
@@ -46,7 +46,7 @@ def test_the_loop_equals_the_reference(n_parents, missing_is_state, is_flat, wei
 def test_every_level_is_a_distribution():
     slots, family = counted()
     tree = level_tree(family, 3, missing_is_state=False)
-    rule = Rule(np.array([0.5, 2.0, 0.1, 7.0]), np.array([1.0, 0.3, 4.0, 0.7]), 0.3, False)
+    rule = BackOffRule(np.array([0.5, 2.0, 0.1, 7.0]), np.array([1.0, 0.3, 4.0, 0.7]), 0.3, False)
     each = np.repeat(slots.T, 3, axis=0)
     each[:, -1] = np.tile(np.arange(3), N_ROWS)
     terms = level_terms(each, tree, rule, None, 4, use_loop=False)

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from bayeswater.data.reading.row_hashes import mixed, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.kernels.tree_growing import BEYOND_CODES, MOST_PASSED, grow_tree, n_log_n_table
 
 ONE = -1
@@ -30,7 +30,7 @@ def grow(codes, y, *, missing, weight=None, n_columns=None, n_thresholds=1, most
         n_thresholds,
         most_depth,
         n_log_n_table(float(total), is_whole=bool(is_whole)),
-        mixed(word(seed)),
+        hashed(hash_word(seed)),
         splits,
     )
     reached = {0: np.arange(len(y))}

@@ -22,7 +22,7 @@ from bayeswater import (
 )
 from bayeswater.plots.canvas import colour_of, marker_of
 from bayeswater.plots.gaussian import GaussianDisplay
-from bayeswater.plots.plane import Rule, plane_of
+from bayeswater.plots.plane import ActionRule, plane_of
 
 FRAME, KIND = load_iris(return_X_y=True, as_frame=True)
 X, y = FRAME.to_numpy(), np.array(["setosa", "versicolor", "virginica"])[KIND]
@@ -285,7 +285,7 @@ def test_regions_are_what_the_model_decides(prior):
 
 def test_scores_of_a_loss_order_actions_as_their_risks_do_far_beyond_the_reach_of_probabilities():
     loss = Loss([[0, 5, 1], [2, 0, 3], [4, 1, 0]], classes=["a", "b", "c"], actions=["a", "b", "c"])
-    rule = Rule.of(loss, np.array(["a", "b", "c"]))
+    rule = ActionRule.of(loss, np.array(["a", "b", "c"]))
     log_proba = np.array([[0.0, -2000.0, -2001.0], [-3000.0, 0.0, -2999.0]])
     # By hand: risk(a) = 5 e^-2000 + e^-2001 in the first row, risk(b) = 2 e^-3000 + 3 e^-2999 in the second.
     assert_allclose(rule.scores(log_proba)[:, [1, 2]], [[-np.log(2), -np.log(4)], [2999 - np.log(3 + 2 / np.e), 0]])

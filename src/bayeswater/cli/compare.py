@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, Reading, Target
+from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, ReadingOptions, Target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ def compare(
     save: Path | None = None,
     plot: Path | None = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Compare all kinds of models on the same folds of a table, which is held in memory.
 

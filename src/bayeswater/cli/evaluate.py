@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
-from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, LossFile, ModelFile, Reading, Target
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, LossFile, ModelFile, ReadingOptions, Target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +26,7 @@ def evaluate(
     target: Target,
     loss: LossFile = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
     from bayeswater.cli.models import labels_explained, load_model, open_for
@@ -156,16 +156,16 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundScores:
     """What some rows show: the scores of those of known classes, if there are any, and how many others there are."""
 
     score: "Scorecard | None"
     n_unknown: int
 
-    def __add__(self, other: "Found") -> "Found":
+    def __add__(self, other: "FoundScores") -> "FoundScores":
         from bayeswater.models.streaming.passes import plus
 
-        return Found(plus(self.score, other.score), self.n_unknown + other.n_unknown)
+        return FoundScores(plus(self.score, other.score), self.n_unknown + other.n_unknown)
 
 
 @dataclass(frozen=True)
@@ -176,19 +176,19 @@ class Evaluating:
     names: list[str]
     costs: CostsSoFar | None
 
-    def __call__(self, piece: "Piece") -> Found:
+    def __call__(self, piece: "Piece") -> FoundScores:
         """Evaluate all rows of a piece, a few at a time."""
         from bayeswater.cli.models import few_rows
         from bayeswater.data.sources.cutting import rows_among
 
         n_all = len(piece.y)
-        total = Found(None, 0)
+        total = FoundScores(None, 0)
         for start, n_rows in few_rows(n_all, len(self.model.classes_)):
             with rows_among(start, n_rows, n_all):
                 total += self._of(piece.X.slice(start, n_rows), piece.y.slice(start, n_rows))
         return total
 
-    def _of(self, table: "pa.Table", labels: "pa.ChunkedArray") -> Found:
+    def _of(self, table: "pa.Table", labels: "pa.ChunkedArray") -> FoundScores:
         import numpy as np
 
         from bayeswater.decision.scorecard import Scorecard
@@ -200,9 +200,9 @@ class Evaluating:
             table, codes = table.filter(known), codes[known]
         n_unknown = len(known) - len(codes)
         if not len(codes):
-            return Found(None, n_unknown)
+            return FoundScores(None, n_unknown)
         X = table.select(self.names)
         log_proba = self.model.predict_log_proba(X)
         if self.costs is not None:
             self.costs.add(table, log_proba, codes, self.model.predict(X).tolist())
-        return Found(Scorecard.of(log_proba, codes), n_unknown)
+        return FoundScores(Scorecard.of(log_proba, codes), n_unknown)

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ModelFile, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ModelFile, ReadingOptions
 
 
 def explain(
@@ -15,7 +15,7 @@ def explain(
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
     against: str | None = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Say why a row is given its class, column by column.
 

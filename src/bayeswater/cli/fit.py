@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, Preset, Reading, Target
+from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, Preset, ReadingOptions, Target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,7 @@ def fit(
     time_limit: float | None = None,
     checkpoint: Path | None = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Learn a model from a table, and save it.
 
@@ -92,7 +92,7 @@ def fit(
 
 
 @dataclass(frozen=True)
-class Learned:
+class FittedModel:
     """A fitted model, the rows it was fitted on, and how well it does without each; an ensemble tells that itself."""
 
     model: Any
@@ -198,7 +198,7 @@ def _learned(
     *,
     calibrate: bool,
     checkpoint: Path | None,
-) -> Learned:
+) -> FittedModel:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.terminal import passes_shown
     from bayeswater.families.settings import MDL
@@ -212,7 +212,7 @@ def _learned(
     if kind is BayesEnsemble:
         with passes_shown(rows, lambda: examples.under_way):
             X, y = _whole(examples, checkpoint)
-        return Learned(kind(**settings).fit(X, y), examples, None)
+        return FittedModel(kind(**settings).fit(X, y), examples, None)
     # What leaving one out shows of naive Bayes is enough to calibrate it, unless the labels have cut its bins.
     at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
     model = kind(**{**settings, "calibrate": calibrate and not at_once})
@@ -220,7 +220,7 @@ def _learned(
         review = learned_from(model, examples, checkpoint, lambda: review_of_source(model, examples))
     if calibrate and at_once:
         model.calibrate_with(review)
-    return Learned(model, examples, review)
+    return FittedModel(model, examples, review)
 
 
 def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table, pa.ChunkedArray]":

@@ -10,7 +10,7 @@ from bayeswater.cli.standard_output import print_document
 from bayeswater.cli.terminal import amount, bar, in_words_of_the_command, plain_table, say, words
 
 if TYPE_CHECKING:
-    from bayeswater.cli.fit import Learned
+    from bayeswater.cli.fit import FittedModel
     from bayeswater.decision.calibration_choice import CalibrationReport
 
 
@@ -18,7 +18,7 @@ SHOWN = 100
 """Columns and classes that are listed; who has more asks for JSON."""
 
 
-def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
+def print_report(learned: "FittedModel", output: str, *, as_json: bool) -> None:
     """Print the report as tables on standard error, or as JSON on standard output."""
     if as_json:
         print_document(report(learned, output))
@@ -34,7 +34,7 @@ def print_report(learned: "Learned", output: str, *, as_json: bool) -> None:
     say(f"saved as {output} ({Path(output).stat().st_size:,} bytes)", "bold green")
 
 
-def report(learned: "Learned", output: str) -> dict[str, Any]:
+def report(learned: "FittedModel", output: str) -> dict[str, Any]:
     """Give the report as a document."""
     model, rows, review = learned.model, learned.rows, learned.review
     return {
@@ -124,7 +124,7 @@ def _classes(model: Any) -> Any:
     return _with_rest(table, len(model.classes_))
 
 
-def _quality(learned: "Learned") -> Any:
+def _quality(learned: "FittedModel") -> Any:
     review = learned.review
     if not review.n_rows:
         return Text("No row can be left out in turn: each is alone in its class")
@@ -139,7 +139,7 @@ def _quality(learned: "Learned") -> Any:
     return table
 
 
-def _calibrated_on(learned: "Learned") -> str:
+def _calibrated_on(learned: "FittedModel") -> str:
     """Say which rows a model was calibrated by; one that cuts by the labels takes rows that had no say in the cuts."""
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.semi_naive.state_classifier import StateClassifier

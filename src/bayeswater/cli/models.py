@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.cli.costs import Costs
-    from bayeswater.cli.options import Reading
+    from bayeswater.cli.options import ReadingOptions
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.sources.source import Source
     from bayeswater.models.streaming.labelled import LabelledRows
@@ -129,7 +129,7 @@ def load_model(path: str) -> Any:
 def open_for(
     model: Any,
     path: str,
-    reading: "Reading",
+    reading: "ReadingOptions",
     data: list[str],
     *,
     target: str | None = None,

@@ -12,8 +12,8 @@ from bayeswater.errors import ModelFileError, ParameterError, SchemaError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.cli.options import Reading
-    from bayeswater.cli.question_text import Word
+    from bayeswater.cli.options import ReadingOptions
+    from bayeswater.cli.question_text import NameAt
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.variable import Variable
     from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -49,7 +49,7 @@ def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork"
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
+def node_named(network: "BayesianNetwork", word: "NameAt", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
     from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at
@@ -60,7 +60,7 @@ def node_named(network: "BayesianNetwork", word: "Word", text: str) -> int:
     return network.dag.position[word.text]
 
 
-def state_named(variable: "Variable", word: "Word", text: str) -> Any:
+def state_named(variable: "Variable", word: "NameAt", text: str) -> Any:
     """Find a state that a person names in a text: by its label, as text, or a bin by a number in it."""
     from bayeswater.data.reading.known_labels import known_code
     from bayeswater.errors import nearest_names
@@ -85,7 +85,7 @@ def _number(text: str) -> float:
 
 
 def open_evidence(
-    network: "BayesianNetwork", path: str, reading: "Reading", data: list[str], ignored: list[str]
+    network: "BayesianNetwork", path: str, reading: "ReadingOptions", data: list[str], ignored: list[str]
 ) -> "tuple[LocalRows, list[str]]":
     """Open files of evidence as one table in the types of the states, and name its columns that are variables.
 

@@ -87,7 +87,7 @@ READING = Group("Reading", sort_key=10)
 
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadingOptions:
     """How the data are read.
 
     Parameters
@@ -191,5 +191,5 @@ def _to_reread(origin: "Origin", folder: str) -> str:
     return str(laid_down)
 
 
-AS_USUAL = Reading()
+AS_USUAL = ReadingOptions()
 """Reading by what the file says of itself."""

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import few_rows, files_of, keep_as_written, require_explanations, require_other_files
-from bayeswater.cli.options import AS_USUAL, DataFile, LossFile, ModelFile, Reading
+from bayeswater.cli.options import AS_USUAL, DataFile, LossFile, ModelFile, ReadingOptions
 from bayeswater.cli.writing import OutputFormat, Writer
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def predict(
     keep: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     explain: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     loss: LossFile = None,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Give the class of each row, and the probability of every class; with costs, also what to do and its risk.
 
@@ -48,7 +48,7 @@ def predict(
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
-    answers = Answers(classifier, keep=keep, explain=explain, costs=costs)
+    answers = PredictionColumns(classifier, keep=keep, explain=explain, costs=costs)
     rows = open_for(classifier, model, reading, list(data), costs=costs, keep=keep)
     require_other_files(rows, output)
     if keep:
@@ -60,7 +60,7 @@ def predict(
         first = rows.head(columns, 1)
         if first.num_rows:
             with passes_shown(rows, lambda: "predicting", quiet=to_screen):
-                n_rows = rows.sum(Answering(answers, out), columns)
+                n_rows = rows.sum(PredictionWriter(answers, out), columns)
         else:
             n_rows = 0
             out.write(answers.of(first))
@@ -68,10 +68,10 @@ def predict(
 
 
 @dataclass(frozen=True)
-class Answering:
+class PredictionWriter:
     """A function of an Arrow table that writes the answers for its rows, a few at a time, and counts them."""
 
-    answers: "Answers"
+    answers: "PredictionColumns"
     out: Writer
 
     def __call__(self, table: "pa.Table") -> int:
@@ -86,7 +86,7 @@ class Answering:
         return n_all
 
 
-class Answers:
+class PredictionColumns:
     """The columns that are written for some rows: class, probabilities, and on request the rows and the reasons.
 
     With costs, `action` is the one of least expected cost, and `risk` this cost.

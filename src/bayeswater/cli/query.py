@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network, state_named
-from bayeswater.cli.options import AS_USUAL, AsJson, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, ReadingOptions
 from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
@@ -55,7 +55,7 @@ def query(
     unseen: Annotated[
         Literal["error", "ignore"], Parameter(help="Whether a label that is no state is refused, or not observed.")
     ] = "error",
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Give probabilities of variables of a network, once others are known."""
     from bayeswater.cli.terminal import warnings_told_once

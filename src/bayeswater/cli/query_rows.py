@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.models import files_of, keep_as_written, require_other_files
 from bayeswater.cli.networks import open_evidence
-from bayeswater.cli.options import Reading
+from bayeswater.cli.options import ReadingOptions
 from bayeswater.cli.terminal import passes_shown, say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
 from bayeswater.data.sources.cutting import rows_among
@@ -36,7 +36,7 @@ def answer_rows(
     unseen: str,
     output: Path | None,
     output_format: OutputFormat | None,
-    reading: Reading,
+    reading: ReadingOptions,
 ) -> None:
     """Write P(state | row) of every target and row, log P(row), and whether the row is impossible.
 
@@ -51,7 +51,7 @@ def answer_rows(
     output, output_format : where to write, and how
     reading : how the rows are read
     """
-    answers = Answers(network, targets, unseen)
+    answers = PosteriorColumns(network, targets, unseen)
     evidence, columns = open_evidence(network, path, reading, data, ignored)
     require_other_files(evidence, output)
     if keep:
@@ -68,7 +68,7 @@ def answer_rows(
     to_screen = output is None and sys.stdout.isatty()
     with writer(output, output_format) as out, warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # told at the end, of all rows together
-        answering = Answering(answers, columns, out, keep=keep)
+        answering = PosteriorWriter(answers, columns, out, keep=keep)
         if evidence.head(read, 1).num_rows:
             with passes_shown(evidence, lambda: "answering", quiet=to_screen):
                 answered = evidence.sum(answering, read)
@@ -94,10 +94,10 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Answering:
+class PosteriorWriter:
     """A function of an Arrow table that writes the answers for its rows, a few at a time, and counts them."""
 
-    answers: "Answers"
+    answers: "PosteriorColumns"
     columns: list[str]
     out: Writer
     keep: bool
@@ -114,7 +114,7 @@ class Answering:
         return Answered(n_all, n_impossible)
 
 
-class Answers:
+class PosteriorColumns:
     """The columns that are written for some rows."""
 
     def __init__(self, network: "BayesianNetwork", targets: list[str] | None, unseen: str) -> None:

@@ -30,7 +30,7 @@ END = ""
 """The mark behind the last token."""
 
 
-class Word(NamedTuple):
+class NameAt(NamedTuple):
     """A name or a state, and where it stands in the text."""
 
     text: str
@@ -40,12 +40,12 @@ class Word(NamedTuple):
 class Term(NamedTuple):
     """A variable, and its state if one is named."""
 
-    name: Word
-    state: Word | None = None
+    name: NameAt
+    state: NameAt | None = None
 
 
 @dataclass(frozen=True)
-class Question:
+class ProbabilityQuestion:
     """What is asked for, and what is given."""
 
     targets: tuple[Term, ...]
@@ -53,15 +53,15 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Independence:
+class IndependenceQuestion:
     """Which variables are asked to be independent of which, given which."""
 
-    left: tuple[Word, ...]
-    right: tuple[Word, ...]
-    given: tuple[Word, ...]
+    left: tuple[NameAt, ...]
+    right: tuple[NameAt, ...]
+    given: tuple[NameAt, ...]
 
 
-def read_question(text: str) -> Question:
+def read_question(text: str) -> ProbabilityQuestion:
     """Read a question about probabilities.
 
     >>> question = read_question("P(lung | xray=yes, age='< 40')")
@@ -86,10 +86,10 @@ def read_question(text: str) -> Question:
     reader.take(")", "a , or a ) is needed" if evidence else "a , a | or a ) is needed")
     reader.take(END, "the question has ended")
     _require_once(text, [term.name for term in (*targets, *evidence)])
-    return Question(targets, evidence)
+    return ProbabilityQuestion(targets, evidence)
 
 
-def read_independence(text: str) -> Independence:
+def read_independence(text: str) -> IndependenceQuestion:
     """Read a question about independence.
 
     >>> question = read_independence("asia; smoke, bronc | xray")
@@ -100,15 +100,15 @@ def read_independence(text: str) -> Independence:
     left = reader.names()
     reader.take(";", "a , or a ; is needed between the two sides, as in A ; B | C")
     right = reader.names()
-    given: tuple[Word, ...] = ()
+    given: tuple[NameAt, ...] = ()
     if reader.goes_over("|"):
         given = reader.names()
     reader.take(END, "a , is needed" if given else "a , or a | is needed")
     _require_once(text, [*left, *right, *given])
-    return Independence(left, right, given)
+    return IndependenceQuestion(left, right, given)
 
 
-def _require_once(text: str, words: Sequence[Word]) -> None:
+def _require_once(text: str, words: Sequence[NameAt]) -> None:
     seen: set[str] = set()
     for word in words:
         if word.text in seen:
@@ -147,11 +147,11 @@ class _Reader:
         if not self.goes_over(mark):
             self.refuse(what)
 
-    def word(self, what: str) -> Word:
+    def word(self, what: str) -> NameAt:
         """Read a name or a state."""
         if not self.is_word:
             self.refuse(what)
-        found = Word(self.value, self.place)
+        found = NameAt(self.value, self.place)
         self.next()
         return found
 
@@ -162,7 +162,7 @@ class _Reader:
             self.next()
         return is_there
 
-    def names(self) -> tuple[Word, ...]:
+    def names(self) -> tuple[NameAt, ...]:
         """Read names with commas between them."""
         found = [self.word("the name of a variable is needed")]
         while self.goes_over(","):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayeswater.cli.networks import Tolerance
-from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, Reading
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ReadingOptions
 from bayeswater.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def learn(
     incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
     tolerance: Tolerance = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Find the network that explains the rows best, and save it."""
     from bayeswater.cli.fit import told_families
@@ -145,7 +145,7 @@ def score(
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
     tolerance: Tolerance = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Score the structure of a network on a table, node by node; natural logarithms, higher is better."""
     from bayeswater.cli.standard_output import print_document
@@ -218,7 +218,7 @@ def compare_structures(
 
 
 def read_table(
-    reading: Reading,
+    reading: ReadingOptions,
     paths: list[str],
     holder: str,
     *,
@@ -256,7 +256,7 @@ def with_states_of(path: str, table: "pa.Table", tolerance: float | None) -> "pa
     import numpy as np
     import pyarrow as pa
 
-    from bayeswater.data.reading.known_labels import known_codes
+    from bayeswater.data.reading.known_labels import write_known_codes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_rows import label_column
 
@@ -267,7 +267,7 @@ def with_states_of(path: str, table: "pa.Table", tolerance: float | None) -> "pa
         if not all(isinstance(state, str) for state in states):
             continue
         known = np.empty(table.num_rows, dtype=np.int64)
-        if known_codes(table[name], variable, known):  # also numbers, where the states are bins
+        if write_known_codes(table[name], variable, known):  # also numbers, where the states are bins
             table = table.set_column(place, name, label_column(known, variable))
             continue
         texts = [None if value is None else str(value) for value in table[name].to_pylist()]

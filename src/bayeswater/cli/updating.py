@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ModelFile, Reading, Target
+from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ModelFile, ReadingOptions, Target
 
 if TYPE_CHECKING:
     from bayeswater.models.streaming.passes import Piece
@@ -74,7 +74,7 @@ def forget(
     target: Target,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     as_json: AsJson = False,
-    reading: Reading = AS_USUAL,
+    reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Take rows out of a model again, as if it had never seen them.
 

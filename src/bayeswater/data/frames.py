@@ -93,7 +93,7 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") or _is_pandas(X) or _is_pandas(X, "Series")
 
 
-def held(X: Any) -> Any:
+def materialised(X: Any) -> Any:
     """Hold the rows of an Arrow stream, which can be read but once, in a table, and compute what Dask puts off.
 
     Texts in a list, an array or a series are a column. Everything else is left as it is. What is almost a table is

@@ -10,9 +10,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routi
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from bayeswater.data.frames import held
+from bayeswater.data.frames import materialised
 from bayeswater.data.labels import one_dimensional
-from bayeswater.decision.deciding import Decisions, Evidence
+from bayeswater.decision.deciding import ClassEvidence, Decisions
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
@@ -129,15 +129,17 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         method = "auto" if self.calibrate is True else self.calibrate
         return Calibrated(clone(self.estimator), method=method)
 
-    def _evidence(self, X: Any) -> Evidence:
+    def _evidence(self, X: Any) -> ClassEvidence:
         check_is_fitted(self)
         if not _gives_probabilities(self):
             raise ParameterError(
                 f"{type(self.estimator).__name__} has no predict_proba; set calibrate=True, or its own switch"
             )
-        X = held(X) if isinstance(X, Iterator) else X  # a stream of Arrow, of which costs may need the columns again
+        X = (
+            materialised(X) if isinstance(X, Iterator) else X
+        )  # a stream of Arrow, of which costs may need the columns again
         proba = Probabilities.of(self.estimator_.predict_proba(X), None, len(self.classes_))
-        return Evidence(proba, self.classes_, self.class_prior_, X)
+        return ClassEvidence(proba, self.classes_, self.class_prior_, X)
 
     # ------------------------------------------------------------------ scikit-learn's protocols
 

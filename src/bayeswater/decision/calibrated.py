@@ -15,15 +15,15 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from bayeswater.data.frames import held
+from bayeswater.data.frames import materialised
 from bayeswater.data.labels import one_dimensional
 from bayeswater.data.sources.cutting import places_told
 from bayeswater.data.weights import n_rows_of, without_zero_rows
 from bayeswater.decision.calibration_choice import (
     CalibrationReport,
-    Choice,
     Doubt,
     Folds,
+    MapChoice,
     by_map,
     choose,
     thinned,
@@ -104,7 +104,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weight = row_weight(sample_weight, len(y))
         fit_params, split_params = self._routed(None if sample_weight is None else weight, params)
         keep = weight > 0
-        X = held(X)
+        X = materialised(X)
         n_rows_of(X)  # refuses what is no table
         (X,) = indexable(X)
         if not keep.all():
@@ -131,7 +131,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the calibrated probabilities: (n_rows, n_classes)."""
         check_is_fitted(self)
-        return self.calibration_.corrected(log_scores(self.estimator_, held(X), self.classes_))
+        return self.calibration_.corrected(log_scores(self.estimator_, materialised(X), self.classes_))
 
     def predict_proba(self, X: Any) -> Array:
         """Calibrated probabilities: (n_rows, n_classes)."""
@@ -155,7 +155,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if self.method == "auto":
                 chosen = choose(scores, folds)
             else:
-                chosen = Choice(self.method, {}, trial(by_map(self.method), scores, folds))
+                chosen = MapChoice(self.method, {}, trial(by_map(self.method), scores, folds))
             before, after = CalibrationReport.of_trial(with_doubt(chosen.trial, scores, folds))
             fitted = MAPS[chosen.method].fit(scores.log_proba, scores.codes, scores.weight)
         return CalibrationReport(

@@ -116,7 +116,7 @@ def with_doubt(found: Trial | None, scores: Scores, folds: Folds) -> Trial | Non
 
 
 @dataclass(frozen=True)
-class Choice:
+class MapChoice:
     """The name of the map to use, the held-out log-loss of each that was tried, and the trial of the one to use."""
 
     method: str
@@ -124,7 +124,7 @@ class Choice:
     trial: Trial | None
 
 
-def choose(scores: Scores, folds: Folds) -> Choice:
+def choose(scores: Scores, folds: Folds) -> MapChoice:
     """Try every map on rows held out."""
     best, best_loss, best_trial, tried = next(iter(MAPS)), None, None, {}
     for name in MAPS:
@@ -140,7 +140,7 @@ def choose(scores: Scores, folds: Folds) -> Choice:
         tried[name] = float(loss @ weight / weight.sum())
         if best_loss is None or _is_better(loss, best_loss, weight):
             best, best_loss, best_trial = name, loss, found
-    return Choice(best, tried, best_trial)
+    return MapChoice(best, tried, best_trial)
 
 
 def _is_better(loss: Array, other: Array, weight: Array) -> bool:

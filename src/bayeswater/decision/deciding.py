@@ -9,7 +9,7 @@ from bayeswater.decision import risk
 from bayeswater.decision.cost_table import CostTable, for_rows
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate, checked_prior, estimate_prior, shifted
-from bayeswater.decision.probabilities import Block, Probabilities
+from bayeswater.decision.probabilities import Probabilities, ProbabilityBlock
 from bayeswater.errors import ParameterError
 from bayeswater.typing import Array
 
@@ -26,7 +26,7 @@ class Decisions(_ActionsAndRisks):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ClassEvidence:
     """What a classifier says of some rows: log-joints or probabilities, of which classes, under which frequencies."""
 
     posterior: Probabilities
@@ -59,11 +59,11 @@ class Evidence:
         """Find the class frequencies of these rows."""
         return estimate_prior(self._log_posterior(), self._known_prior, classes=self._labels)
 
-    def _settled(self, loss: Any, prior: Any) -> tuple[CostTable, "Evidence", PriorEstimate | None]:
+    def _settled(self, loss: Any, prior: Any) -> tuple[CostTable, "ClassEvidence", PriorEstimate | None]:
         table = for_rows(as_loss(loss, self.classes).table, self.X, self.posterior.n_rows)
         return table, *self._under(prior)
 
-    def _under(self, prior: Any) -> tuple["Evidence", PriorEstimate | None]:
+    def _under(self, prior: Any) -> tuple["ClassEvidence", PriorEstimate | None]:
         """Shift to other class frequencies, given or estimated."""
         if prior is None:
             return self, None
@@ -94,7 +94,7 @@ class Evidence:
         return log_posterior
 
 
-def _log_proba(block: Block) -> Array:
+def _log_proba(block: ProbabilityBlock) -> Array:
     if block.log_proba is not None:
         return block.log_proba
     with np.errstate(divide="ignore"):

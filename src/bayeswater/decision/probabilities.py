@@ -30,7 +30,7 @@ ROUNDING = 8 * np.finfo(np.float64).eps
 """Share by which a probability may be off that was read from a sum of logarithms of size one."""
 
 
-class Block(NamedTuple):
+class ProbabilityBlock(NamedTuple):
     """Probabilities of some rows."""
 
     proba: Array  # (n_rows, n_classes)
@@ -69,7 +69,7 @@ class Probabilities:
 
     def blocks(
         self,
-        function: Callable[[slice, Block], tuple[Array, ...]],
+        function: Callable[[slice, ProbabilityBlock], tuple[Array, ...]],
         *,
         block_rows: int = BLOCK_ROWS,
         check: bool = True,
@@ -94,13 +94,13 @@ class Probabilities:
             pass  # an error in a block is raised here
         return results
 
-    def _block(self, rows: slice, use_loop: bool, check: bool) -> Block:
+    def _block(self, rows: slice, use_loop: bool, check: bool) -> ProbabilityBlock:
         values = np.ascontiguousarray(self.values[rows], dtype=np.float64)
         rounding: Array | float = ROUNDING
         if self.kind == "proba":
             if check:
                 self._require_sums(rows, row_totals(values, use_loop=use_loop))
-            return Block(values, None, rounding, use_loop)
+            return ProbabilityBlock(values, None, rounding, use_loop)
         if self.kind == "log_joint":
             rounding = ROUNDING * np.maximum(1.0, np.abs(values.max(axis=1)))
             values = log_shares(values.copy(), use_loop=use_loop)
@@ -108,7 +108,7 @@ class Probabilities:
             proba = np.exp(values)
         if check and self.kind == "log_proba":
             self._require_sums(rows, row_totals(proba, use_loop=use_loop))
-        return Block(proba, values, rounding, use_loop)
+        return ProbabilityBlock(proba, values, rounding, use_loop)
 
     @property
     def tolerance(self) -> float:

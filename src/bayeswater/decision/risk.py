@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.decision.cost_table import CostTable
-from bayeswater.decision.probabilities import Block, Probabilities
+from bayeswater.decision.probabilities import Probabilities, ProbabilityBlock
 from bayeswater.kernels.feature_sums import dense_times_weights
 from bayeswater.kernels.least_risk import first_of_least, first_of_least_product
 from bayeswater.kernels.threads import one_blas_thread
@@ -37,7 +37,7 @@ def conditional_risk(table: CostTable, posterior: Probabilities) -> Array:
 def regrets(table: CostTable, posterior: Probabilities) -> Array:
     """Risk of every action beyond that of the best one: (n_rows, n_actions)."""
 
-    def beyond_least(rows: slice, block: Block) -> tuple[Array]:
+    def beyond_least(rows: slice, block: ProbabilityBlock) -> tuple[Array]:
         regret = _regret_risks(table, block.proba, rows)
         regret -= regret.min(axis=0)
         return (regret.T,)
@@ -82,7 +82,7 @@ def risks(table: CostTable, proba: Array, rows: slice) -> Array:
 
 
 def _by_blocks(
-    table: CostTable, posterior: Probabilities, function: Callable[[slice, Block], tuple[Array, ...]]
+    table: CostTable, posterior: Probabilities, function: Callable[[slice, ProbabilityBlock], tuple[Array, ...]]
 ) -> tuple[Array, ...]:
     with one_blas_thread(posterior.values.size * len(table.actions)):
         return posterior.blocks(function)
@@ -102,7 +102,7 @@ def _column_regret(table: CostTable, j: int, rows: slice | Array) -> Array:
     return column
 
 
-def _choose_at_once(table: CostTable, posterior: Probabilities, block: Block, rows: slice) -> Array:
+def _choose_at_once(table: CostTable, posterior: Probabilities, block: ProbabilityBlock, rows: slice) -> Array:
     """Check, multiply and choose in one reading of the probabilities."""
     tie, regret = _tie(table, block), table.regret
     code, wrong = first_of_least_product(block.proba, regret, tie, posterior.tolerance, use_loop=block.use_loop)
@@ -115,12 +115,12 @@ def _labelled(code: Array, labels: Array | None) -> Array:
     return code.astype(np.intp, copy=False) if labels is None else labels[code]
 
 
-def _tie(table: CostTable, block: Block) -> Any:
+def _tie(table: CostTable, block: ProbabilityBlock) -> Any:
     """Share by which risks may differ and still be equal: a sum of n products is off by at most n roundings."""
     return block.rounding + len(table.classes) * np.finfo(np.float64).eps
 
 
-def _choose(table: CostTable, block: Block, rows: slice) -> Array:
+def _choose(table: CostTable, block: ProbabilityBlock, rows: slice) -> Array:
     tie = _tie(table, block)
     regret = _regret_risks(table, block.proba, rows)
     code = first_of_least(regret, tie, use_loop=block.use_loop)

@@ -27,7 +27,7 @@ from scipy.optimize import minimize_scalar
 
 from bayeswater.data.weights import evenly_spaced
 from bayeswater.estimate.pseudo_counts import PseudoCounts
-from bayeswater.kernels.level_terms import Rule, Tree, at_cells, less, paths
+from bayeswater.kernels.level_terms import BackOffRule, Tree, at_cells, less, paths
 from bayeswater.kernels.parent_cells import log_likelihoods
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.parent_cells import ParentCells
@@ -49,10 +49,10 @@ TOLERANCE = 1e-4
 """Width of the interval of log c at which the search ends."""
 
 
-def flat_rule(smoothing: PseudoCounts, n_states: int, n_levels: int) -> Rule:
+def flat_rule(smoothing: PseudoCounts, n_states: int, n_levels: int) -> BackOffRule:
     """Smooth each level for itself, by pseudo-counts."""
     pull = np.full(n_levels, float(smoothing.of(n_states)) * n_states)
-    return Rule(pull, np.zeros(n_levels), 0.0, True)
+    return BackOffRule(pull, np.zeros(n_levels), 0.0, True)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def fitted_rule(
     class_free: float,
     alpha: float,
     row_weight: float,
-) -> Rule:
+) -> BackOffRule:
     """Learn the concentrations of all levels from families and trees of their first parents.
 
     `alpha` is the concentration of F_0 towards equal shares, `row_weight` what a single row weighs.
@@ -127,7 +127,7 @@ def fitted_rule(
         a, b = less(own[level], removed), less(of_class[level], removed)
         with_class[level] = c = best(said, a, b, base)
         share = np.where(said, (a + c * base) / (b + c), base if level == 0 else share)
-    return Rule(with_class, without_class, class_free, False)
+    return BackOffRule(with_class, without_class, class_free, False)
 
 
 def _best(weight: Array, count: Array, total: Array, base: Array, row_weight: float) -> float:

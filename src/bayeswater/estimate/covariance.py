@@ -31,7 +31,7 @@ Shrinkage = Friedman | Literal["oas", "ledoit_wolf"]
 
 
 @dataclass(frozen=True)
-class Reading:
+class CovarianceReading:
     """How covariances are to be read: their form, their divisor, and what they are drawn to."""
 
     form: Form = "full"
@@ -77,7 +77,7 @@ class Blend:
     `weight` is what a row's weight is compared with where it moves the mean: n_k, and the strength of a prior with it.
     """
 
-    reading: Reading
+    reading: CovarianceReading
     yardstick: Yardstick
     count: Array  # (n_classes,): n_k
     weight: Array  # (n_classes,)
@@ -138,7 +138,7 @@ class Blend:
 
 
 def blend(
-    scatter: Scatter, class_count: Array, reading: Reading, measure: Yardstick, spherical: Array | None = None
+    scatter: Scatter, class_count: Array, reading: CovarianceReading, measure: Yardstick, spherical: Array | None = None
 ) -> Blend:
     """Read the parts of the covariances off the sums; `spherical` holds intensities (n_classes,) that are known."""
     n, mean, parts = class_parts(scatter, class_count, reading, measure)
@@ -153,7 +153,7 @@ def blend(
 
 
 def class_parts(
-    scatter: Scatter, class_count: Array, reading: Reading, measure: Yardstick
+    scatter: Scatter, class_count: Array, reading: CovarianceReading, measure: Yardstick
 ) -> tuple[Array, Array, Array]:
     """Weights (n_classes,), means (n_classes, n_columns) and S_k in the coordinates of the yardstick."""
     if reading.is_diagonal:
@@ -184,7 +184,7 @@ def _diagonal_sums(scatter: Scatter, class_count: Array) -> tuple[Array, Array, 
 
 
 def _with_prior(
-    reading: Reading, prior: NormalInverseWishart, measure: Yardstick, n: Array, mean: Array, parts: Array
+    reading: CovarianceReading, prior: NormalInverseWishart, measure: Yardstick, n: Array, mean: Array, parts: Array
 ) -> Blend:
     n_columns = mean.shape[1]
     degrees = prior.degrees_for(n_columns)
@@ -208,7 +208,7 @@ def pulled(prior: NormalInverseWishart, measure: Yardstick, n: Array, mean: Arra
     return expected + away * (n / strength)[:, None], parts + outer
 
 
-def expected_scale(reading: Reading, prior: NormalInverseWishart, measure: Yardstick) -> Array:
+def expected_scale(reading: CovarianceReading, prior: NormalInverseWishart, measure: Yardstick) -> Array:
     """Scatter that the prior is worth, in the coordinates of the yardstick; of diagonal forms its diagonal."""
     covariance = measure.directions.inward(measure.scaled(prior.covariance_for(measure.scale**2)))
     n_columns = len(measure.scale)
@@ -217,7 +217,7 @@ def expected_scale(reading: Reading, prior: NormalInverseWishart, measure: Yards
 
 
 def _intensities(
-    scatter: Scatter, class_count: Array, reading: Reading, measure: Yardstick, parts: Array, n: Array
+    scatter: Scatter, class_count: Array, reading: CovarianceReading, measure: Yardstick, parts: Array, n: Array
 ) -> Array:
     """How far each class is drawn to a sphere: (n_classes,)."""
     n_classes = len(class_count)

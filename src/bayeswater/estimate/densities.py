@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswater.estimate.covariance import Blend, Reading, blend
+from bayeswater.estimate.covariance import Blend, CovarianceReading, blend
 from bayeswater.estimate.yardstick import Yardstick, yardstick
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.statistics.scatter import Scatter
@@ -105,7 +105,7 @@ class Densities:
 def read_densities(
     scatter: Scatter,
     class_count: Array,
-    reading: Reading,
+    reading: CovarianceReading,
     variance_floor: float,
     measure: Yardstick | None = None,
     intensity: Array | None = None,

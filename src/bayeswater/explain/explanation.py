@@ -1,4 +1,4 @@
-"""`Explanation`: why one row got its class rather than another.
+"""`RowExplanation`: why one row got its class rather than another.
 
     log-odds = log P(chosen) - log P(against) + sum over columns of (log P(cell | chosen) - log P(cell | against))
 
@@ -34,7 +34,7 @@ class Contribution(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class RowExplanation:
     """The reasons for one prediction.
 
     Attributes

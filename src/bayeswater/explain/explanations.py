@@ -12,12 +12,12 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.explain.explanation import Contribution, Explanation
+from bayeswater.explain.explanation import Contribution, RowExplanation
 from bayeswater.explain.sum_landscape import SumLandscape
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.turning import Decisions, Landscape, Search
+from bayeswater.explain.turning import Landscape, RowDecisions, TurningSearch
 from bayeswater.explain.verdicts import Verdicts
-from bayeswater.families.view import Cell, ColumnView, LastBlock
+from bayeswater.families.view import CellUse, ColumnView, LastBlock
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
@@ -27,8 +27,8 @@ SHOWN_ROWS = 20
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Explanations(Sequence[Explanation]):
-    """An `Explanation` for each row.
+class Explanations(Sequence[RowExplanation]):
+    """An `RowExplanation` for each row.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Explanations(Sequence[Explanation]):
     _is_impossible: Array = field(repr=False)
     _terms: Terms = field(repr=False)
     _views: tuple[ColumnView, ...] = field(repr=False)
-    _decisions: Decisions = field(repr=False)
+    _decisions: RowDecisions = field(repr=False)
     _library: str | Alongside | None = None
 
     @classmethod
@@ -57,7 +57,7 @@ class Explanations(Sequence[Explanation]):
         terms: Terms,
         views: tuple[ColumnView, ...],
         verdicts: Verdicts,
-        decisions: Decisions,
+        decisions: RowDecisions,
         classes: Array,
         library: str | Alongside | None,
     ) -> "Explanations":
@@ -97,10 +97,10 @@ class Explanations(Sequence[Explanation]):
         return len(self.contributions)
 
     @overload
-    def __getitem__(self, row: int) -> Explanation: ...
+    def __getitem__(self, row: int) -> RowExplanation: ...
     @overload
-    def __getitem__(self, row: slice) -> list[Explanation]: ...
-    def __getitem__(self, row: int | slice) -> Explanation | list[Explanation]:
+    def __getitem__(self, row: slice) -> list[RowExplanation]: ...
+    def __getitem__(self, row: int | slice) -> RowExplanation | list[RowExplanation]:
         """Explain one row in words, or some."""
         if isinstance(row, slice):
             return [self._explained(i) for i in range(*row.indices(len(self)))]
@@ -108,15 +108,15 @@ class Explanations(Sequence[Explanation]):
             raise IndexError(f"row {row} was asked for, and {len(self)} rows are explained")
         return self._explained(int(row) % len(self))
 
-    def _explained(self, i: int) -> Explanation:
+    def _explained(self, i: int) -> RowExplanation:
         chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
         order = np.argsort(-np.abs(self.contributions[i]), kind="stable")
         cells = {view.column.name: view.cell(i) for view in self._views}
-        read = [view for view in self._views if cells[view.column.name] == Cell.READ]
+        read = [view for view in self._views if cells[view.column.name] == CellUse.READ]
         words = {view.column.name: found for view in read if (found := view.words(i, chosen, against)) is not None}
         calibrated = self._verdicts.calibrated
         calibrated_odds = None if calibrated is None else log_ratio(calibrated[i, chosen], calibrated[i, against])
-        return Explanation(
+        return RowExplanation(
             prediction=self.classes[chosen],
             against=self.classes[against],
             log_odds=float(self.log_odds[i]),
@@ -127,8 +127,8 @@ class Explanations(Sequence[Explanation]):
             probability=float(np.exp(self._verdicts.log_proba[i, chosen])),
             calibrated_probability=None if calibrated is None else float(np.exp(calibrated[i, chosen])),
             calibrated_log_odds=None if calibrated_odds is None else float(calibrated_odds),
-            missing=[name for name, cell in cells.items() if cell == Cell.MISSING],
-            unseen=[name for name, cell in cells.items() if cell == Cell.UNSEEN],
+            missing=[name for name, cell in cells.items() if cell == CellUse.MISSING],
+            unseen=[name for name, cell in cells.items() if cell == CellUse.UNSEEN],
             words=words,
             absent_words={v.column.name: v.absent_words(i, chosen, against) for v in read if v.column.name in words},
             is_impossible=bool(self._is_impossible[i]),
@@ -137,8 +137,8 @@ class Explanations(Sequence[Explanation]):
             _find_turning=partial(self._search, i, chosen),
         )
 
-    def _search(self, i: int, chosen: int) -> Search:
-        return Search(self._landscape(i, chosen), self._decisions.of(i), chosen, self.classes)
+    def _search(self, i: int, chosen: int) -> TurningSearch:
+        return TurningSearch(self._landscape(i, chosen), self._decisions.of(i), chosen, self.classes)
 
     def _landscape(self, i: int, chosen: int) -> Landscape:
         """What would become of a row if some of its cells were others."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.families.view import Cell, ColumnView, Options
+from bayeswater.families.view import CellUse, ColumnView, Options
 from bayeswater.typing import Array
 
 
@@ -69,9 +69,9 @@ class FeatureView(ColumnView):
         number = self._number(row)
         return None if np.isnan(number) else int(number) if number == np.floor(number) else number
 
-    def cell(self, row: int) -> Cell:
+    def cell(self, row: int) -> CellUse:
         """Tell what became of a cell."""
-        return Cell.MISSING if np.isnan(self._number(row)) else Cell.READ
+        return CellUse.MISSING if np.isnan(self._number(row)) else CellUse.READ
 
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Say nothing: a number is a number."""

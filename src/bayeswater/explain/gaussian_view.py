@@ -17,7 +17,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.terms import Terms
 from bayeswater.explain.turning import Landscape
 from bayeswater.families.numbers import told
-from bayeswater.families.view import Cell, ColumnView, LastBlock, NumberOptions
+from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_terms import full_terms, independent_terms
@@ -30,7 +30,7 @@ FAR = 1e6
 
 
 @dataclass(frozen=True)
-class Rows:
+class NumberRows:
     """Rows of numbers."""
 
     values: Array
@@ -68,9 +68,9 @@ class GaussianView(ColumnView):
     spread: float  # standard deviation of all rows
     means: Array  # (n_classes,)
 
-    def cell(self, row: int) -> Cell:
+    def cell(self, row: int) -> CellUse:
         """Tell what became of a cell."""
-        return Cell.MISSING if np.isnan(self._block(row)[0, self.j]) else Cell.READ
+        return CellUse.MISSING if np.isnan(self._block(row)[0, self.j]) else CellUse.READ
 
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Say nothing: a number is a number."""
@@ -241,7 +241,7 @@ def gaussian_terms(
     joint: FullJoint | IndependentJoint, table: DenseTable, names: list[str], raw: RawTable, seen: SeenRanges
 ) -> tuple[SharedTerms, tuple[GaussianView, ...]]:
     """Make the log-likelihoods of some rows ready for an explanation, column by column."""
-    rows = Rows(table.block(slice(0, table.shape[0])).astype(np.float64))
+    rows = NumberRows(table.block(slice(0, table.shape[0])).astype(np.float64))
     sources = names if set(names) == set(raw.names) else raw.names
     columns = tuple(Column(name, source, "gaussian") for name, source in zip(names, sources, strict=True))
 

@@ -15,7 +15,7 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.state_landscape import StateLandscape
-from bayeswater.explain.turning import Decisions, Landscape
+from bayeswater.explain.turning import Landscape, RowDecisions
 from bayeswater.explain.verdicts import Verdicts
 from bayeswater.families.states import StateView
 from bayeswater.families.view import LastBlock
@@ -88,7 +88,7 @@ class PairExplanations(Explanations):
         table: DiscreteTable,
         raw: RawTable,
         verdicts: Verdicts,
-        decisions: Decisions,
+        decisions: RowDecisions,
         classes: Array,
         library: str | Alongside | None,
     ) -> "PairExplanations":

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeswater.data.frames import Alongside
-from bayeswater.explain.explanation import Contribution, Explanation
+from bayeswater.explain.explanation import Contribution, RowExplanation
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import MOST_TURNS, Turn
 from bayeswater.explain.verdicts import Verdicts
@@ -82,7 +82,7 @@ class Orders:
 
 
 @dataclass(frozen=True)
-class Cells:
+class RowCells:
     """What stands in the cells of the rows that are explained, by row and column."""
 
     value: Callable[[int, int], Any]
@@ -106,7 +106,7 @@ class WithoutCells:
 
 
 @dataclass(frozen=True, repr=False)
-class PooledExplanation(Explanation):
+class PooledExplanation(RowExplanation):
     """The reasons for one prediction; `turns` are cells without which another class would be predicted."""
 
     _start: ClassVar[str] = "with all cells missing"
@@ -134,7 +134,7 @@ class PooledExplanations(Explanations):
         names: tuple[str, ...],
         orders: Orders,
         log_proba: Array,
-        cells: Cells,
+        cells: RowCells,
         verdicts: Verdicts,
         classes: Array,
         library: str | Alongside | None,
@@ -166,7 +166,7 @@ class PooledExplanations(Explanations):
             log_proba[1 : n_columns + 1].argmax(axis=2).T if without is None else without,
         )
 
-    def _explained(self, i: int) -> Explanation:
+    def _explained(self, i: int) -> RowExplanation:
         chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
         order = np.argsort(-np.abs(self.contributions[i]), kind="stable").tolist()
         calibrated = self._verdicts.calibrated

@@ -75,7 +75,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Decisions:
+class RowDecisions:
     """How each of some rows is decided: it depends on how many of its cells are known."""
 
     slope: Array  # (n_rows,)
@@ -141,7 +141,7 @@ class Bracket:
 
 
 @dataclass(frozen=True)
-class Search:
+class TurningSearch:
     """A search for what would turn the decision on one row."""
 
     land: Landscape

@@ -23,7 +23,7 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
 from bayeswater.families.family import ABSENT, Block, Family, Settings
-from bayeswater.families.view import Cell, ColumnView, NumberOptions
+from bayeswater.families.view import CellUse, ColumnView, NumberOptions
 from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import stream
 from bayeswater.kernels.threads import ordered_map
@@ -243,11 +243,11 @@ class NumberView(ColumnView):
         """The number that is read, NaN where there is none."""
         return float(self._block(row)[0, self.j])
 
-    def cell(self, row: int) -> Cell:
+    def cell(self, row: int) -> CellUse:
         """Tell what became of a cell; a number that the law cannot have was given, but not read."""
         if not np.isnan(self.number(row)):
-            return Cell.READ
-        return Cell.MISSING if self.value(row) is None else Cell.UNSEEN
+            return CellUse.READ
+        return CellUse.MISSING if self.value(row) is None else CellUse.UNSEEN
 
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Say nothing: a number is a number."""

@@ -36,7 +36,7 @@ from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.empty_cells import columns_of_one_value, empty_is_state
 from bayeswater.estimate.smoothing import best_alphas, best_alphas_without
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings
-from bayeswater.families.view import Cell, ColumnView, Options
+from bayeswater.families.view import CellUse, ColumnView, Options
 from bayeswater.families.wording import cell
 from bayeswater.inference.categories import CategoryJoint, with_unseen
 from bayeswater.inference.drawing import Stage, draw_states, log_share, states_at, stream
@@ -80,12 +80,12 @@ class StateView(ColumnView):
         """Code of the state of a cell."""
         return int(self._block(row)[0, self.j])
 
-    def cell(self, row: int) -> Cell:
+    def cell(self, row: int) -> CellUse:
         """Tell what became of a cell; where missing is a state, it is read as one."""
         code = self.code(row)
         if code > self.terms.counts.n_states[self.j]:
-            return Cell.UNSEEN
-        return Cell.READ if code < len(self.labels) else Cell.MISSING
+            return CellUse.UNSEEN
+        return CellUse.READ if code < len(self.labels) else CellUse.MISSING
 
     def value(self, row: int) -> Any:
         """Give the cell as the user gave it; of a date, its weekday or month."""

@@ -33,7 +33,7 @@ MOST_STATES = 16
 """States of a column that are tried together with those of another: the most frequent."""
 
 
-class Cell(IntEnum):
+class CellUse(IntEnum):
     """What became of a cell: a factor of the posterior, or left out since it is missing or was never seen."""
 
     READ = 0
@@ -177,7 +177,7 @@ class ColumnView(ABC):
         return 0.0
 
     @abstractmethod
-    def cell(self, row: int) -> Cell:
+    def cell(self, row: int) -> CellUse:
         """Tell what became of a cell."""
 
     @abstractmethod

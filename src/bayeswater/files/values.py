@@ -27,7 +27,7 @@ DTYPE = re.compile(r"\|O|[<>|]([biuf]\d{1,2}|[US]\d{1,9}|[mM]8(\[\d{0,9}\w{1,2}\
 
 
 @dataclass(frozen=True)
-class Form:
+class ValueForm:
     """How the values of one type are taken apart, and made of their parts again."""
 
     type: type
@@ -54,17 +54,19 @@ def _number_parts(numbers: Any) -> list[Any]:
 
 
 FORMS = {
-    "tuple": Form(tuple, list, lambda *parts: parts),
-    "mapping": Form(dict, lambda pairs: [[key, value] for key, value in pairs.items()], lambda *pairs: dict(pairs)),
-    "range": Form(range, lambda codes: [codes.start, codes.stop, codes.step], range),
-    "bytes": Form(bytes, lambda label: [label.hex()], bytes.fromhex),
-    "datetime": Form(datetime, lambda moment: [moment.isoformat()], datetime.fromisoformat),
-    "date": Form(date, lambda day: [day.isoformat()], date.fromisoformat),
-    "time": Form(time, lambda clock: [clock.isoformat()], time.fromisoformat),
-    "timedelta": Form(timedelta, lambda span: [span.days, span.seconds, span.microseconds], timedelta),
-    "array": Form(np.ndarray, _number_parts, _numbers),
-    "number": Form(np.generic, _number_parts, lambda *parts: _numbers(*parts)[()]),
-    "dtype": Form(np.dtype, lambda dtype: [dtype.str], _dtype),
+    "tuple": ValueForm(tuple, list, lambda *parts: parts),
+    "mapping": ValueForm(
+        dict, lambda pairs: [[key, value] for key, value in pairs.items()], lambda *pairs: dict(pairs)
+    ),
+    "range": ValueForm(range, lambda codes: [codes.start, codes.stop, codes.step], range),
+    "bytes": ValueForm(bytes, lambda label: [label.hex()], bytes.fromhex),
+    "datetime": ValueForm(datetime, lambda moment: [moment.isoformat()], datetime.fromisoformat),
+    "date": ValueForm(date, lambda day: [day.isoformat()], date.fromisoformat),
+    "time": ValueForm(time, lambda clock: [clock.isoformat()], time.fromisoformat),
+    "timedelta": ValueForm(timedelta, lambda span: [span.days, span.seconds, span.microseconds], timedelta),
+    "array": ValueForm(np.ndarray, _number_parts, _numbers),
+    "number": ValueForm(np.generic, _number_parts, lambda *parts: _numbers(*parts)[()]),
+    "dtype": ValueForm(np.dtype, lambda dtype: [dtype.str], _dtype),
 }
 """The forms of plain values; a codec adds those of its own."""
 
@@ -80,7 +82,7 @@ class Codec:
     (datetime.date(2026, 1, 31), 0.5, None)
     """
 
-    forms: Mapping[str, Form]
+    forms: Mapping[str, ValueForm]
 
     @cached_property
     def _tag_of(self) -> dict[type, str]:

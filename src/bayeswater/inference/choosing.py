@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.data.reading.coded_table import DiscreteTable
-from bayeswater.data.reading.row_hashes import mixed
+from bayeswater.data.reading.row_hashes import hashed
 from bayeswater.inference.dependence import Dependence, Removed
 from bayeswater.inference.missing_parents import Filled, filled
 from bayeswater.inference.scoring import SCORING_ROWS
@@ -82,9 +82,9 @@ def judging_rows(table: DiscreteTable, codes: Array, removed: Array, weight: Arr
 
 def row_hash(block: Array, codes: Array, removed: Array) -> Array:
     """Hash the cells, the class and the removed weight of each row: (n_rows,)."""
-    found = mixed(np.asarray(removed, dtype=np.float64).view(np.uint64))
+    found = hashed(np.asarray(removed, dtype=np.float64).view(np.uint64))
     for column in (codes, *block.T):
-        found = mixed(found ^ column.astype(np.uint64))
+        found = hashed(found ^ column.astype(np.uint64))
     return found
 
 
@@ -95,7 +95,7 @@ FILLED_JUDGING = 2**16
 """Filled rows that are looked at, at most."""
 
 
-class Choice(NamedTuple):
+class PrefixChoice(NamedTuple):
     """The best number of parents, and of columns."""
 
     n_parents: int
@@ -148,9 +148,9 @@ def weight_of_judges(n_combinations: Array, weight: Array) -> Array:
     return times
 
 
-def best_of_prefixes(losses: Array) -> Choice:
+def best_of_prefixes(losses: Array) -> PrefixChoice:
     """Give the model of least loss; of equal ones the one of fewest parents, then of fewest columns."""
-    return Choice(*first_of_least(losses))
+    return PrefixChoice(*first_of_least(losses))
 
 
 def _losses(

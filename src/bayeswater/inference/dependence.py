@@ -33,7 +33,7 @@ from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.kernels.cell_terms import CellTree, LevelRule, cell_terms, find_nodes, own_counts
-from bayeswater.kernels.level_terms import Rule, Taken, Tree, level_terms
+from bayeswater.kernels.level_terms import BackOffRule, Taken, Tree, level_terms
 from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.kernels.prefix_losses import log_losses, log_products, multiply
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -169,7 +169,7 @@ class Dependence(ParentColumns):
         return list(ordered_map(laid_out, list(range(len(self.parents)))))
 
     @cached_property
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[BackOffRule]:
         """How the levels of each column are smoothed."""
         smoothing = self.estimate.smoothing
         if self.class_free is None:
@@ -179,7 +179,7 @@ class Dependence(ParentColumns):
         return [own[kind] for kind in self._is_sparse.tolist()]
 
     @property
-    def usual_rule(self) -> Rule:
+    def usual_rule(self) -> BackOffRule:
         """How columns are smoothed that have not too many states."""
         return self.rules[int(self._is_sparse.argmin())]
 
@@ -187,7 +187,7 @@ class Dependence(ParentColumns):
     def _is_sparse(self) -> Array:
         return sparse_columns(self.estimate.states)
 
-    def _fitted_rule(self, columns: Array) -> Rule:
+    def _fitted_rule(self, columns: Array) -> BackOffRule:
         """Learn the back-off of some columns together."""
         assert self.class_free is not None
         counts, trees = [self.counts.cells_of(j) for j in columns], [self.trees[j] for j in columns]

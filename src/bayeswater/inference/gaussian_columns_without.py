@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswater.estimate.densities import drawn_to_sphere
 from bayeswater.inference.gaussian_full import log_density
-from bayeswater.inference.gaussian_parts_without import Parts, PartsWithout
+from bayeswater.inference.gaussian_parts_without import BlendParts, PartsWithout
 from bayeswater.inference.leave_one_out import STRETCH_CELLS
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.statistics.statistic import ROUNDING
@@ -45,7 +45,7 @@ class ColumnsWithout(PartsWithout):
             lost |= lost_here
         return lost
 
-    def _density(self, k: int, x: Array, part: Parts, matrix: Array, count_all: Array) -> tuple[Array, Array]:
+    def _density(self, k: int, x: Array, part: BlendParts, matrix: Array, count_all: Array) -> tuple[Array, Array]:
         """Log-densities in class k, and which rows left a column with but the rounding of what it was before.
 
         Where even that rounding is less than the least variance, nothing was lost.

@@ -25,7 +25,7 @@ NEAR = 1000.0
 
 
 @dataclass(frozen=True)
-class Line:
+class GaussianLine:
     """Weights (n_columns, n_classes) of distances from a center (n_columns,), and intercepts (n_classes,)."""
 
     center: Array
@@ -58,9 +58,9 @@ class LineJoint:
     """Log-joints but for a term that all classes have in common, of rows that lack no cell; `exact` has the others."""
 
     log_prior: Array
-    line: Line
+    line: GaussianLine
     exact: Joint
-    from_classes: tuple[Line, ...] = ()  # lines from the mean of each class, where one is far away
+    from_classes: tuple[GaussianLine, ...] = ()  # lines from the mean of each class, where one is far away
 
     def of(self, block: Array, use_loop: bool) -> Array:
         """Scores of a block of rows; their differences are log-odds."""
@@ -88,12 +88,12 @@ def line_joint(log_prior: Array, read: Densities, exact: Joint) -> LineJoint | N
         return None
     whitening = form.whitening[seen[0]]
 
-    def line_from(center: Array) -> Line:
+    def line_from(center: Array) -> GaussianLine:
         away = np.where(read.blend.has_density[:, None], read.mean - center, 0.0)
         weight = (away @ whitening) @ whitening.T  # (n_classes, n_columns)
         intercept = form.constant - form.constant[seen[0]] - 0.5 * (weight * away).sum(axis=1)
         # Both laid out alike in every model, so that products of theirs have the same bits.
-        return Line(np.ascontiguousarray(center), np.ascontiguousarray(weight.T), intercept)
+        return GaussianLine(np.ascontiguousarray(center), np.ascontiguousarray(weight.T), intercept)
 
     center = read.blend.yardstick.center
     is_far = (np.abs((read.mean[seen] - center) @ whitening) > FAR).any()

@@ -19,20 +19,20 @@ from bayeswater.typing import Array
 
 
 @dataclass(frozen=True)
-class Parts:
+class BlendParts:
     """What some classes bring to a blend: weights (n,), locations (n, n_columns), and S_k with the pull of a prior."""
 
     count: Array
     location: Array
     matrix: Array
 
-    def take(self, rows: Array) -> "Parts":
+    def take(self, rows: Array) -> "BlendParts":
         """Give those of some rows."""
-        return Parts(*(part[rows] for part in self))
+        return BlendParts(*(part[rows] for part in self))
 
-    def where(self, chosen: Array, other: "Parts") -> "Parts":
+    def where(self, chosen: Array, other: "BlendParts") -> "BlendParts":
         """Take these where `chosen` (n,), else the other ones; either may be a single one for all."""
-        return Parts(*(np.where(_like(chosen, mine), mine, its) for mine, its in zip(self, other, strict=True)))
+        return BlendParts(*(np.where(_like(chosen, mine), mine, its) for mine, its in zip(self, other, strict=True)))
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.count, self.location, self.matrix))
@@ -62,7 +62,7 @@ class PartsWithout(ABC):
         return result, lost
 
     @cached_property
-    def all_in(self) -> Parts:
+    def all_in(self) -> BlendParts:
         """Parts of every class with all rows in."""
         return self._pulled(*self._sums)
 
@@ -77,18 +77,18 @@ class PartsWithout(ABC):
         lacks = np.broadcast_to(self.scatter.cells, self.scatter.means.shape) == 0
         return lacks & self.scatter.lacks_cells(self.class_count)
 
-    def own(self, x: Array, y: Array, removed: Array) -> tuple[WithoutRow, Parts]:
+    def own(self, x: Array, y: Array, removed: Array) -> tuple[WithoutRow, BlendParts]:
         """Sums and parts of the class that each row is in, without it."""
         reading = self.densities.blend.reading
         take = squares_without if reading.is_diagonal else scatter_without
         left = take(self.scatter, self.class_count, x, y, removed)
         return left, self._pulled(left.count, left.mean, seen_by(self.densities.blend.yardstick, left.scatter))
 
-    def of_class(self, k: int, y: Array, left: WithoutRow, own: Parts) -> Parts:
+    def of_class(self, k: int, y: Array, left: WithoutRow, own: BlendParts) -> BlendParts:
         """Parts of class k for each row: its own, without it, or another one."""
         return own.where(y == k, self._other(k, left))
 
-    def blended(self, part: Parts, total: Array | None) -> Array:
+    def blended(self, part: BlendParts, total: Array | None) -> Array:
         """Make M_k' of S_k' and of the sum over all classes."""
         reading, shared = self.densities.blend.reading, self.densities.blend.reading.shared
         matrix = part.matrix if total is None else (1 - shared) * part.matrix + shared * total
@@ -96,11 +96,11 @@ class PartsWithout(ABC):
             return matrix
         return matrix + expected_scale(reading, reading.prior, self.densities.blend.yardstick)
 
-    def _other(self, k: int, left: WithoutRow) -> Parts:
+    def _other(self, k: int, left: WithoutRow) -> BlendParts:
         """Parts of a class that a row is not in: where it has no value, the row moves what stands for one."""
         one, lacks = slice(k, k + 1), self.lacks_values[k]
         if not lacks.any():
-            return Parts(*(array[one] for array in self.all_in))
+            return BlendParts(*(array[one] for array in self.all_in))
         n, mean, parts = (array[one] for array in self._sums)
         weight, _, total = self.scatter.pooled
         variance_all = np.diagonal(total) / np.where(weight > 0, weight, 1.0)
@@ -110,11 +110,11 @@ class PartsWithout(ABC):
         parts = parts + seen_by(self.densities.blend.yardstick, moved)
         return self._pulled(np.broadcast_to(n, len(moved)), np.where(lacks, left.mean_all, mean), parts)
 
-    def _pulled(self, n: Array, mean: Array, parts: Array) -> Parts:
+    def _pulled(self, n: Array, mean: Array, parts: Array) -> BlendParts:
         prior = self.densities.blend.reading.prior
         if prior is None:
-            return Parts(n, mean, parts)
-        return Parts(n, *pulled(prior, self.densities.blend.yardstick, n, mean, parts))
+            return BlendParts(n, mean, parts)
+        return BlendParts(n, *pulled(prior, self.densities.blend.yardstick, n, mean, parts))
 
 
 def _like(chosen: Array, array: Array) -> Array:

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.inference.gaussian_full import FullJoint, log_density, patterns, seen_cells, seen_directions
-from bayeswater.inference.gaussian_parts_without import Parts, PartsWithout
+from bayeswater.inference.gaussian_parts_without import BlendParts, PartsWithout
 from bayeswater.kernels.scatter import lengths_by_roots, part_of
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.typing import Array
@@ -68,13 +68,13 @@ class ReadAgain(PartsWithout):
             result[:, k] = self._density(x, [part], matrix, count_all, spherical)[:, 0]
         return self._lost(own, y)
 
-    def _lost(self, own: Parts, y: Array) -> Array:
+    def _lost(self, own: BlendParts, y: Array) -> Array:
         """Rows that made up nearly all of the scatter of their class in a column, though others remain."""
         before = np.diagonal(self.all_in.matrix, axis1=1, axis2=2)[y]
         after = np.diagonal(own.matrix, axis1=1, axis2=2)
         return (after < DIGITS_KEPT * before).any(axis=1) & (own.count > self.densities.n_directions)
 
-    def _density(self, x: Array, parts: list[Parts], matrix: Array, count_all: Array, spherical: Array) -> Array:
+    def _density(self, x: Array, parts: list[BlendParts], matrix: Array, count_all: Array, spherical: Array) -> Array:
         """Log-densities (n_rows, n_parts) of rows in classes that have one matrix, (n_rows or 1, d, d)."""
         p, blend = self.densities, self.densities.blend
         measure, d = blend.yardstick, p.n_directions

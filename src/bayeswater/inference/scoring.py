@@ -32,7 +32,7 @@ class Joint(Protocol):
         ...
 
 
-class Table(Protocol):
+class BlockTable(Protocol):
     """A table that can be read in blocks."""
 
     @property
@@ -58,7 +58,7 @@ JointWithout = Callable[[slice, bool], tuple[Array, Array]]
 """Log-joints of some rows, each taken out of the sums, and the prior they fall back to, without it too."""
 
 
-def score(joint: Joint, table: Table, finish: Finish | None = None) -> Array:
+def score(joint: Joint, table: BlockTable, finish: Finish | None = None) -> Array:
     """Log-joints of all rows, or what `finish` makes of each block of them."""
     fallback = joint.log_prior
     return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table, finish)
@@ -66,7 +66,7 @@ def score(joint: Joint, table: Table, finish: Finish | None = None) -> Array:
 
 def score_blocks(
     log_joint: JointWithout,
-    table: Table,
+    table: BlockTable,
     finish: Finish | None,
 ) -> Array:
     """Score the blocks of a table; `log_joint` gives the log-joints of some rows and the prior they fall back to."""

@@ -39,9 +39,9 @@ from bayeswater.kernels.clique_tree import (
     FAMILY_LEAF,
     MARGINAL,
     N_KINDS,
+    CliquePlaces,
     CliqueTree,
     FlatTables,
-    Places,
     Roles,
     place,
 )
@@ -263,7 +263,7 @@ class _Arrays(NamedTuple):
         return Walks.of(self.members, self.cards, longest, scope, self.run.of(array), origin)
 
 
-def _gather(arrays: _Arrays, families: FlatTables, places: Places, *, use_loop: bool) -> Array:
+def _gather(arrays: _Arrays, families: FlatTables, places: CliquePlaces, *, use_loop: bool) -> Array:
     """Where the cells of the leaves lie in the tables, at state 0 of what rows bring along."""
     first = np.concatenate([families.table_start, families.indicator])[places.bearer]
     width = np.diff(places.leaf[:, 1])

@@ -215,7 +215,7 @@ class Roles(NamedTuple):
     wanted: Array  # variables left in the graph whose marginals are asked for
 
 
-class Places(NamedTuple):
+class CliquePlaces(NamedTuple):
     """Cliques and messages of everything, and the jobs of each clique: those of kind k of clique c from 6 c + k on."""
 
     variable_leaf: Array  # (n_variables,) first message cell, -1 for none
@@ -230,7 +230,7 @@ class Places(NamedTuple):
     n_messages: int
 
 
-def place(tree: CliqueTree, cards: Array, families: FlatTables, roles: Roles) -> Places:
+def place(tree: CliqueTree, cards: Array, families: FlatTables, roles: Roles) -> CliquePlaces:
     """Find a place for everything."""
     n, n_cliques = len(cards), len(tree.parent)
     relevant, evidence, wanted = (roles[k] > 0 for k in (0, 2, 3))
@@ -289,7 +289,7 @@ def place(tree: CliqueTree, cards: Array, families: FlatTables, roles: Roles) ->
     job = np.concatenate([variables, placed, children])[np.argsort(key, kind="stable")]
     variable_leaf = np.where(has_leaf, begin[:, 0], -1)
     n_messages = lonely + len(numbers)
-    return Places(variable_leaf, hosted, leaf_of, first_job, job, leaf, bearer, part[order], lonely, n_messages)
+    return CliquePlaces(variable_leaf, hosted, leaf_of, first_job, job, leaf, bearer, part[order], lonely, n_messages)
 
 
 def _smallest_hosts(

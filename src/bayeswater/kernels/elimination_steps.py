@@ -36,7 +36,7 @@ FLOOR, LOW, TOP = range(3)
 """How small the products of each step can be, and are in the row at hand, and the largest entry of its message."""
 
 
-class Room:
+class Workspace:
     """Memory that serves one pattern after the other: to get it anew takes as long as much of the work in it."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ def eliminate_in_rows(
     rows: Array,
     floor: Array,
     answers: Answers,
-    room: Room | None = None,
+    room: Workspace | None = None,
 ) -> None:
     """Answer rows that observe the same variables; `floor` (n_steps,) is the least product of families of each step."""
     n_steps, n, last = len(steps.parent), len(cards), steps.scope[steps.scope_start[1:] - 1]
@@ -112,7 +112,7 @@ def eliminate_in_rows(
     np.cumsum(n_cells // cards[last], out=step[1:, MESSAGE])
     variable[:, CARD], variable[:, TURN], variable[:, ANSWER] = cards, steps.turn, answers.start
     account = np.stack([floor, floor, floor])
-    room = room or Room()
+    room = room or Workspace()
     index, sums = np.empty(n_cells.max(initial=1), dtype=np.int64), np.zeros(cards.max(initial=1))
     soft = np.flatnonzero((evidence.soft >= 0) & (steps.turn >= 0))
     for some in rows[:, None] if len(soft) else (rows,):

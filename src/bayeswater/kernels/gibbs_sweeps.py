@@ -57,7 +57,7 @@ class SiteTables(NamedTuple):
     log_table: Array
 
 
-class Reading(NamedTuple):
+class TargetCells(NamedTuple):
     """What is written down: cells of the targets' joint distribution."""
 
     site: int
@@ -66,7 +66,14 @@ class Reading(NamedTuple):
 
 
 def sweep(
-    sites: SiteTables, reading: Reading, states: Array, streams: Array, totals: Array, n_sweeps: int, *, use_loop: bool
+    sites: SiteTables,
+    reading: TargetCells,
+    states: Array,
+    streams: Array,
+    totals: Array,
+    n_sweeps: int,
+    *,
+    use_loop: bool,
 ) -> None:
     """Sweep `n_sweeps` times for each window of `totals` (n_windows, n_cells, n_chains), and add the probabilities.
 
@@ -87,7 +94,7 @@ def sweep(
 
 
 def _sweep_reference(
-    sites: SiteTables, reading: Reading, states: Array, streams: Array, totals: Array, n_sweeps: int
+    sites: SiteTables, reading: TargetCells, states: Array, streams: Array, totals: Array, n_sweeps: int
 ) -> None:
     chains = np.arange(states.shape[1])
     for total in totals:

@@ -32,7 +32,7 @@ SIDE_BY_SIDE = 16
 """Classes of which the cells are walked through side by side, at most; those of more are sorted."""
 
 
-class Cells(NamedTuple):
+class KeyCells(NamedTuple):
     """Cells in rising order of class and key: arrays (n_cells,), and the shift that tells the buckets."""
 
     shift: int
@@ -81,7 +81,7 @@ def least_shift(key: Array, most: int) -> int:
     return bisect_left(range(64), True, key=lambda shift: bool(np.count_nonzero(differing >= 1 << shift) < most))
 
 
-def joined(parts: Sequence[Cells], most: int) -> Cells:
+def joined(parts: Sequence[KeyCells], most: int) -> KeyCells:
     """Put histograms together, with the smallest shift that all of their numbers need."""
     low, high, code, weight = (np.concatenate(arrays) for arrays in zip(*(part[1:] for part in parts), strict=True))
     shift = max(part.shift for part in parts)
@@ -89,18 +89,18 @@ def joined(parts: Sequence[Cells], most: int) -> Cells:
         arrays = low, high, code, weight
         merged = tuple(np.empty_like(array) for array in arrays)
         n = _merge(*arrays, len(parts[0].low), shift, *merged)
-        return coarsened(Cells(shift, *(array[:n] for array in merged)), most)
+        return coarsened(KeyCells(shift, *(array[:n] for array in merged)), most)
     bucket = low >> shift
     order = _order(bucket, code, shift)
     first = cell_starts(bucket[order], code[order])
     if not len(first):
-        return Cells(shift, low, high, code, weight)
+        return KeyCells(shift, low, high, code, weight)
     joins = (low, np.minimum), (high, np.maximum), (weight, np.add)
     cells = [join.reduceat(array[order], first) for array, join in joins]
-    return coarsened(Cells(shift, cells[0], cells[1], code[order[first]], cells[2]), most)
+    return coarsened(KeyCells(shift, cells[0], cells[1], code[order[first]], cells[2]), most)
 
 
-def coarsened(cells: Cells, most: int) -> Cells:
+def coarsened(cells: KeyCells, most: int) -> KeyCells:
     """Join neighbours until there are at most `most` buckets."""
     if len(cells.low) <= most:
         return cells
@@ -111,14 +111,14 @@ def coarsened(cells: Cells, most: int) -> Cells:
     return _joined_neighbours(cells, cells.shift + further) if further else cells
 
 
-def _joined_neighbours(cells: Cells, shift: int) -> Cells:
+def _joined_neighbours(cells: KeyCells, shift: int) -> KeyCells:
     """Join neighbours that share a bucket of a larger shift."""
     _, low, high, code, weight = cells
     first = cell_starts(low >> shift, code)
-    return Cells(shift, low[first], high[last_of(first, len(high))], code[first], np.add.reduceat(weight, first))
+    return KeyCells(shift, low[first], high[last_of(first, len(high))], code[first], np.add.reduceat(weight, first))
 
 
-def n_buckets(cells: Cells) -> tuple[int, int]:
+def n_buckets(cells: KeyCells) -> tuple[int, int]:
     """Count the buckets of cells, and those that they would be with a shift of one less.
 
     >>> n_buckets(Cells(2, np.array([0, 5, 1]), np.array([3, 5, 1]), np.array([0, 0, 1]), np.ones(3)))

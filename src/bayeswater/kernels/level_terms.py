@@ -39,7 +39,7 @@ class Tree(NamedTuple):
     n_states: int  # v
 
 
-class Rule(NamedTuple):
+class BackOffRule(NamedTuple):
     """Concentrations of each level with and without the class, and lambda; F_{-1} is 1/v."""
 
     with_class: Array  # (n_levels,)
@@ -56,7 +56,9 @@ class Taken(NamedTuple):
     n_levels: Array
 
 
-def level_terms(slots: Array, tree: Tree, rule: Rule, taken: Taken | None, n_terms: int, *, use_loop: bool) -> Array:
+def level_terms(
+    slots: Array, tree: Tree, rule: BackOffRule, taken: Taken | None, n_terms: int, *, use_loop: bool
+) -> Array:
     """Probabilities of some rows: (n_terms, n_rows, n_classes); 1 where the cell itself is not there.
 
     Parameters
@@ -107,7 +109,7 @@ def paths(slots: Array, tree: Tree) -> tuple[Array, Array]:
     return nodes, cells
 
 
-def _by_reference(slots: Array, tree: Tree, rule: Rule, taken: Taken, terms: Array) -> None:
+def _by_reference(slots: Array, tree: Tree, rule: BackOffRule, taken: Taken, terms: Array) -> None:
     n_terms, n_rows, n_classes = terms.shape
     v = max(tree.n_states, 1)
     nodes, cells = paths(slots, tree)

@@ -34,7 +34,7 @@ import numpy as np
 from bayeswater.kernels.compiling import compiled
 from bayeswater.kernels.key_cells import (
     LARGEST,
-    Cells,
+    KeyCells,
     cell_starts,
     coarsened,
     keys_of,
@@ -278,12 +278,12 @@ class SpreadColumn:
     values: _Distances
     logs: _Distances
     n_counts: int
-    table: "_Table"
+    table: "_Buckets"
 
     @classmethod
     def of(cls, pieces: Sequence[Array], order: ClassOrder, look: Look, *, with_cells: bool) -> "SpreadColumn":
         """Read all blocks once; `with_cells` counts them into a table, too."""
-        values, logs, table, n_counts = _Distances(look.center), _Distances(look.log_center), _Table(look, order), 0
+        values, logs, table, n_counts = _Distances(look.center), _Distances(look.log_center), _Buckets(look, order), 0
         positive, positive_codes = np.empty(BLOCK), np.empty(BLOCK, dtype=order.codes.dtype)
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the column
             for x, codes in _blocks(pieces, order.codes):
@@ -328,11 +328,11 @@ class SpreadColumn:
                     sums[:, k] += share_logs(of_class)
         return inside, sums[0], sums[1]
 
-    def key_cells(self, *, most: int, probed: int) -> Cells:
+    def key_cells(self, *, most: int, probed: int) -> KeyCells:
         """Histogram of at most `most` buckets; where the look has misled, of sorted numbers, some of them `probed`."""
         cells, is_finest = self.table.cells(most)
         if not is_finest:
-            finer = _Table(self.table.look.finer(), self.order)
+            finer = _Buckets(self.table.look.finer(), self.order)
             for x, codes in _blocks(self.pieces, self.order.codes):
                 finer.add_block(x, codes)
             cells, is_finest = finer.cells(most)
@@ -355,7 +355,7 @@ def _blocks(pieces: Sequence[Array], codes: Array) -> Iterator[tuple[Array, Arra
         yield x, codes[rows]
 
 
-class _Table:
+class _Buckets:
     """Buckets in which numbers are counted, and the numbers that lie beyond them."""
 
     def __init__(self, look: Look, order: ClassOrder) -> None:
@@ -372,20 +372,20 @@ class _Table:
         self._kept[0].append(self._far[:n].copy())
         self._kept[1].append(self._far_codes[:n].copy())
 
-    def cells(self, most: int) -> tuple[Cells, bool]:
+    def cells(self, most: int) -> tuple[KeyCells, bool]:
         """Histogram of all numbers, and whether no smaller shift would do."""
         far = self._far_cells()
         n = np.count_nonzero(self.counts[:, 0]) + len(far.low)
         low, high, weight = np.empty((3, n), dtype=np.int64)
         code = np.empty(n, dtype=np.min_scalar_type(self.n_classes))
         merged_cells(self.counts, self.look.width, *far[1:], low, high, code, weight)
-        found = Cells(self.look.shift, low, high, code, weight)
+        found = KeyCells(self.look.shift, low, high, code, weight)
         n_here, n_finer = n_buckets(found)
         if n_here > most:
             return coarsened(found, most), True
         return found, n_finer > most or not found.shift
 
-    def _far_cells(self) -> Cells:
+    def _far_cells(self) -> KeyCells:
         """Cells of the numbers beyond the table."""
         far, code = map(np.concatenate, self._kept)
         known = ~np.isnan(far)
@@ -394,7 +394,7 @@ class _Table:
         key, code = key[order], code[order]
         first = cell_starts(key >> self.look.shift, code)
         last = last_of(first, len(key))
-        return Cells(self.look.shift, key[first], key[last], code[first], last - first + 1)
+        return KeyCells(self.look.shift, key[first], key[last], code[first], last - first + 1)
 
 
 @dataclass(frozen=True)

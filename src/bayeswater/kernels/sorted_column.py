@@ -22,7 +22,7 @@ from operator import mul
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.key_cells import LARGEST, Cells, coarsened, keys_of, last_of, least_shift
+from bayeswater.kernels.key_cells import LARGEST, KeyCells, coarsened, keys_of, last_of, least_shift
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -334,14 +334,14 @@ class SortedColumn:
                 inside[k], near[k], far[k] = weight.sum(), -(weight @ np.log(x)), -(weight @ np.log1p(-x))
         return inside, near, far
 
-    def key_cells(self, *, most: int, probed: int) -> Cells:
+    def key_cells(self, *, most: int, probed: int) -> KeyCells:
         """Histogram of at most `most` buckets; about `probed` numbers of a class tell how wide they are at least."""
         n_classes = len(self.size)
         largest = self.x[self._stretches[int(self.size.argmax())]]  # a part of the numbers that is in order as it is
         shift = least_shift(keys_of(largest[:: max(1, len(largest) // probed)]), most)
         first, low, high = self._runs(shift)
         code = np.repeat(np.arange(n_classes, dtype=np.min_scalar_type(n_classes)), self._class_sizes(first))
-        return coarsened(Cells(shift, low, high, code, self._run_weights(first)), most)
+        return coarsened(KeyCells(shift, low, high, code, self._run_weights(first)), most)
 
 
 def share_logs(x: Array) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
             del item  # while the next one is waited for, nothing of this one is kept
 
 
-def in_turns(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def parallel_map(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Apply `function` to few large items, several at a time; each has its share of our threads for its own work.
 
     >>> with threads(6):

@@ -58,7 +58,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Part:
+class CompletionPart:
     """Some components with all their states: places in the tables, of state after state, of case after case."""
 
     components: tuple[Component, ...]
@@ -194,7 +194,7 @@ class Completions:
         codes: Array,
         cards: Sequence[int],
         weight: Array,
-    ) -> Iterator[Part]:
+    ) -> Iterator[CompletionPart]:
         waiting: list[tuple[Component, Array, Array]] = []
         n_terms = 0
         for members, found in components:
@@ -231,11 +231,11 @@ class Completions:
         return Component(members, rows, case), places, np.bincount(case, weight[rows], minlength=len(first))
 
 
-def _part(listed: Sequence[tuple[Component, Array, Array]]) -> Part:
+def _part(listed: Sequence[tuple[Component, Array, Array]]) -> CompletionPart:
     components, places, weight = zip(*listed, strict=True)
     n_terms = np.concatenate([np.full(p.shape[0] * p.shape[1], p.shape[2]) for p in places])
     n_states = np.concatenate([np.full(p.shape[0], p.shape[1]) for p in places])
-    return Part(
+    return CompletionPart(
         tuple(components),
         np.concatenate([p.ravel() for p in places]),
         np.cumsum(n_terms) - n_terms,

@@ -17,7 +17,7 @@ import numpy as np
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import ConvergenceWarning, warn_user
-from bayeswater.estimate.covariance import Reading
+from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.yardstick import Yardstick, yardstick
 from bayeswater.statistics.scatter import Scatter
@@ -40,7 +40,12 @@ class Group:
 
 
 def expected_scatter(
-    scatter: Scatter, table: DenseTable, labels: Labels, weight: Array | None, reading: Reading, variance_floor: float
+    scatter: Scatter,
+    table: DenseTable,
+    labels: Labels,
+    weight: Array | None,
+    reading: CovarianceReading,
+    variance_floor: float,
 ) -> Scatter:
     """Find the expected sums of the whole rows, from which parameters of largest likelihood are read.
 

@@ -21,7 +21,7 @@ from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
-from bayeswater.structure.search import TIME_IS_UP, Progress, Search, Way, search
+from bayeswater.structure.search import TIME_IS_UP, Progress, Search, SearchClock, search
 from bayeswater.typing import Array
 
 DRAWS = 5
@@ -227,7 +227,7 @@ def find_graph(
         return search(
             local_scores, knowledge, method, start=start, time_limit=time_limit, progress=progress, **settings
         ), ()
-    clock = Way(time_limit, progress)
+    clock = SearchClock(time_limit, progress)
     found = structural_em(
         codes,
         n_states,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.facts import NOTHING, Fact, StateFact
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
@@ -36,7 +36,7 @@ class OpenRow:
     """
 
     X: Any
-    evidence: Evidence
+    evidence: ClassEvidence
     names: Sequence[str]
     facts: Facts
     strength: float = 1.0
@@ -75,7 +75,7 @@ def row_of_cells(row: Any, names: Sequence[str], *, named: bool) -> Any:
     return pa.table({name: [row.get(name)] for name in names})
 
 
-def require_one_row(evidence: Evidence) -> None:
+def require_one_row(evidence: ClassEvidence) -> None:
     """Refuse more rows than one, and none."""
     if evidence.posterior.n_rows != 1:
         raise DataError(f"row has {evidence.posterior.n_rows} rows; give one")

@@ -16,7 +16,7 @@ from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, thi
 from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.decision.scores import Scores, normalised
-from bayeswater.explain.turning import Decisions
+from bayeswater.explain.turning import RowDecisions
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.review import LeaveOneOut
@@ -57,10 +57,10 @@ class Calibration:
         impossible = np.isneginf(self.priors.scored)
         return log_shares(np.where(impossible, -np.inf, corrected - to_counted), use_loop=False)
 
-    def decisions(self, known: Array) -> Decisions:
+    def decisions(self, known: Array) -> RowDecisions:
         """Say what becomes of log-joints, of rows with so many known cells, before the largest wins."""
         found = self.report.map
-        return Decisions(found.slope(known), found.shifts(known, self.priors.scored), by_known=found.usual > 1)
+        return RowDecisions(found.slope(known), found.shifts(known, self.priors.scored), by_known=found.usual > 1)
 
 
 def learned_calibration(review: LeaveOneOut, priors: Priors) -> CalibrationReport:

@@ -19,20 +19,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import Alongside, held, index_of
+from bayeswater.data.frames import Alongside, index_of, materialised
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
 from bayeswater.data.reading.counted_rows import CountedRows, required_labels
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, inconsistent_lengths
 from bayeswater.decision.calibration_choice import CalibrationReport
-from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import Decisions
+from bayeswater.explain.turning import RowDecisions
 from bayeswater.explain.verdicts import Decided, Verdicts
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
@@ -54,7 +54,7 @@ class Told(NamedTuple):
     """What an explanation is told of rows beside their reasons, in the order in which all explanations take it."""
 
     verdicts: Verdicts
-    decisions: Decisions
+    decisions: RowDecisions
     classes: Array
     alongside: Alongside
 
@@ -255,7 +255,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         if target is not None:
             return score_source(self, X, y, sample_weight, target)
-        share: float = super().score(held(X), y, sample_weight)
+        share: float = super().score(materialised(X), y, sample_weight)
         return share
 
     def estimate_class_prior(self, X: Any) -> PriorEstimate:
@@ -272,10 +272,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._evidence(X).estimate_prior()
 
-    def _evidence(self, X: Any) -> Evidence:
-        X = held(X)
+    def _evidence(self, X: Any) -> ClassEvidence:
+        X = materialised(X)
         scores = self.predict_log_proba(X) if self._is_calibrated else self._score(X, lambda joint, use_loop: joint)
-        return Evidence(Probabilities(scores, "log_joint"), self.classes_, self._scored_prior(), X)
+        return ClassEvidence(Probabilities(scores, "log_joint"), self.classes_, self._scored_prior(), X)
 
     def _scored_prior(self) -> Array | None:
         """Give the class prior that is part of the scores, if one is."""
@@ -424,7 +424,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
           would turn it: colour = red
         """
         self._require_fitted()
-        X = held(X)
+        X = materialised(X)
         table = self._table(X)
         verdicts = self._decided(table).compared(against, self._class_variable)
         alongside = Alongside(self._library, index_of(X))
@@ -442,12 +442,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         calibrated = self._calibration.corrected(log_proba, self._known_cells(table))
         return Decided(log_proba, calibrated, best_class(calibrated))
 
-    def _decisions(self, table: Any, n_more: int = 0) -> Decisions:
+    def _decisions(self, table: Any, n_more: int = 0) -> RowDecisions:
         """Say what calibration makes of log-joints before the largest wins, if `n_more` cells were known."""
         if self._is_calibrated:
             return self._calibration.decisions(self._known_cells(table) + n_more)
         n_rows = table.shape[0]
-        return Decisions(np.ones(n_rows), np.zeros((n_rows, len(self.classes_))))
+        return RowDecisions(np.ones(n_rows), np.zeros((n_rows, len(self.classes_))))
 
     # ------------------------------------------------------------------ asking
 
@@ -491,7 +491,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(row, Mapping):
             model = model._knowing_only(row.keys())
         names = model._names_to_ask_for()
-        X = held(row_of_cells(row, names, named="feature_names_in_" in self.__dict__ or self._library is not None))
+        X = materialised(
+            row_of_cells(row, names, named="feature_names_in_" in self.__dict__ or self._library is not None)
+        )
         evidence = model._evidence(X)
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0

@@ -12,7 +12,7 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.explanations import Explanations, views_of
 from bayeswater.explain.feature_view import FeatureTerms, FeatureView
 from bayeswater.explain.gaussian_view import SharedTerms
-from bayeswater.explain.pooled_explanations import Cells, Orders, PooledExplanations
+from bayeswater.explain.pooled_explanations import Orders, PooledExplanations, RowCells
 from bayeswater.explain.terms import Terms
 from bayeswater.families.family import Block, MixedJoint
 from bayeswater.families.view import LastBlock
@@ -62,7 +62,7 @@ def explained_by_known_cells(
     log_posterior: Callable[[Array, Array], Array],
     names: Sequence[str],
     n_rows: int,
-    cells: Cells,
+    cells: RowCells,
     told: Told,
     corrected: Callable[[Array, Array], Array] | None = None,
 ) -> PooledExplanations:
@@ -95,7 +95,7 @@ def explained_by_known_cells(
     )
 
 
-def cells_of_states(raw: RawTable, plan: ColumnPlan, codes: Array, n_states: Array) -> Cells:
+def cells_of_states(raw: RawTable, plan: ColumnPlan, codes: Array, n_states: Array) -> RowCells:
     """Tell what stands in the cells of a table of states; a date as it came, and not its days."""
     dated = raw.with_dates(plan)
     columns = [(raw if column.part == "days" else dated).cells(column.name) for column in plan.used]
@@ -105,4 +105,4 @@ def cells_of_states(raw: RawTable, plan: ColumnPlan, codes: Array, n_states: Arr
         return None if is_null[i, j] else python_value(columns[j][i])
 
     not_read = codes >= n_states
-    return Cells(value, is_null & not_read, not_read & ~is_null)
+    return RowCells(value, is_null & not_read, not_read & ~is_null)

@@ -18,7 +18,7 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import RawTable, read_raw
-from bayeswater.data.reading.row_hashes import mixed, row_hashes, state_words
+from bayeswater.data.reading.row_hashes import hashed, row_hashes, state_words
 from bayeswater.data.weights import take_rows
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
 from bayeswater.typing import Array
@@ -58,7 +58,7 @@ class Folds:
         """Give the share of each row that is in each fold: (n_rows, FOLDS)."""
         hashes = row_hashes(raw)
         if self.kind is None or self.share is None:
-            fold = mixed(hashes) % np.uint64(FOLDS)
+            fold = hashed(hashes) % np.uint64(FOLDS)
             return (fold[:, None] == np.arange(FOLDS, dtype=np.uint64)).astype(np.float64)
         return self.share[np.searchsorted(self.kind, _kinds(hashes, y)[0])]
 
@@ -157,4 +157,4 @@ def _kinds(hashes: Array, y: Any) -> tuple[Array, Array]:
     """Tell rows of different cells or class apart, and classes: (n_rows,) each."""
     labels = encode_labels(y)
     label = state_words(labels.variable)[labels.codes]
-    return mixed(hashes + mixed(label)), label
+    return hashed(hashes + hashed(label)), label

@@ -22,7 +22,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import held, library_of, write_frame
+from bayeswater.data.frames import library_of, materialised, write_frame
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
@@ -179,7 +179,7 @@ class OnSums(Base):
         known = self._known_classes(classes, first)
         if first:
             return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), known)
-        X = held(X)
+        X = materialised(X)
         new = self._sums_of(X, y, sample_weight, known, self.statistics_)
         return self._keep(self.statistics_ + new, X, first=False)
 
@@ -258,7 +258,7 @@ class OnSums(Base):
         counted: bool = False,
     ) -> Sums[Any]:
         """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
-        X = held(X)
+        X = materialised(X)
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(X)
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
@@ -357,7 +357,7 @@ class OnSums(Base):
 
     def _table(self, X: Any) -> Any:
         """Read rows to predict; only where the model or the rows have names are they compared."""
-        X = held(X)
+        X = materialised(X)
         self._require_names(X)
         return self._encode(X, self.statistics_, learning=False)
 

@@ -14,7 +14,7 @@ import numpy as np
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import read_raw
-from bayeswater.data.reading.row_hashes import mixed, number_words, row_hashes, state_words, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed, number_words, row_hashes, state_words
 from bayeswater.decision.calibration_choice import Quality
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores
@@ -100,7 +100,7 @@ class Review:
         is_scored = counts.count[labels.codes] > removed
         with rows.named():
             log_proba, known = scored(rows.X, labels, removed)
-            hashes = row_hashes(read_raw(rows.X, "leave_one_out")) + word(fold)
+            hashes = row_hashes(read_raw(rows.X, "leave_one_out")) + hash_word(fold)
         weight = rows.weight if score_weight is None else score_weight
         scores = Scores.of(log_proba, labels.codes, weight, known)
         key = row_keys(hashes, labels, removed)
@@ -135,7 +135,7 @@ def _joined(parts: list[Scores]) -> Scores:
 
 def row_keys(hashes: Array, labels: Labels, removed: Array) -> Array:
     """Tell rows apart that are scored differently, by cells, class and the weight that leaving out takes: (n_rows,)."""
-    return mixed(hashes + mixed(state_words(labels.variable)[labels.codes] + mixed(number_words(removed))))
+    return hashed(hashes + hashed(state_words(labels.variable)[labels.codes] + hashed(number_words(removed))))
 
 
 def reviewed(review_of: Callable[..., Review]) -> Walk[LeaveOneOut]:

@@ -28,7 +28,7 @@ from bayeswater.learning.members.presets import KINDS, PRESETS
 from bayeswater.learning.members.stack import Stack
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from bayeswater.models.ensemble.reading import FAMILIES, Reading
+from bayeswater.models.ensemble.reading import FAMILIES, EnsembleReading
 from bayeswater.models.ensemble.reading import OF_STATES as ENSEMBLE_STATES
 from bayeswater.models.ensemble.report import CommitteeReport, EnsembleReport
 from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -276,7 +276,7 @@ def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnse
     table = TableDocument.of(document, FAMILIES, ENSEMBLE_STATES)
     wrong = [column.name for column in table.plan if column.part == "days" and column.family != NUMBER]
     require(not wrong, f"its dates {shortened(wrong)} are no numbers")
-    reading = Reading(table.plan, table.schema)
+    reading = EnsembleReading(table.plan, table.schema)
     found = _as_learned(arrays, document["numbers"])
     stack = _stack(document["families"], found, reading, table.classes.n_states)
     model = with_parameters(BayesEnsemble, document["parameters"])
@@ -289,7 +289,7 @@ def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnse
     return model._adopt(stack)
 
 
-def _stack(names: Any, arrays: dict[str, Array], reading: Reading, n_classes: int) -> Stack:
+def _stack(names: Any, arrays: dict[str, Array], reading: EnsembleReading, n_classes: int) -> Stack:
     require(
         isinstance(names, list) and all(isinstance(name, str) and name in KINDS for name in names),
         f"its families {shortened(names)} are none of {[*KINDS]}",

@@ -39,7 +39,7 @@ STYLE = (
 
 
 @dataclass(frozen=True)
-class Line:
+class NodeLine:
     """One line in a node: a state and its probability, or how many more there are."""
 
     label: str
@@ -51,7 +51,7 @@ class Box:
     """What is written in a node."""
 
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[NodeLine, ...]
     observed: bool
 
     @property
@@ -123,14 +123,14 @@ def to_svg(
 
 
 def _box(name: str, states: Sequence[object], probability: Array | None, observed: bool) -> Box:
-    lines: list[Line] = []
+    lines: list[NodeLine] = []
     if probability is not None:
         shown = list(range(len(states)))
         if len(states) > MOST_STATES:  # the likeliest, in their order
             shown = sorted(np.argsort(-probability, kind="stable")[: MOST_STATES - 1].tolist())
-        lines = [Line(shortened(on_one_line(str(states[k])), MOST_LABEL), float(probability[k])) for k in shown]
+        lines = [NodeLine(shortened(on_one_line(str(states[k])), MOST_LABEL), float(probability[k])) for k in shown]
         if len(states) > MOST_STATES:
-            lines.append(Line(f"{len(states) - len(shown)} more", None))
+            lines.append(NodeLine(f"{len(states) - len(shown)} more", None))
     return Box(on_one_line(name), tuple(lines), observed)
 
 

@@ -10,7 +10,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.plots.canvas import GREY, colour_of, marker_of, new_axes, tint_of
-from bayeswater.plots.plane import Plane, Rule, boundary_lines, coordinates, names_of, plane_of, seen_classes
+from bayeswater.plots.plane import ActionRule, Plane, boundary_lines, coordinates, names_of, plane_of, seen_classes
 from bayeswater.typing import Array
 
 SIGMAS = (1.0, 2.0, 3.0)
@@ -151,7 +151,10 @@ class GaussianDisplay:
         def log_proba(at: Array) -> Array:
             return estimator.predict_log_proba(plane.rows(at, names))
 
-        rules = [Rule.of(loss, estimator.classes_), *([Rule.of(None, estimator.classes_)] if loss is not None else [])]
+        rules = [
+            ActionRule.of(loss, estimator.classes_),
+            *([ActionRule.of(None, estimator.classes_)] if loss is not None else []),
+        ]
         on_grid = log_proba(np.stack(np.meshgrid(x, y_grid), axis=-1).reshape(-1, 2))
         regions = [_regions(rule, x, y_grid, on_grid, log_proba) for rule in rules]
         return cls(
@@ -300,7 +303,7 @@ def _grid(means: Array, covariances: Array, points: Points | None, steps: int) -
     return x, y
 
 
-def _regions(rule: Rule, x: Array, y: Array, on_grid: Array, log_proba: Any) -> Regions:
+def _regions(rule: ActionRule, x: Array, y: Array, on_grid: Array, log_proba: Any) -> Regions:
     scores = rule.scores(on_grid).reshape(len(y), len(x), -1)
     lines = boundary_lines(x, y, scores, lambda at: rule.scores(log_proba(at)))
     return Regions(x, y, scores.argmax(axis=2), rule.actions, lines)

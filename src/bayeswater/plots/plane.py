@@ -157,14 +157,14 @@ def _place(names: Sequence[str], column: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ActionRule:
     """How log-probabilities of classes become scores of actions."""
 
     actions: tuple[Any, ...]
     log_regret: Array | None = None  # (n_actions, n_classes); None for the most probable class
 
     @classmethod
-    def of(cls, loss: Any, classes: Array) -> "Rule":
+    def of(cls, loss: Any, classes: Array) -> "ActionRule":
         """Read a `Loss`, or anything that `Loss` reads; None is the most probable class."""
         if loss is None:
             return cls(tuple(classes.tolist()))

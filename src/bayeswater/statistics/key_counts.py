@@ -24,7 +24,7 @@ import numpy as np
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
-from bayeswater.kernels.key_cells import Cells, joined, numbers_of
+from bayeswater.kernels.key_cells import KeyCells, joined, numbers_of
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
@@ -141,7 +141,7 @@ class KeyCounts(Statistic):
     count: Array
 
     @classmethod
-    def of_columns(cls, classes: Variable, names: tuple[str, ...] | None, columns: Sequence[Cells]) -> Self:
+    def of_columns(cls, classes: Variable, names: tuple[str, ...] | None, columns: Sequence[KeyCells]) -> Self:
         """Put the histograms of single columns side by side."""
         start = np.cumsum([0, *(len(column.low) for column in columns)])
         arrays = (np.concatenate(parts) for parts in zip(*(column[1:] for column in columns), strict=True))
@@ -152,10 +152,10 @@ class KeyCounts(Statistic):
         """Number of columns."""
         return len(self.shift)
 
-    def cells(self, j: int) -> Cells:
+    def cells(self, j: int) -> KeyCells:
         """Cells of one column, by key."""
         own = slice(self.start[j], self.start[j + 1])
-        return Cells(int(self.shift[j]), self.low[own], self.high[own], self.code[own], self.count[own])
+        return KeyCells(int(self.shift[j]), self.low[own], self.high[own], self.code[own], self.count[own])
 
     def of_column(self, j: int) -> ColumnHistogram:
         """Cells of one column, by number."""
@@ -203,7 +203,7 @@ class KeyCounts(Statistic):
         columns = []
         for shift, low, high, code, count in map(self.cells, range(self.n_columns)):
             known = code_of[code] >= 0
-            moved = Cells(shift, low[known], high[known], code_of[code[known]], count[known])
+            moved = KeyCells(shift, low[known], high[known], code_of[code[known]], count[known])
             columns.append(joined([moved], MOST_BUCKETS))
         return self.of_columns(classes, self.names, columns)
 
@@ -230,7 +230,7 @@ class KeyCounts(Statistic):
         return self.onto(classes), other.onto(classes)
 
     def _plus(self, other: Self) -> Self:
-        def column_cells(j: int) -> Cells:
+        def column_cells(j: int) -> KeyCells:
             return joined([self.cells(j), other.cells(j)], MOST_BUCKETS)
 
         columns = list(ordered_map(column_cells, range(self.n_columns)))
@@ -246,7 +246,7 @@ class KeyCounts(Statistic):
             shift, low, high, code, _ = mine.cells(j)
             own = count[mine.start[j] : mine.start[j + 1]]
             remains = own > 0
-            columns.append(Cells(shift, low[remains], high[remains], code[remains], own[remains]))
+            columns.append(KeyCells(shift, low[remains], high[remains], code[remains], own[remains]))
         return self.of_columns(self.classes, self.names, columns)
 
     def _place(self, name: str, place: tuple[int, ...]) -> str:

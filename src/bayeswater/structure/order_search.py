@@ -210,7 +210,7 @@ AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundGraph:
     """A graph and its score."""
 
     parents: Parents
@@ -233,7 +233,7 @@ class OrderSearch:
         local_scores: LocalScores,
         knowledge: Knowledge,
         seed: int,
-        watch: Callable[[Found], bool] = lambda found: True,
+        watch: Callable[[FoundGraph], bool] = lambda found: True,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self.local_scores = local_scores
@@ -246,22 +246,22 @@ class OrderSearch:
         self.n_steps = 0
         self._is_bound = bool(knowledge.required.any())
 
-    def from_graph(self, start: Parents) -> Found:
+    def from_graph(self, start: Parents) -> FoundGraph:
         """Go from a graph through steps 1 to 3."""
         best = self._climbed(start)
         if not self.watch(best):
             return best
         return self._from_order(topological_order(best.parents), best)
 
-    def from_random_order(self) -> Found:
+    def from_random_order(self) -> FoundGraph:
         """Go through steps 2 and 3 from a random order."""
         order = np.array(topological_order(self.knowledge.start), dtype=np.int64)
         for x in self.rng.permutation(len(order)).tolist():
             self._move(order, x, int(self.rng.integers(len(order))))
         start = self.knowledge.start
-        return self._from_order(order, Found(start, self.local_scores.total(start)))
+        return self._from_order(order, FoundGraph(start, self.local_scores.total(start)))
 
-    def _from_order(self, order: Sequence[int] | Array, best: Found) -> Found:
+    def _from_order(self, order: Sequence[int] | Array, best: FoundGraph) -> FoundGraph:
         while True:
             standing = self._settled(order)
             if standing.n_spoiled and not self.goes_on():
@@ -274,7 +274,7 @@ class OrderSearch:
             if not self.watch(best):
                 return best
 
-    def throw_about(self, best: Found, n_throws: int | None = None) -> Found:
+    def throw_about(self, best: FoundGraph, n_throws: int | None = None) -> FoundGraph:
         """Go on with step 4: a number of throws, or as long as there is time."""
         if not self.goes_on():
             return best
@@ -314,15 +314,15 @@ class OrderSearch:
 
     # ------------------------------------------------------------------ steps
 
-    def _climbed(self, start: Parents) -> Found:
+    def _climbed(self, start: Parents) -> FoundGraph:
         goes_on = self.goes_on
         parents, score, n_steps = hill_climb(
             self.local_scores, self.knowledge, start, tabu=TABU, watch=lambda score, n_arcs: goes_on()
         )
         self.n_steps += n_steps
-        return Found(parents, score)
+        return FoundGraph(parents, score)
 
-    def _polished(self, standing: Standing) -> Found:
+    def _polished(self, standing: Standing) -> FoundGraph:
         return self._climbed(self.trees.graph(standing)[0])
 
     def _settled(self, order: Sequence[int] | Array) -> Standing:

@@ -114,7 +114,7 @@ WITH_SETTING = ("aic", "bic", "bdeu", "bds")
 
 
 @dataclass(frozen=True)
-class Terms:
+class ScoreTerms:
     """The terms of a parent set: pseudo-counts of a cell and of a configuration, or one of the two marks; and c."""
 
     cell: float
@@ -158,7 +158,7 @@ class Score:
         """Whether q is the number of configurations that some row has."""
         return self.name == "bds"
 
-    def terms(self, n_configurations: float, n_states: int, n_rows: float) -> Terms:
+    def terms(self, n_configurations: float, n_states: int, n_rows: float) -> ScoreTerms:
         """Terms of a parent set of q configurations and r states."""
         return _SCORES[self.name](float(n_configurations), n_states, n_rows, self.setting)
 
@@ -210,30 +210,30 @@ def _term(n: Array, mark: float, n_states: int) -> Array:
 # ------------------------------------------------------------------ the terms of each score
 
 
-def _penalised(price: Callable[[float], float]) -> Callable[..., Terms]:
-    def terms(q: float, r: int, n: float, setting: float | None) -> Terms:
+def _penalised(price: Callable[[float], float]) -> Callable[..., ScoreTerms]:
+    def terms(q: float, r: int, n: float, setting: float | None) -> ScoreTerms:
         f = price(n) if setting is None else setting
-        return Terms(LIKELIHOOD, LIKELIHOOD, -f * q * (r - 1))
+        return ScoreTerms(LIKELIHOOD, LIKELIHOOD, -f * q * (r - 1))
 
     return terms
 
 
-def _bdeu(q: float, r: int, n: float, setting: float | None) -> Terms:
+def _bdeu(q: float, r: int, n: float, setting: float | None) -> ScoreTerms:
     rows = 1.0 if setting is None else setting
-    return Terms(rows / (q * r), rows / q, 0.0)
+    return ScoreTerms(rows / (q * r), rows / q, 0.0)
 
 
-def _k2(q: float, r: int, n: float, setting: float | None) -> Terms:
-    return Terms(1.0, float(r), 0.0)
+def _k2(q: float, r: int, n: float, setting: float | None) -> ScoreTerms:
+    return ScoreTerms(1.0, float(r), 0.0)
 
 
-def _fnml(q: float, r: int, n: float, setting: float | None) -> Terms:
-    return Terms(LIKELIHOOD, REGRET, 0.0)
+def _fnml(q: float, r: int, n: float, setting: float | None) -> ScoreTerms:
+    return ScoreTerms(LIKELIHOOD, REGRET, 0.0)
 
 
-def _qnml(q: float, r: int, n: float, setting: float | None) -> Terms:
+def _qnml(q: float, r: int, n: float, setting: float | None) -> ScoreTerms:
     price = _log_regret(n, q * r)  # of too many cells, infinite: no such parent set is ever taken
-    return Terms(LIKELIHOOD, LIKELIHOOD, -np.inf if price == np.inf else _log_regret(n, q) - price)
+    return ScoreTerms(LIKELIHOOD, LIKELIHOOD, -np.inf if price == np.inf else _log_regret(n, q) - price)
 
 
 _log_regrets = lru_cache(maxsize=64)(log_regrets)
@@ -246,7 +246,7 @@ def _log_regret(n: float, r: float) -> float:
     return float(_log_regrets(round(n), most)[round(r)])
 
 
-_SCORES: dict[str, Callable[..., Terms]] = {
+_SCORES: dict[str, Callable[..., ScoreTerms]] = {
     "loglik": _penalised(lambda n: 0.0),
     "aic": _penalised(lambda n: 1.0),
     "bic": _penalised(lambda n: 0.5 * np.log(n)),

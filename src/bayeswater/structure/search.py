@@ -26,7 +26,7 @@ from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forec
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
-from bayeswater.structure.order_search import TABU, Found, OrderSearch
+from bayeswater.structure.order_search import TABU, FoundGraph, OrderSearch
 from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
 
 METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
@@ -52,7 +52,7 @@ Progress = Callable[[float, float, int], None]
 
 
 @dataclass
-class Way:
+class SearchClock:
     """The clock of a search, and its best scores against the seconds they took."""
 
     time_limit: float | None
@@ -82,7 +82,7 @@ class Way:
                 self.progress(self.seconds, score, n_arcs)
         return self.goes_on()
 
-    def found(self, found: Found) -> bool:
+    def found(self, found: FoundGraph) -> bool:
         """Note a graph, and say whether there is time left."""
         return self.step(found.score, sum(map(len, found.parents)))
 
@@ -146,7 +146,7 @@ def search(
     """
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
-    way = Way(time_limit, progress)
+    way = SearchClock(time_limit, progress)
     start = knowledge.start if start is None else start
     cost = forecast(knowledge)
     if method == "auto":
@@ -158,7 +158,7 @@ def search(
         found, n_steps, scores, stopped = _orders(local_scores, knowledge, way, start, seed)
     elif method == "exact":
         logging.getLogger(__name__).info("an exact search over %d variables has %s", local_scores.n_variables, cost)
-        found, n_steps, scores = Found(*exact_search(local_scores, knowledge, way.goes_on)), 0, ()
+        found, n_steps, scores = FoundGraph(*exact_search(local_scores, knowledge, way.goes_on)), 0, ()
         stopped = "it is proven that no graph scores higher"
     elif method == "pc":
         if knowledge.max_parents < local_scores.n_variables - 1:
@@ -167,11 +167,11 @@ def search(
             )
         tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight)
         parents, n_steps = pc_stable(tests, knowledge, significance, way.goes_on)
-        found, scores = Found(parents, local_scores.total(parents)), ()
+        found, scores = FoundGraph(parents, local_scores.total(parents)), ()
         stopped = f"{n_steps} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
     else:
         parents = chow_liu_tree(local_scores, knowledge)
-        found, n_steps, scores = Found(parents, local_scores.total(parents)), 0, ()
+        found, n_steps, scores = FoundGraph(parents, local_scores.total(parents)), 0, ()
         stopped = "it is proven that no tree scores higher"
     way.found(found)
     return Search(
@@ -188,7 +188,7 @@ def search(
     )
 
 
-Outcome = tuple[Found, int, tuple[float, ...], str]
+Outcome = tuple[FoundGraph, int, tuple[float, ...], str]
 
 TIME_IS_UP = "the time limit was reached"
 
@@ -196,7 +196,7 @@ TIME_IS_UP = "the time limit was reached"
 def _climbs(
     local_scores: LocalScores,
     knowledge: Knowledge,
-    way: Way,
+    way: SearchClock,
     method: str,
     start: Parents,
     restarts: int,
@@ -206,7 +206,7 @@ def _climbs(
     rng = np.random.default_rng(seed)
     tabu = TABU if method == "tabu" else 0
     parents, score, n_steps = hill_climb(local_scores, knowledge, start, tabu=tabu, watch=way.step)
-    best, scores = Found(parents, score), [score]
+    best, scores = FoundGraph(parents, score), [score]
     for _ in range(restarts):
         if not way.goes_on():
             break
@@ -215,12 +215,12 @@ def _climbs(
         n_steps += more
         scores.append(score)
         if score > best.score + TIE * abs(score):
-            best = Found(parents, score)
+            best = FoundGraph(parents, score)
     ended = f"{tabu} steps brought nothing better" if tabu else "no change of one arc gains"
     return best, n_steps, tuple(scores), ended if way.goes_on() else TIME_IS_UP
 
 
-def _orders(local_scores: LocalScores, knowledge: Knowledge, way: Way, start: Parents, seed: int) -> Outcome:
+def _orders(local_scores: LocalScores, knowledge: Knowledge, way: SearchClock, start: Parents, seed: int) -> Outcome:
     walk = OrderSearch(local_scores, knowledge, seed, way.found, way.goes_on)
     best = walk.from_graph(start)
     scores = [best.score]

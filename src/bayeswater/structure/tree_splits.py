@@ -34,7 +34,7 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.data.reading.row_hashes import mixed, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.kernels.tree_growing import BEYOND_CODES, grow_tree, n_log_n_table
@@ -101,7 +101,7 @@ def class_ranks(rows: SortedRows, own: Array, choice: Array) -> Array:
 
     `own` are the rows whose classes are looked at, `choice` the random word that chooses the half.
     """
-    shuffled = np.argsort(mixed(choice + np.arange(rows.n_classes, dtype=np.uint64)))
+    shuffled = np.argsort(hashed(choice + np.arange(rows.n_classes, dtype=np.uint64)))
     in_half = np.zeros(rows.n_classes)
     in_half[shuffled[: max(1, rows.n_classes // 2)]] = 1
     weight = rows.weights[own]
@@ -243,7 +243,7 @@ class TreeSplits:
     @classmethod
     def grown(cls, rows: SortedRows, members: Sequence[Array], growth: Growth, seed: int) -> Self:
         """Grow a tree from each of some parts of the rows, which are marked: (n_rows,)."""
-        streams = mixed(mixed(word(seed) + np.uint64(1)) + np.arange(len(members), dtype=np.uint64))
+        streams = hashed(hashed(hash_word(seed) + np.uint64(1)) + np.arange(len(members), dtype=np.uint64))
 
         def grow(tree: int) -> tuple[Array, Array | None]:
             own = np.flatnonzero(members[tree]).astype(np.int32)
@@ -304,7 +304,7 @@ def _grown(rows: SortedRows, own: Array, growth: Growth, kind: str, stream: Arra
     if kind == "one":
         missing[n_numbers:] = -1
     elif kind == "by class" and len(missing) > n_numbers:
-        rank = class_ranks(rows, own, mixed(stream)[0])
+        rank = class_ranks(rows, own, hashed(stream)[0])
         codes = ranked(codes, rank, first_slots(rows.n_codes, n_numbers))
         missing[n_numbers:] = BEYOND_CODES
     splits = np.zeros((max(1, 2 * len(own)), 4), dtype=np.int32)

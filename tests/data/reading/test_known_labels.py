@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayeswater.data.reading.known_labels import known_codes
+from bayeswater.data.reading.known_labels import write_known_codes
 from bayeswater.data.variable import Variable
 
 LEVELS = Variable("level", ("low", "mid", "high"))
@@ -14,7 +14,7 @@ CODES = Variable("code", range(5))
 def read(column, variable) -> list[int] | None:
     column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     codes = np.full(len(column), 99, dtype=np.uint8)
-    return codes.tolist() if known_codes(column, variable, codes) else None
+    return codes.tolist() if write_known_codes(column, variable, codes) else None
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayeswater.data.reading.row_hashes import mixed, number_words, row_words, state_words, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed, number_words, row_words, state_words
 from bayeswater.data.variable import Variable
 
 
@@ -16,7 +16,7 @@ def splitmix64(state):
 
 def test_words_are_mixed_as_the_generator_does_it():
     words = np.array([0, 1, 2**63, 2**64 - 1, 1234567890123456789], dtype=np.uint64)
-    assert mixed(words).tolist() == [splitmix64(value) for value in words.tolist()]
+    assert hashed(words).tolist() == [splitmix64(value) for value in words.tolist()]
     assert splitmix64(0) == 0xE220A8397B1DCDAF  # the first number of the published generator with seed 0
 
 
@@ -39,5 +39,5 @@ def test_rows_that_swap_two_cells_differ():
 
 
 def test_an_integer_of_any_size_is_a_word():
-    assert word(-1).tolist() == [2**64 - 1]
-    assert word(2**64 + 5).tolist() == [5]
+    assert hash_word(-1).tolist() == [2**64 - 1]
+    assert hash_word(2**64 + 5).tolist() == [5]

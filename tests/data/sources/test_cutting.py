@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bayeswater.data.frames import STORED
 from bayeswater.data.sources import cutting
 from bayeswater.data.sources.cutting import PartPiece, Stretch, cut_batches, text_bytes
-from bayeswater.data.sources.parts import START, Mark, Piece, Place
+from bayeswater.data.sources.parts import START, DecodedPiece, Mark, Place
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def divided(table: pa.Table, parts: list[list[int]]) -> list[PartPiece]:
     for number, lengths in enumerate([*parts, [left]]):
         in_part = 0
         for length in lengths:
-            pieces.append(PartPiece(number, f"part {number}", Piece(table.slice(done, length), Mark(in_part))))
+            pieces.append(PartPiece(number, f"part {number}", DecodedPiece(table.slice(done, length), Mark(in_part))))
             done, in_part = done + length, in_part + length
     return pieces
 
@@ -88,7 +88,7 @@ def test_a_column_that_only_some_pieces_keep_as_a_dictionary_is_written_out():
         pa.schema([pa.field("s", pa.dictionary(pa.int32(), pa.string()), metadata=STORED)]),
     )
     plain = pa.table({"s": ["c"]})
-    pieces = [PartPiece(0, "p", Piece(coded, Mark())), PartPiece(1, "q", Piece(plain, Mark()))]
+    pieces = [PartPiece(0, "p", DecodedPiece(coded, Mark())), PartPiece(1, "q", DecodedPiece(plain, Mark()))]
     (batch,) = cut_batches(pieces, 10)
     assert batch.table.equals(pa.table({"s": ["a", "b", "c"]}))
     (first, second) = cut_batches(pieces, 2)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, WrittenNoisyOr
 
 YES_NO = ("yes", "no")
 
@@ -127,7 +127,9 @@ def networks(draw: Any, kinds: bool = False, names: Any = labels) -> NetworkDocu
         elif wanted == "noisy_or" and set(shape) == {2}:
             chances = st.floats(0.0, 1.0)
             cause = tuple(draw(st.integers(0, 1)) for _ in parents)
-            noisy_or = NoisyOr(draw(st.integers(0, 1)), cause, tuple(draw(chances) for _ in parents), draw(chances))
+            noisy_or = WrittenNoisyOr(
+                draw(st.integers(0, 1)), cause, tuple(draw(chances) for _ in parents), draw(chances)
+            )
             kind, table = "noisy_or", noisy_or.table()
         nodes.append(NodeDocument(name, states[name], parents, table, kind, draw(properties), noisy_or))
     return NetworkDocument(draw(labels), tuple(draw(st.permutations(nodes))), draw(properties))

@@ -8,7 +8,7 @@ import pytest
 
 from bayeswater.errors import NetworkFileError
 from bayeswater.files.networks import xdsl
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, WrittenNoisyOr
 
 HEAD = """<smile version="1.0" id="n"><nodes>
 <cpt id="a"><state id="on" /><state id="off" /><probabilities>0.5 0.5</probabilities></cpt>
@@ -46,7 +46,7 @@ def test_noisy_max_of_two_states_is_kept_as_a_noisy_or():
     network = xdsl.read(HEAD + OR + TAIL, "n.xdsl")
     node = network.nodes[2]
     assert node.kind == "noisy_or"
-    assert node.noisy_or == NoisyOr(effect=0, cause=(0, 1), link=(0.75, 0.5), leak=0.125)
+    assert node.noisy_or == WrittenNoisyOr(effect=0, cause=(0, 1), link=(0.75, 0.5), leak=0.125)
     for a, c in product(range(2), range(2)):
         fails = Fraction(7, 8) * (Fraction(1, 4) if a == 0 else 1) * (Fraction(1, 2) if c == 1 else 1)
         assert node.table[a, c].tolist() == [float(1 - fails), float(fails)]
@@ -56,7 +56,7 @@ def test_noisy_max_of_two_states_is_kept_as_a_noisy_or():
 def test_a_cause_that_does_nothing_in_either_state_keeps_the_one_that_is_named_first():
     text = OR.replace("0.75 0.25", "0 1").replace("0.5 0.5", "0 1")
     node = xdsl.read(HEAD + text + TAIL, "n.xdsl").nodes[2]
-    assert node.noisy_or == NoisyOr(effect=0, cause=(0, 1), link=(0.0, 0.0), leak=0.125)
+    assert node.noisy_or == WrittenNoisyOr(effect=0, cause=(0, 1), link=(0.0, 0.0), leak=0.125)
 
 
 def test_a_cause_that_always_does_something_makes_no_noisy_or():
@@ -67,16 +67,16 @@ def test_a_cause_that_always_does_something_makes_no_noisy_or():
 
 
 def test_the_effect_may_be_the_second_state():
-    one, other = NoisyOr(0, (0,), (0.75,), 0.125), NoisyOr(1, (0,), (0.75,), 0.125)
+    one, other = WrittenNoisyOr(0, (0,), (0.75,), 0.125), WrittenNoisyOr(1, (0,), (0.75,), 0.125)
     assert np.array_equal(one.table(), other.table()[:, ::-1])
 
 
 def test_a_small_link_keeps_its_digits():
-    assert NoisyOr(0, (0,), (1e-20,), 0.0).table()[0, 0] == 1e-20
+    assert WrittenNoisyOr(0, (0,), (1e-20,), 0.0).table()[0, 0] == 1e-20
 
 
 def written_with(table) -> str:
-    rule = NoisyOr(0, (0,), (0.3,), 0.1)
+    rule = WrittenNoisyOr(0, (0,), (0.3,), 0.1)
     cause = NodeDocument("a", ("x", "y"), (), np.array([0.5, 0.5]))
     effect = NodeDocument("b", ("x", "y"), ("a",), table(rule.table()), "noisy_or", (), rule)
     return xdsl.write(NetworkDocument("n", (cause, effect))).text

@@ -11,7 +11,7 @@ from tests.files.networks.documents import ASIA, networks
 
 from bayeswater.errors import NetworkFileError
 from bayeswater.files.networks import bif, dsc, dsl, formats, hugin_net, uai, xdsl, xmlbif
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, WrittenNoisyOr
 from bayeswater.files.networks.formats import FORMATS, read_network, write_network
 
 NAMED = [one for one in FORMATS if one.name != "UAI"]
@@ -183,7 +183,7 @@ B = NodeDocument("b", ("0", "1"), ("a",), np.full((2, 2), 0.5))
         ([replace(A, table=np.array([0.5, 0.5 + 1e-9]))], "differs from one by 1e-09"),
         ([replace(A, parents=("b",), table=B.table), B], "depends on itself: 'a' <- 'b' <- 'a'"),
         ([replace(A, kind="deterministic")], "deterministic"),
-        ([replace(A, kind="noisy_or", noisy_or=NoisyOr(0, (), (), 0.25))], "noisy-OR"),
+        ([replace(A, kind="noisy_or", noisy_or=WrittenNoisyOr(0, (), (), 0.25))], "noisy-OR"),
     ],
 )
 @pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)

@@ -7,7 +7,7 @@ from tests.files.networks.bad_files import GOOD
 from bayeswater.errors import NetworkFileError
 from bayeswater.files.networks import bif, dsc, dsl, hugin_net, uai, xdsl, xmlbif
 from bayeswater.files.networks.checks import KEPT, ROUNDED, SIX_DIGITS
-from bayeswater.files.networks.document import NoisyOr
+from bayeswater.files.networks.document import WrittenNoisyOr
 from bayeswater.files.networks.formats import FORMATS
 from bayeswater.files.networks.xml_tree import parse_xml
 
@@ -416,7 +416,7 @@ def test_dsl_of_genie_with_a_drawing_special_nodes_and_texts_over_several_lines(
     assert cold.properties == (("label", "Has a cold"), ("comment", 'Does the "person" have a cold?'))
     assert cold.table.tolist() == [0.25, 0.75]
     assert (hot.kind, hot.table.tolist()) == ("deterministic", [[0, 1], [1, 0]])
-    assert fever.noisy_or == NoisyOr(0, (0, 1), (0.8, 0.5), 0.1)
+    assert fever.noisy_or == WrittenNoisyOr(0, (0, 1), (0.8, 0.5), 0.1)
     assert fever.table[0, 0, 0] == pytest.approx(1 - 0.9 * 0.2)
     assert network.notes == ("parts of DSL that no other format has were dropped: EXTRA_DEFINITION, SCREEN",)
     assert xdsl.read(xdsl.write(network).text, "n.xdsl").nodes == network.nodes

@@ -12,8 +12,8 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.families.family import Settings
 from bayeswater.learning.members import presets
 from bayeswater.learning.members.committee import in_structure
-from bayeswater.learning.members.presets import KINDS, PRESETS, Forecast, committees_of, forecast, pair_bytes
-from bayeswater.models.ensemble.reading import Reading, canonical
+from bayeswater.learning.members.presets import KINDS, PRESETS, TimeForecast, committees_of, forecast, pair_bytes
+from bayeswater.models.ensemble.reading import EnsembleReading, canonical
 
 FRAME, Y = mixed_frame(120)
 SETTINGS = Settings("BayesEnsemble")
@@ -21,7 +21,7 @@ SETTINGS = Settings("BayesEnsemble")
 
 def table_of(frame, reading=None, weight=None):
     labels = encode_labels(Y[: len(frame)])
-    reading = reading or Reading.of(frame, SETTINGS)
+    reading = reading or EnsembleReading.of(frame, SETTINGS)
     return reading.table(frame, SETTINGS, labels.n_classes, labels, weight)
 
 
@@ -63,7 +63,7 @@ def test_some_rows_are_taken_with_all_that_belongs_to_them():
 def test_rows_of_equal_cells_and_other_classes_stay_apart():
     frame = pd.DataFrame({"x": [1.0, 1.0, 1.0, 2.0], "c": ["a", "a", "a", "a"]})
     labels = encode_labels(["u", "v", "u", "u"])
-    table = canonical(Reading.of(frame, SETTINGS).table(frame, SETTINGS, 2, labels))
+    table = canonical(EnsembleReading.of(frame, SETTINGS).table(frame, SETTINGS, 2, labels))
     assert sorted(zip(table.numbers[:, 0], table.labels, table.weight, strict=True)) == [
         (1.0, 0, 2.0),
         (1.0, 1, 1.0),
@@ -148,7 +148,7 @@ def test_a_forecast_tells_every_family_and_leaves_room_for_few():
 
 
 def test_a_limit_is_kept_where_it_can_be():
-    plan = Forecast({"a": 0.5, "b": 0.1, "c": 3.0}, {"a": 10, "b": 100, "c": 1})
+    plan = TimeForecast({"a": 0.5, "b": 0.1, "c": 3.0}, {"a": 10, "b": 100, "c": 1})
     for limit in (0.2, 1.0, 4.0, 10.0, 17.9):
         members = plan.within(limit)
         assert sum(plan.seconds[name] * n for name, n in members.items()) <= limit

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from bayeswater.data.frames import held
+from bayeswater.data.frames import materialised
 from bayeswater.data.labels import CheckedLabels, checked_labels
 from bayeswater.data.sources.cutting import places_told
 from bayeswater.data.weights import checked_weight, without_zero_rows
@@ -47,7 +47,7 @@ class CountedRows:
         """
         if isinstance(y, CheckedLabels):
             return cls(X, y, sample_weight)
-        labels, X = required_labels(y, model), held(X)
+        labels, X = required_labels(y, model), materialised(X)
         weight = checked_weight(sample_weight, len(labels))
         kept = None if weight is None or weight.all() else weight > 0
         return cls(*without_zero_rows(X, labels, weight), kept)

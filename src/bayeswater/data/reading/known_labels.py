@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> bool:
+def write_known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Array) -> bool:
     """Write the codes of a column into `codes` (n_rows,), n_states for a missing cell; say whether all could be read.
 
     >>> import pyarrow as pa

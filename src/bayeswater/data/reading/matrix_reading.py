@@ -137,14 +137,14 @@ def require_values(matrix: Matrix, model: str, *, missing: str | None, allow_neg
     raise DataError(f"Input X contains {what}: {cell.where}; {_way_out(cell.value, matrix, missing)}")
 
 
-class Cell(NamedTuple):
+class FoundCell(NamedTuple):
     """The value of a cell, and where it stands, for a message."""
 
     value: float
     where: str
 
 
-def first_cell(matrix: Matrix, is_bad: Callable[[Array], Array]) -> Cell | None:
+def first_cell(matrix: Matrix, is_bad: Callable[[Array], Array]) -> FoundCell | None:
     """Find the first row's first cell that is bad."""
     for start in range(0, matrix.shape[0], SEARCH_ROWS):
         block = matrix.block(slice(start, min(start + SEARCH_ROWS, matrix.shape[0])))
@@ -152,7 +152,7 @@ def first_cell(matrix: Matrix, is_bad: Callable[[Array], Array]) -> Cell | None:
         bad = is_bad(cells)
         if bad.any():
             row, column, value = _cell_of(block, cells, bad)
-            return Cell(value, f"{value} in row {start + row}, column {column_name(matrix.names, column)!r}")
+            return FoundCell(value, f"{value} in row {start + row}, column {column_name(matrix.names, column)!r}")
     return None
 
 

@@ -24,7 +24,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.typing import Array
 
 
-def mixed(bits: Array) -> Array:
+def hashed(bits: Array) -> Array:
     """Spread every bit of unsigned 64-bit words over all others, in the shape they came.
 
     >>> mixed(np.array([0, 1], dtype=np.uint64)).tolist()
@@ -36,7 +36,7 @@ def mixed(bits: Array) -> Array:
     return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
-def word(number: int) -> Array:
+def hash_word(number: int) -> Array:
     """Give an integer as one unsigned 64-bit word, to be mixed: (1,).
 
     >>> word(-1).tolist()
@@ -49,7 +49,7 @@ def row_words(columns: Iterable[Array], n_rows: int) -> Array:
     """Hash rows by the words of their cells, given column by column: (n_rows,)."""
     found = np.zeros(n_rows, dtype=np.uint64)
     for words in columns:
-        found = mixed(found + mixed(words))
+        found = hashed(found + hashed(words))
     return found
 
 
@@ -82,8 +82,8 @@ def row_hashes(raw: RawTable) -> Array:
     found = np.zeros(raw.n_rows, dtype=np.uint64)
     for name, column in raw.columns.items():
         under = np.frombuffer(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), dtype=np.uint64)
-        found += mixed(under + mixed(_words(column)))
-    return mixed(found)
+        found += hashed(under + hashed(_words(column)))
+    return hashed(found)
 
 
 def _words(column: Any) -> Array:
@@ -124,7 +124,7 @@ def _time_words(times: Array) -> Array:
     """Hash times by seconds and what is beyond them: a day is its midnight, whichever unit a file tells it in."""
     seconds = times.astype("datetime64[s]")
     beyond = (times - seconds).astype("timedelta64[ns]")
-    words = mixed(seconds.view(np.uint64)) + beyond.view(np.uint64)
+    words = hashed(seconds.view(np.uint64)) + beyond.view(np.uint64)
     return np.where(np.isnat(times), MISSING, words)
 
 
@@ -132,6 +132,6 @@ def _sparse_words(matrix: SparseMatrix) -> Array:
     """Hash the cells of each row that are not zero."""
     first, last = matrix.indptr[0], matrix.indptr[-1]
     cells, place = matrix.data[first:last], matrix.indices[first:last].astype(np.uint64)
-    words = np.where(cells == 0, np.uint64(0), mixed(mixed(place) + number_words(cells)))
+    words = np.where(cells == 0, np.uint64(0), hashed(hashed(place) + number_words(cells)))
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)])
     return total[matrix.indptr[1:] - first] - total[matrix.indptr[:-1] - first]

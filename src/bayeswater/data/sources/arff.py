@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from bayeswater.data.column_types import cast_columns, first_misfit
 from bayeswater.data.sources.delimited import known_encoding
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.parts import Mark, Piece
+from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.source import BLOCK_BYTES, Source
 from bayeswater.errors import DataError
 
@@ -208,7 +208,7 @@ class ArffSource(Source):
                 raise DataError(f"{self.name}: there is no @data; is it an ARFF file?")
             n_bytes *= 4
 
-    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         n_rows = start.row
         rows: list[Cells] = []
         lines: list[int] = []
@@ -216,11 +216,11 @@ class ArffSource(Source):
             rows.append(cells)
             lines.append(number)
             if len(rows) == ROWS:
-                yield Piece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
+                yield DecodedPiece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
                 n_rows += len(rows)
                 rows, lines = [], []
         if rows:
-            yield Piece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
+            yield DecodedPiece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
 
     def _rows(self, n_passed: int) -> Iterator[tuple[int, Cells]]:
         """Read the cells of each row behind so many lines, and the number of its line."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.column_types import cast_columns, plain_type, without_views
 from bayeswater.data.frames import STORED
-from bayeswater.data.sources.parts import Mark, Piece
+from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.source import BLOCK_BYTES, Source, batch_rows
 from bayeswater.errors import DataError
 from bayeswater.kernels.threads import one_ahead
@@ -51,10 +51,10 @@ class ColumnarSource(Source):
 
     def _as_asked(
         self, batches: "Iterator[pa.RecordBatch]", names: list[str], n_before: int, n_rows: int
-    ) -> Iterator[Piece]:
+    ) -> Iterator[DecodedPiece]:
         """Give batches, before which so many rows stand, in tables of so many rows and the types that are asked for."""
         for table in _of_length(batches, n_rows):
-            yield Piece(
+            yield DecodedPiece(
                 cast_columns(without_views(table.select(names)), self.types, self.name, n_before), Mark(n_before)
             )
             n_before += table.num_rows
@@ -131,7 +131,7 @@ class ParquetSource(ColumnarSource):
         """Give all rows, or the named columns of them; the next table is decoded while one is worked on."""
         return one_ahead(super().batches(columns))
 
-    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         coded = [name for name in self._coded_columns() if name in names] if self.keeps_dictionaries else []
         groups, n_before = self._groups_from(start.row)
         with self._open_file(metadata=self._footer[0], read_dictionary=coded) as file:
@@ -171,7 +171,7 @@ class ParquetSource(ColumnarSource):
         return list(range(n_groups, metadata.num_row_groups)), n_before
 
 
-def _stored(piece: Piece, coded: list[str]) -> Piece:
+def _stored(piece: DecodedPiece, coded: list[str]) -> DecodedPiece:
     """Mark columns as dictionaries by storage alone."""
     table = piece.table
     for name in coded:
@@ -213,7 +213,7 @@ class ArrowSource(ColumnarSource):
         """How far the batches that are being read have come."""
         return int(self._fraction_read * (self.n_bytes or 0)) if self._is_file else super().bytes_read
 
-    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         batches = self._file_batches() if self._is_file else self._stream_batches()
         n_rows = 0
         for batch in batches:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayeswater.data.sources.parts import START, Mark, Piece, Place
+from bayeswater.data.sources.parts import START, DecodedPiece, Mark, Place
 from bayeswater.errors import BayesError
 from bayeswater.typing import Array
 
@@ -54,7 +54,7 @@ class PartPiece(NamedTuple):
 
     part: int
     name: str
-    piece: Piece
+    piece: DecodedPiece
 
 
 def cut_batches(pieces: Iterable[PartPiece], n_rows: int, start: Place = START) -> Iterator[Batch]:

@@ -20,7 +20,7 @@ from bayeswater.data.column_types import (
     without_digits,
 )
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.parts import BEGINNING, Mark, Piece
+from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark
 from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.records import (
     end_of_lines,
@@ -206,10 +206,10 @@ class DelimitedSource(Source):
 
     # ------------------------------------------------------------------ all rows
 
-    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         return self._typed({name: self.schema.field(name).type for name in names}, start)
 
-    def _typed(self, types: "dict[str, pa.DataType]", start: Mark) -> Iterator[Piece]:
+    def _typed(self, types: "dict[str, pa.DataType]", start: Mark) -> Iterator[DecodedPiece]:
         """Read the named columns in the given types."""
         import pyarrow as pa
 
@@ -226,7 +226,7 @@ class DelimitedSource(Source):
         try:
             for (_, (n_bytes, _)), table in worked_beside(parsed, enumerate(self._blocks(start.byte)), DECODERS):
                 if table.num_rows:
-                    yield Piece(table, Mark(n_rows - self._header, n_bytes) if n_rows else BEGINNING)
+                    yield DecodedPiece(table, Mark(n_rows - self._header, n_bytes) if n_rows else BEGINNING)
                 n_rows += table.num_rows + (self._header and not n_rows)
                 del table
         except pa.ArrowInvalid as error:

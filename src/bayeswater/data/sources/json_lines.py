@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.column_types import cast_columns, wider_type
-from bayeswater.data.sources.parts import Mark, Piece
+from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
 from bayeswater.errors import DataError
@@ -46,7 +46,7 @@ class JsonLinesSource(Source):
 
         return pa.schema([(field.name, self.types.get(field.name, field.type)) for field in self._found])
 
-    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         import pyarrow as pa
 
         stored = pa.schema([(name, self._stored_type(name)) for name in names])
@@ -68,7 +68,7 @@ class JsonLinesSource(Source):
                     self._fitting_schema,
                 )
             table = cast_columns(found.select(names), self.types, self.name, n_rows)
-            yield Piece(table, Mark(n_rows, n_bytes, n_lines))
+            yield DecodedPiece(table, Mark(n_rows, n_bytes, n_lines))
             n_rows += table.num_rows
             n_lines += block.count(b"\n")
             del found, table, block

@@ -19,10 +19,10 @@ from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartP
 from bayeswater.data.sources.parts import (
     BEGINNING,
     START,
-    Part,
-    Piece,
+    DecodedPiece,
     Place,
     Progress,
+    SourcePart,
     agreed_schema,
     chosen_fields,
     conformed,
@@ -67,7 +67,7 @@ class LocalRows(Rows):
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[SourcePart],
         name: str,
         *,
         columns: Sequence[str] | None = None,
@@ -331,7 +331,7 @@ _Results = Generator[tuple[Batch, T], None, None]
 
 
 def _read_parts(
-    parts: Sequence[Part], columns: Sequence[str], schema: "pa.Schema", start: Place
+    parts: Sequence[SourcePart], columns: Sequence[str], schema: "pa.Schema", start: Place
 ) -> Generator[PartPiece, None, None]:
     """Read the parts one after the other, in the types that all agree on.
 
@@ -343,7 +343,7 @@ def _read_parts(
         own = [name for name in columns if name in part.schema.names] or None  # all, for their number
         for table, mark in part.pieces(own, start.mark if number == start.part else BEGINNING):
             table = conformed(with_missing_columns(table, schema), schema, part.name, mark.row)
-            yield PartPiece(number, part.name, Piece(table, mark))
+            yield PartPiece(number, part.name, DecodedPiece(table, mark))
             del table
 
 

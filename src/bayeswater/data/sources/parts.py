@@ -3,7 +3,7 @@
 A mark is a place in one file at which decoding can begin; a place names the next row to be read among the rows of all
 files, and the last mark before it. Both are whole numbers alone, to be written down and read again.
 
-`Part`: what `LocalRows` is made of, a file or a stream; and the one schema that several of them agree on.
+`SourcePart`: what `LocalRows` is made of, a file or a stream; and the one schema that several of them agree on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class Mark(NamedTuple):
 BEGINNING = Mark()
 
 
-class Piece(NamedTuple):
+class DecodedPiece(NamedTuple):
     """Rows of a file that were decoded together, and where the first of them stands."""
 
     table: "pa.Table"
@@ -81,7 +81,7 @@ class Progress:
         return self.n_bytes / self.total_bytes if self.total_bytes else None
 
 
-class Part(Protocol):
+class SourcePart(Protocol):
     """Rows that are read one piece after the other: a `Source`, or a stream of Arrow tables."""
 
     @property
@@ -119,11 +119,11 @@ class Part(Protocol):
     def declare(self, types: "Mapping[str, pa.DataType]") -> None:
         """Fix the types of columns."""
 
-    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[DecodedPiece]:
         """Give the rows from a place on, or from all."""
 
 
-def agreed_schema(parts: Sequence[Part], columns: Sequence[str] | None) -> "pa.Schema":
+def agreed_schema(parts: Sequence[SourcePart], columns: Sequence[str] | None) -> "pa.Schema":
     """Give the columns of all parts, or those named, in types that hold the cells of each.
 
     Raises
@@ -153,7 +153,7 @@ def agreed_schema(parts: Sequence[Part], columns: Sequence[str] | None) -> "pa.S
     return pa.schema([(name, types[name]) for name in names])
 
 
-def _require_everywhere(names: Sequence[str], parts: Sequence[Part], giver: Mapping[str, str]) -> None:
+def _require_everywhere(names: Sequence[str], parts: Sequence[SourcePart], giver: Mapping[str, str]) -> None:
     """Refuse a column that a part lacks which may not, with the name of one that has it."""
     for part in parts:
         own = part.schema.names
@@ -164,7 +164,7 @@ def _require_everywhere(names: Sequence[str], parts: Sequence[Part], giver: Mapp
                 raise _missing(part.name, name, giver[name])
 
 
-def require_in_all(name: str, parts: Sequence[Part]) -> None:
+def require_in_all(name: str, parts: Sequence[SourcePart]) -> None:
     """Refuse parts of which some lack a column, also those that may lack others."""
     lacking = next((part for part in parts if name not in part.schema.names), None)
     if lacking is not None:

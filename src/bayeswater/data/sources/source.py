@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.parts import BEGINNING, Mark, Piece
+from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark
 from bayeswater.errors import DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Source(ABC):
             yield piece.table
             del piece  # not to be held while the next one is read
 
-    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[DecodedPiece]:
         """Give rows as `batches` does, each table with the place it begins at; from such a place on, or from all."""
         names = list(self.schema.names if columns is None else columns)
         known = set(self.schema.names)
@@ -158,7 +158,7 @@ class Source(ABC):
         """Find names and types, without using up any rows."""
 
     @abstractmethod
-    def _read(self, names: list[str], start: Mark) -> Iterator[Piece]:
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         """Read columns that exist, in this order, from a place on that an earlier piece began at."""
 
     def _widen(self, misfit: str, way_out: str, fitting_schema: "Callable[[], pa.Schema]") -> NoReturn:

@@ -18,7 +18,7 @@ from bayeswater.data.column_types import (
     without_views,
 )
 from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.sources.parts import BEGINNING, Mark, Piece, chosen_fields, conformed
+from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark, chosen_fields, conformed
 from bayeswater.data.sources.rows import Margin
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import BayesError, DataError, SchemaError, nearest_names
@@ -141,7 +141,7 @@ class Stream:
             return None
         return self._margins([self.schema.field(name) for name in columns], self.schema.field(target))
 
-    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[DecodedPiece]:
         """Give the rows from a place on, or from all; those before it are read, and passed over."""
         names = list(self.schema.names if columns is None else columns)
         schema = chosen_fields(self.schema, names)
@@ -151,7 +151,7 @@ class Stream:
             table = self._as_table(item, number)
             del item
             if n_rows + table.num_rows > start.row:
-                yield Piece(self._conformed(table, schema, number, n_rows), Mark(n_rows))
+                yield DecodedPiece(self._conformed(table, schema, number, n_rows), Mark(n_rows))
             n_rows += table.num_rows
             self.bytes_read += table.nbytes
             del table

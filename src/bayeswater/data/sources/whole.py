@@ -57,7 +57,7 @@ def whole_table(rows: Rows, columns: Sequence[str], holder: str, way_out: str) -
     >>> whole_table(rows, ["x"], "", "")["x"].to_pylist()
     [1, 2, 3]
     """
-    room = Room(rows.name, holder, way_out)
+    room = HeldTables(rows.name, holder, way_out)
 
     def read() -> Held:
         return _watched(rows, columns, room) if isinstance(rows, LocalRows) else rows.sum(room, columns)
@@ -66,7 +66,7 @@ def whole_table(rows: Rows, columns: Sequence[str], holder: str, way_out: str) -
 
 
 @dataclass(frozen=True)
-class Room:
+class HeldTables:
     """A function of a table that holds it, as long as there is room for all of them."""
 
     name: str
@@ -91,7 +91,7 @@ class Held:
 
     tables: "tuple[pa.Table, ...]"
     n_bytes: int
-    room: Room
+    room: HeldTables
 
     def __add__(self, other: "Held") -> "Held":
         n_bytes = self.n_bytes + other.n_bytes
@@ -99,9 +99,9 @@ class Held:
         return Held(self.tables + other.tables, n_bytes, self.room)
 
 
-def _watched(rows: LocalRows, columns: Sequence[str], room: Room) -> Held:
+def _watched(rows: LocalRows, columns: Sequence[str], room: HeldTables) -> Held:
     """Hold rows, and forecast after each batch what all of them will take."""
-    forecast = Forecast(room, rows.progress)
+    forecast = MemoryForecast(room, rows.progress)
     before, rows.progress = rows.progress, forecast
     try:
         return rows.sum(room, columns, after=forecast.after)
@@ -109,7 +109,7 @@ def _watched(rows: LocalRows, columns: Sequence[str], room: Room) -> Held:
         rows.progress = before
 
 
-class Forecast:
+class MemoryForecast:
     """Is told how many bytes are held, and how far reading has come; refuses what will be too much.
 
     Parameters
@@ -118,7 +118,7 @@ class Forecast:
     told : who else is told how far reading has come
     """
 
-    def __init__(self, room: Room, told: Callable[[Progress], None] | None) -> None:
+    def __init__(self, room: HeldTables, told: Callable[[Progress], None] | None) -> None:
         self.room, self.told = room, told
         self.n_bytes = 0
 

@@ -29,7 +29,7 @@ from bayeswater.errors import DataError, ParameterError
 from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
 from bayeswater.estimate.text import idf
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings, require_sums
-from bayeswater.families.view import Cell, ColumnView, Options, Word
+from bayeswater.families.view import CellUse, ColumnView, Options, Word
 from bayeswater.families.wording import ratio
 from bayeswater.families.words.draws import CountedWordDraws, DrawnTexts, MarkedWordDraws, draw_marks, words_of
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
@@ -62,9 +62,9 @@ class WordView(ColumnView):
         """Whether contributions are differences of scores rather than of log-likelihoods."""
         return isinstance(self.terms.reading, ComplementColumns)
 
-    def cell(self, row: int) -> Cell:
+    def cell(self, row: int) -> CellUse:
         """Tell what became of a text."""
-        return Cell.MISSING if self.table.missing[row] else Cell.READ
+        return CellUse.MISSING if self.table.missing[row] else CellUse.READ
 
     def words(self, row: int, chosen: int, against: int) -> list[Word]:
         """Known words of a text, those that weigh most first."""

@@ -15,10 +15,10 @@ from math import prod
 
 import numpy as np
 
-from bayeswater.files.networks.checks import NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import (
-    Block,
+    TableWords,
     opened,
     property_of,
     property_text,
@@ -98,7 +98,7 @@ def is_property(word: str) -> bool:
     return word.endswith(";") and word.startswith("property")
 
 
-def _variable(tokens: Tokens, checks: NetworkChecks) -> Variable:
+def _variable(tokens: Tokens, checks: NetworkChecks) -> DeclaredVariable:
     place = tokens.at
     name = tokens.name("the name of a variable")
     tokens.expect("{")
@@ -112,10 +112,10 @@ def _variable(tokens: Tokens, checks: NetworkChecks) -> Variable:
             properties.append(_property(tokens, "'type', 'property' or '}'" if states is None else "'property' or '}'"))
     if states is None:
         raise tokens.error(place, f"variable {name!r} has no type; write type discrete [ 2 ] {{ yes, no }};")
-    return Variable(name, states, place, places, tuple(properties))
+    return DeclaredVariable(name, states, place, places, tuple(properties))
 
 
-def _node(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...]) -> NodeDocument:
+def _node(tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...]) -> NodeDocument:
     name, parents = block.parent_set.name, block.parent_set.parents
     block = _without_properties(tokens, checks, block)
     if tokens.words[block.start] == "table":
@@ -127,7 +127,7 @@ def _node(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int,
     return NodeDocument(name, variable.states, parents, table, properties=variable.properties)
 
 
-def _without_properties(tokens: Tokens, checks: NetworkChecks, block: Block) -> Block:
+def _without_properties(tokens: Tokens, checks: NetworkChecks, block: TableWords) -> TableWords:
     """Step over properties before and behind the numbers; properties of tables are dropped, and noted."""
     start, stop = block.start, block.stop
     while start < stop and is_property(tokens.words[start]):
@@ -141,7 +141,7 @@ def _without_properties(tokens: Tokens, checks: NetworkChecks, block: Block) -> 
     return replace(block, start=start, stop=stop)
 
 
-def _whole(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...]) -> Array:
+def _whole(tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...]) -> Array:
     """Read what follows ``table``, which has to be all there is."""
     name, start = block.parent_set.name, block.start + 1
     end = tokens.find(";", start, block.stop)

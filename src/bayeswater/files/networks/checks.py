@@ -37,7 +37,7 @@ PlaceOf = Callable[[int], int]
 """Where the number with an index stands."""
 
 
-class Places(Protocol):
+class Located(Protocol):
     """A file that can say where its places are."""
 
     def error(self, place: int, problem: str) -> NetworkFileError:
@@ -45,7 +45,7 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True)
-class Variable:
+class DeclaredVariable:
     """A variable as a file declares it, with the places of its name and of its states."""
 
     name: str
@@ -72,16 +72,16 @@ class ParentSet:
 class NetworkChecks:
     """The state of one reading: what has been declared and defined so far, and what there is to note."""
 
-    def __init__(self, places: Places, tolerance: float | None) -> None:
+    def __init__(self, places: Located, tolerance: float | None) -> None:
         self.places = places
         self.tolerance = ROUNDED if tolerance is None else tolerance
         self.notes: list[str] = []
-        self.variables: dict[str, Variable] = {}
+        self.variables: dict[str, DeclaredVariable] = {}
         self.parent_sets: dict[str, ParentSet] = {}
         self._drift: dict[str, tuple[int, float]] = {}
         self._expanded = 0
 
-    def declare(self, variable: Variable) -> None:
+    def declare(self, variable: DeclaredVariable) -> None:
         """Add a variable."""
         error, name = self.places.error, variable.name
         if name in self.variables:

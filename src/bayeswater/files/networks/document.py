@@ -24,7 +24,7 @@ UNTITLED = "unknown"
 
 
 @dataclass(frozen=True)
-class NoisyOr:
+class WrittenNoisyOr:
     """Causes that each bring the effect about on their own; the node and all its parents have two states.
 
     P(node = effect | parents) = 1 - (1 - leak) * product of (1 - link[i]) over the parents i that are in state cause[i]
@@ -36,7 +36,7 @@ class NoisyOr:
     leak: float
 
     @classmethod
-    def of(cls, columns: list[Array], leak: Array, strongest: list[int]) -> "NoisyOr | None":
+    def of(cls, columns: list[Array], leak: Array, strongest: list[int]) -> "WrittenNoisyOr | None":
         """Recognise a noisy-MAX of causes with two states, one of which does nothing; None for anything else.
 
         Where both do nothing, the cause is the state that is named as the strongest one of its parent.
@@ -86,7 +86,7 @@ class NodeDocument:
     table: Array
     kind: Kind = "table"
     properties: tuple[Property, ...] = ()
-    noisy_or: NoisyOr | None = None
+    noisy_or: WrittenNoisyOr | None = None
 
     def __post_init__(self) -> None:
         table = np.add(self.table, 0.0, dtype=np.float64, order="C")  # a copy, in which -0.0 has become 0.0

@@ -10,10 +10,10 @@ of nodes are identifiers, states are strings.
 
 from collections.abc import Callable
 
-from bayeswater.files.networks.checks import NetworkChecks, Variable, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import (
-    Block,
+    TableWords,
     is_attribute,
     opened,
     read_block,
@@ -60,7 +60,7 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
     name = tokens.name("the name of the network") if is_string(tokens.word) else ""
     attributes = _attributes(tokens) if tokens.take("properties") else []
     name_of: Callable[[str], str] = unescaped if (MARK, ESCAPED) in attributes else str
-    blocks: list[Block] = []
+    blocks: list[TableWords] = []
     while tokens.word:
         if tokens.take("node"):
             checks.declare(_variable(tokens, checks, name_of))
@@ -90,7 +90,7 @@ def _attributes(tokens: Tokens) -> list[Property]:
     return attributes
 
 
-def _variable(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], str]) -> Variable:
+def _variable(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], str]) -> DeclaredVariable:
     place = tokens.at
     name = name_of(tokens.name("the name of a node"))
     tokens.expect("{")
@@ -107,10 +107,10 @@ def _variable(tokens: Tokens, checks: NetworkChecks, name_of: Callable[[str], st
             properties.append((tokens.name("'type', the name of a property, or '}'"), read_value(tokens)))
     if states is None:
         raise tokens.error(place, f'node {name!r} has no type; write type : discrete [ 2 ] = {{ "yes", "no" }};')
-    return Variable(name, states, place, places, tuple(properties))
+    return DeclaredVariable(name, states, place, places, tuple(properties))
 
 
-def _table(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...]) -> Array:
+def _table(tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...]) -> Array:
     parent_set, start = block.parent_set, block.start
     if parent_set.parents or tokens.words[start] in SIGNS or tokens.words[start] == "default":
         codes = [{str(code): code for code in range(n_states)} for n_states in shape[:-1]]

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import opened
 from bayeswater.files.networks.names import (
@@ -35,7 +35,7 @@ from bayeswater.files.networks.names import (
     written_numbers,
 )
 from bayeswater.files.networks.rules import (
-    Words,
+    WordsAt,
     deterministic_node,
     is_noisy_max,
     noisy_node,
@@ -64,7 +64,7 @@ ABOUT = {"NAME": "label", "COMMENT": "comment"}
 
 
 @dataclass(frozen=True)
-class _Declared:
+class _DeclaredNode:
     """A node: its type, and the places of the parts of its definition."""
 
     type: str
@@ -169,7 +169,7 @@ def _text(tokens: Tokens, place: int) -> str:
     return text
 
 
-def _list(tokens: Tokens, place: int) -> Words:
+def _list(tokens: Tokens, place: int) -> WordsAt:
     """Give the words of ``( ... );``."""
     tokens.at = place
     start = tokens.expect("(") + 1
@@ -177,12 +177,12 @@ def _list(tokens: Tokens, place: int) -> Words:
     tokens.names(start, stop, "a word, or ')'")
     tokens.at = stop
     tokens.expect(")", ";")
-    return Words(tokens.words[start:stop], lambda k: start + k)
+    return WordsAt(tokens.words[start:stop], lambda k: start + k)
 
 
 def _declared(
     tokens: Tokens, checks: NetworkChecks, place: int, name_of: Callable[[str], str], dropped: set[str]
-) -> _Declared:
+) -> _DeclaredNode:
     tokens.at = place
     name = name_of(tokens.name("the name of a node"))
     entries, _ = _block(tokens)
@@ -207,7 +207,7 @@ def _declared(
     named = dict(properties)
     header = [(ABOUT[one], _text(tokens, at)) for one, at in _part(tokens, parts.get("HEADER")) if one in ABOUT]
     properties += [one for one in header if one[0] not in named and one[1] not in ("", name, tokens.words[place])]
-    variable = Variable(
+    variable = DeclaredVariable(
         name,
         tuple(map(name_of, tokens.names(states.place_of(0), states.place_of(len(states.words)), "a state"))),
         place,
@@ -219,11 +219,11 @@ def _declared(
     parent_set = ParentSet(
         name, tuple(map(name_of, tokens.names(places.start, places.stop, "a parent"))), place, places
     )
-    return _Declared(kind, parent_set, definition)
+    return _DeclaredNode(kind, parent_set, definition)
 
 
 def _node(
-    tokens: Tokens, checks: NetworkChecks, one: _Declared, shape: tuple[int, ...], name_of: Callable[[str], str]
+    tokens: Tokens, checks: NetworkChecks, one: _DeclaredNode, shape: tuple[int, ...], name_of: Callable[[str], str]
 ) -> NodeDocument:
     parent_set = one.parent_set
     given = _list(tokens, one.definition[NUMBERS_OF[one.type]])
@@ -232,7 +232,7 @@ def _node(
     if one.type == "NOISY_MAX":
         if "STRENGTHS" not in one.definition and parent_set.parents:
             raise tokens.error(parent_set.place, f"node {parent_set.name!r} has no STRENGTHS; give it")
-        orders = _list(tokens, one.definition["STRENGTHS"]) if parent_set.parents else Words([], given.place_of)
+        orders = _list(tokens, one.definition["STRENGTHS"]) if parent_set.parents else WordsAt([], given.place_of)
         return noisy_node(checks, parent_set, shape, given, orders)
     values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {parent_set.name!r}")
     table = checks.table(values, shape, parent_set.name, lambda row: given.place_of(row * shape[-1]))

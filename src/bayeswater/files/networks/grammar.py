@@ -104,7 +104,7 @@ def property_text(one: Property) -> str:
 
 
 @dataclass(frozen=True)
-class Block:
+class TableWords:
     """The words of a table between its braces, from `start` to before `stop`."""
 
     parent_set: ParentSet
@@ -112,7 +112,7 @@ class Block:
     stop: int
 
 
-def read_block(tokens: Tokens, name_of: Callable[[str], str]) -> Block:
+def read_block(tokens: Tokens, name_of: Callable[[str], str]) -> TableWords:
     """Step over ``( name | parent parent ) { ... }``."""
     tokens.expect("(")
     place = tokens.at
@@ -125,7 +125,7 @@ def read_block(tokens: Tokens, name_of: Callable[[str], str]) -> Block:
     body = tokens.expect("{") + 1
     stop = tokens.at = tokens.find("}", body)
     tokens.expect("}")
-    return Block(ParentSet(name, tuple(parents), place, range(start, start + len(parents))), body, stop)
+    return TableWords(ParentSet(name, tuple(parents), place, range(start, start + len(parents))), body, stop)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,9 @@ def row_labels(codes: list[dict[str, int]], shape: tuple[int, ...], label_of: Ca
     return RowLabels(codes, [prod(shape[i + 1 : -1]) for i in range(len(codes))], label_of)
 
 
-def read_rows(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...], labels: RowLabels) -> Array:
+def read_rows(
+    tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...], labels: RowLabels
+) -> Array:
     """Read the rows of a table, in whatever order they come."""
     rows = _regular(tokens, block, shape, labels)
     return (
@@ -172,7 +174,7 @@ def read_rows(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[
     )
 
 
-def _regular(tokens: Tokens, block: Block, shape: tuple[int, ...], labels: RowLabels) -> Array | None:
+def _regular(tokens: Tokens, block: TableWords, shape: tuple[int, ...], labels: RowLabels) -> Array | None:
     """Find which row stands where, if all are there and complete; None otherwise."""
     words, start, stop = tokens.words, block.start, block.stop
     n_rows, n_parents = prod(shape[:-1]), len(shape) - 1
@@ -190,7 +192,7 @@ def _regular(tokens: Tokens, block: Block, shape: tuple[int, ...], labels: RowLa
     return rows if len(set(rows.tolist())) == n_rows else None
 
 
-def _slices(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...], rows: Array) -> Array:
+def _slices(tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...], rows: Array) -> Array:
     """Read the numbers of all rows at once, state by state."""
     n_rows, n_states, name = len(rows), shape[-1], block.parent_set.name
     step = (block.stop - block.start) // n_rows
@@ -210,7 +212,7 @@ def _slices(tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[in
 
 
 def _one_by_one(
-    tokens: Tokens, checks: NetworkChecks, block: Block, shape: tuple[int, ...], labels: RowLabels
+    tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...], labels: RowLabels
 ) -> Array:
     words, parent_set, n_states = tokens.words, block.parent_set, shape[-1]
     what = f"the table of {parent_set.name!r}"

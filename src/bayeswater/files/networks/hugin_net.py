@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import inf, prod
 from operator import ne
 
-from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import is_attribute, opened, read_value, written_value
 from bayeswater.files.networks.names import (
@@ -106,7 +106,7 @@ def _attribute(tokens: Tokens) -> Property:
     return name, read_value(tokens)
 
 
-def _variable(tokens: Tokens, name_of: Callable[[str], str]) -> Variable:
+def _variable(tokens: Tokens, name_of: Callable[[str], str]) -> DeclaredVariable:
     place = tokens.at
     name = name_of(tokens.name("the name of a node"))
     tokens.expect("{")
@@ -126,7 +126,7 @@ def _variable(tokens: Tokens, name_of: Callable[[str], str]) -> Variable:
             properties.append(_attribute(tokens))
     if states is None:
         raise tokens.error(place, f'node {name!r} has no states; write states = ("yes" "no");')
-    return Variable(name, states, place, places, tuple(properties))
+    return DeclaredVariable(name, states, place, places, tuple(properties))
 
 
 def _potential(tokens: Tokens, name_of: Callable[[str], str], dropped: dict[str, list[str]]) -> Potential:

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.files.networks.checks import NetworkChecks, ParentSet, PlaceOf
-from bayeswater.files.networks.document import Kind, NodeDocument, NoisyOr
+from bayeswater.files.networks.document import Kind, NodeDocument, WrittenNoisyOr
 from bayeswater.files.networks.names import some
 from bayeswater.noisy_max import noisy_max_table
 from bayeswater.typing import Array
 
 
-class Words(NamedTuple):
+class WordsAt(NamedTuple):
     """Some words of a file, and where each of them stands; one past the last is where they end."""
 
     words: list[str]
@@ -26,7 +26,11 @@ class Words(NamedTuple):
 
 
 def deterministic_node(
-    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], results: Words, name_of: Callable[[str], str]
+    checks: NetworkChecks,
+    parent_set: ParentSet,
+    shape: tuple[int, ...],
+    results: WordsAt,
+    name_of: Callable[[str], str],
 ) -> NodeDocument:
     """Make a node of the states that follow from its rows."""
     variable, n_rows = checks.variables[parent_set.name], prod(shape[:-1])
@@ -49,12 +53,12 @@ def deterministic_node(
 
 
 def noisy_node(
-    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: Words, strengths: Words
+    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: WordsAt, strengths: WordsAt
 ) -> NodeDocument:
     """Make a node of what its parents do on their own."""
     columns, leak, strongest = _noisy_columns(checks, parent_set, shape, numbers, strengths)
     checks.reserve(shape, parent_set.place)
-    variable, rule = checks.variables[parent_set.name], NoisyOr.of(columns, leak, strongest)
+    variable, rule = checks.variables[parent_set.name], WrittenNoisyOr.of(columns, leak, strongest)
     if rule is None:
         checks.notes.append(f"the noisy-MAX of {parent_set.name!r} was written out as a table")
     table = noisy_max_table(columns, leak) if rule is None else rule.table()
@@ -63,7 +67,7 @@ def noisy_node(
 
 
 def _noisy_columns(
-    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: Words, strengths: Words
+    checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: WordsAt, strengths: WordsAt
 ) -> tuple[list[Array], Array, list[int]]:
     """Read what each parent does on its own, sorted by its states, the leak, and the strongest state of each."""
     n_states, n_columns = shape[-1], sum(shape[:-1]) + 1
@@ -88,7 +92,7 @@ def _noisy_columns(
     return columns, values[-1], strongest
 
 
-def is_noisy_max(rule: NoisyOr | None) -> bool:
+def is_noisy_max(rule: WrittenNoisyOr | None) -> bool:
     """Tell whether a noisy-OR can be written as a noisy-MAX: its effect is the first state, which is the strongest."""
     return rule is not None and rule.effect == 0
 
@@ -101,12 +105,12 @@ def turned_note(nodes: tuple[NodeDocument, ...]) -> list[str]:
     )
 
 
-def written_strengths(rule: NoisyOr) -> list[str]:
+def written_strengths(rule: WrittenNoisyOr) -> list[str]:
     """Write the order of the states of each parent, the one that acts first."""
     return [str(state) for cause in rule.cause for state in (cause, 1 - cause)]
 
 
-def written_parameters(rule: NoisyOr) -> list[str]:
+def written_parameters(rule: WrittenNoisyOr) -> list[str]:
     """Write what each parent does in its states, in that order, and the leak."""
     rows = [part for link in rule.link for part in (repr(link), repr(1.0 - link), "0", "1")]
     return [*rows, repr(rule.leak), repr(1.0 - rule.leak)]

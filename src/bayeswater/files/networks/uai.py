@@ -16,7 +16,7 @@ properties, cannot be written. The format has no comments; aGrUM writes some, fr
 import re
 from math import prod
 
-from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
 from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Written
 from bayeswater.files.networks.grammar import opened
 from bayeswater.files.networks.names import loss_notes, nothing, some, written_numbers
@@ -47,7 +47,9 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
         n_left -= n_states
         if n_left < 0:
             raise tokens.error(place, f"variable {number} has {n_states} states, and the file is too short for a table")
-        checks.declare(Variable(f"x{number}", tuple(map(str, range(n_states))), place, range(place, place + n_states)))
+        checks.declare(
+            DeclaredVariable(f"x{number}", tuple(map(str, range(n_states))), place, range(place, place + n_states))
+        )
     place = tokens.at
     n_tables = _count(tokens, "the number of tables")
     if n_tables != len(checks.variables):

@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, NoisyOr, Property, Written
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written, WrittenNoisyOr
 from bayeswater.files.networks.names import (
     ESCAPED,
     MARK,
@@ -32,7 +32,7 @@ from bayeswater.files.networks.names import (
     written_numbers,
 )
 from bayeswater.files.networks.rules import (
-    Words,
+    WordsAt,
     deterministic_node,
     is_noisy_max,
     noisy_node,
@@ -110,7 +110,7 @@ def _written_node(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
     return [*lines, *_properties(node.properties, "      "), f"    </{tag}>"]
 
 
-def _noisy_or(rule: NoisyOr) -> list[str]:
+def _noisy_or(rule: WrittenNoisyOr) -> list[str]:
     strengths = [f"<strengths>{' '.join(written_strengths(rule))}</strengths>"] if rule.cause else []
     return [*strengths, f"<parameters>{' '.join(written_parameters(rule))}</parameters>"]
 
@@ -148,7 +148,7 @@ KNOWN = ("state", "parents", "probabilities", "resultingstates", "strengths", "p
 
 
 @dataclass(frozen=True)
-class _Declared:
+class _DeclaredElement:
     element: Element
     parent_set: ParentSet
     parts: dict[str, list[Element]]
@@ -164,7 +164,7 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
         raise file.error(root.place, f"expected <smile>, found <{root.tag}>")
     drawn, dropped = _drawn(root, name_of), set[str]()
     properties: list[Property] = []
-    declared: list[_Declared] = []
+    declared: list[_DeclaredElement] = []
     for part in root.children:
         if part.tag == "nodes":
             _require_no_text(file, part)
@@ -225,7 +225,7 @@ def _declared(
     name_of: Callable[[str], str],
     drawn: dict[str, list[Property]],
     dropped: set[str],
-) -> _Declared:
+) -> _DeclaredElement:
     if element.tag not in NODES:
         raise file.error(
             element.place,
@@ -246,7 +246,7 @@ def _declared(
     named = {name for name, _ in properties}
     properties += [one for one in drawn.get(identifier, []) if one[0] not in named]
     states = parts["state"]
-    variable = Variable(
+    variable = DeclaredVariable(
         name_of(identifier),
         tuple(name_of(_identifier(file, state)) for state in states),
         element.place,
@@ -258,7 +258,7 @@ def _declared(
         raise file.error(given_twice.place, f"<{element.tag}> {variable.name!r} has a second <parents>; leave one out")
     names = [name for parents in parts["parents"] for name in parents.words()]
     places = [place for parents in parts["parents"] for place in parents.places()[:-1]]
-    return _Declared(element, ParentSet(variable.name, tuple(map(name_of, names)), element.place, places), parts)
+    return _DeclaredElement(element, ParentSet(variable.name, tuple(map(name_of, names)), element.place, places), parts)
 
 
 def _require_no_text(file: XmlFile, element: Element) -> None:
@@ -273,17 +273,17 @@ def _identifier(file: XmlFile, element: Element) -> str:
 
 
 def _node(
-    file: XmlFile, checks: NetworkChecks, one: _Declared, shape: tuple[int, ...], name_of: Callable[[str], str]
+    file: XmlFile, checks: NetworkChecks, one: _DeclaredElement, shape: tuple[int, ...], name_of: Callable[[str], str]
 ) -> NodeDocument:
     parent_set, tag = one.parent_set, one.element.tag
     content = _only(file, one, NODES[tag])
-    given = Words(content.words(), content.place_of)
+    given = WordsAt(content.words(), content.place_of)
     if tag == "deterministic":
         return deterministic_node(checks, parent_set, shape, given, name_of)
     if tag == "noisymax":
         orders = _only(file, one, "strengths") if parent_set.parents else content
         return noisy_node(
-            checks, parent_set, shape, given, Words(orders.words() if parent_set.parents else [], orders.place_of)
+            checks, parent_set, shape, given, WordsAt(orders.words() if parent_set.parents else [], orders.place_of)
         )
     values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {parent_set.name!r}")
     table = checks.table(values, shape, parent_set.name, lambda row: content.place_of(row * shape[-1]))
@@ -291,7 +291,7 @@ def _node(
     return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
 
 
-def _only(file: XmlFile, one: _Declared, tag: str) -> Element:
+def _only(file: XmlFile, one: _DeclaredElement, tag: str) -> Element:
     found = one.parts[tag]
     if len(found) != 1:
         place = found[1].place if found else one.element.place

@@ -11,7 +11,7 @@ The variable's own states run fastest in a table, then those of the last parent.
 from collections.abc import Callable
 from math import prod
 
-from bayeswater.files.networks.checks import NetworkChecks, ParentSet, Variable, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import property_of, property_text
 from bayeswater.files.networks.names import (
@@ -83,7 +83,7 @@ def _only(file: XmlFile, found: list[Element], parent: Element, tag: str) -> Ele
     return found[0]
 
 
-def _variable(file: XmlFile, element: Element, name_of: Callable[[str], str]) -> Variable:
+def _variable(file: XmlFile, element: Element, name_of: Callable[[str], str]) -> DeclaredVariable:
     kind = element.attributes.get("TYPE", "nature")
     if kind != "nature":
         raise file.error(
@@ -92,7 +92,7 @@ def _variable(file: XmlFile, element: Element, name_of: Callable[[str], str]) ->
     parts = _parts(file, element, VARIABLE)
     name = _only(file, parts["NAME"], element, "NAME")
     states = [*parts["OUTCOME"], *parts["VALUE"]]
-    return Variable(
+    return DeclaredVariable(
         name_of(name.text),
         tuple(name_of(state.text) for state in states),
         name.place_of(0),

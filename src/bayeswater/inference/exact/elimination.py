@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidence
-from bayeswater.inference.exact.factors import Factors, Network
+from bayeswater.inference.exact.factors import Factors, NetworkLike
 from bayeswater.inference.exact.forecast import Forecast, of_elimination
 from bayeswater.inference.exact.junction_tree import LOG_TINY
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, bits_of, order_of_masks
@@ -32,7 +32,7 @@ class _TooSmall(Exception):
     """A product might be too small for a float."""
 
 
-class _Table(NamedTuple):
+class _ScopedTable(NamedTuple):
     scope: Scope
     values: Array
     least: float  # no positive entry has a smaller logarithm
@@ -45,14 +45,14 @@ class _Question:
     factors: Factors
     targets: Scope  # that are free
     evidence: Mapping[int, int]
-    tables: list[_Table]
+    tables: list[_ScopedTable]
     numbers: list[float]  # of families with nothing free
     masks: dict[int, int]
     may_be_zero: int  # variables whose tables have zeros
 
 
 def query(
-    network: Network,
+    network: NetworkLike,
     targets: Sequence[int],
     evidence: Mapping[int, int] | None = None,
     soft: Mapping[int, Array] | None = None,
@@ -95,7 +95,7 @@ class Prepared:
 
 
 def prepare(
-    network: Network,
+    network: NetworkLike,
     targets: Sequence[int],
     evidence: Mapping[int, int] | None = None,
     soft: Mapping[int, Array] | None = None,
@@ -110,7 +110,7 @@ def prepare(
 
 
 def log_evidence(
-    network: Network, evidence: Mapping[int, int] | None = None, soft: Mapping[int, Array] | None = None
+    network: NetworkLike, evidence: Mapping[int, int] | None = None, soft: Mapping[int, Array] | None = None
 ) -> float:
     """Logarithm of P(evidence), also below the least float; -inf for impossible evidence.
 
@@ -134,7 +134,7 @@ def log_evidence(
     return log_total
 
 
-def forecast_query(network: Network, targets: Sequence[int], observed: Sequence[int] = ()) -> Forecast:
+def forecast_query(network: NetworkLike, targets: Sequence[int], observed: Sequence[int] = ()) -> Forecast:
     """What one question would cost, for evidence on these variables."""
     factors = Factors.of(network)
     question = _ask(factors, targets, dict.fromkeys(observed, 0), {}, keep_all=False, check=False)
@@ -155,7 +155,7 @@ def _ask(
         relevant |= factors.ancestors[v]
     known = dict.fromkeys(bits_of(factors.of_one_state & relevant), 0) | dict(evidence)  # one state: nothing to sum
     observed = sum(1 << v for v in known)
-    tables: list[_Table] = []
+    tables: list[_ScopedTable] = []
     numbers: list[float] = []
     masks: dict[int, int] = {}
     may_be_zero = 0
@@ -172,7 +172,7 @@ def _ask(
             masks[v] = (masks.get(v, 0) | together) & ~(1 << v)
         if factors.has_zero[f]:
             may_be_zero |= together
-        tables.append(_Table(scope, values, factors.least[f]))
+        tables.append(_ScopedTable(scope, values, factors.least[f]))
     for v, likelihood in soft.items():
         values = np.asarray(likelihood, dtype=np.float64)
         if v in known:
@@ -185,7 +185,7 @@ def _ask(
         values = values / values.max()
         if (values == 0).any():
             may_be_zero |= 1 << v
-        tables.append(_Table((v,), values, float(np.log(values[values > 0].min()))))
+        tables.append(_ScopedTable((v,), values, float(np.log(values[values > 0].min()))))
     free = tuple(v for v in targets if v not in known)
     question = _Question(factors, free, evidence, tables, numbers, masks, may_be_zero)
     if check and any(number == 0 for number in numbers):
@@ -245,12 +245,12 @@ def _eliminate(question: _Question, order: list[int], *, logarithmic: bool) -> t
     """Table over the free targets, up to a factor, and the logarithm of the sum of everything."""
     factors = question.factors
     log_scale = sum(log(number) for number in question.numbers)
-    bucket: dict[int, list[_Table]] = {v: [] for v in (*order, *question.targets)}
+    bucket: dict[int, list[_ScopedTable]] = {v: [] for v in (*order, *question.targets)}
     turn = {v: i for i, v in enumerate((*order, *question.targets))}
     for table in question.tables:
         if logarithmic:
             with np.errstate(divide="ignore"):
-                table = _Table(table.scope, np.log(table.values), table.least)
+                table = _ScopedTable(table.scope, np.log(table.values), table.least)
         bucket[min(table.scope, key=turn.__getitem__)].append(table)
     combine = _log_product if logarithmic else _product
     for v in order:
@@ -278,7 +278,7 @@ def _eliminate(question: _Question, order: list[int], *, logarithmic: bool) -> t
     return np.ones([factors.cards[v] for v in question.targets]), log_scale
 
 
-def _product(tables: Sequence[_Table], scope: Scope) -> tuple[_Table, float]:
+def _product(tables: Sequence[_ScopedTable], scope: Scope) -> tuple[_ScopedTable, float]:
     """Multiply tables and sum over what is not in `scope`; the logarithm of what the result was divided by.
 
     That is its largest entry where others may be small, and nothing else: most products need no care.
@@ -292,17 +292,17 @@ def _product(tables: Sequence[_Table], scope: Scope) -> tuple[_Table, float]:
     while len(tables) > AT_ONCE:
         some, tables = tables[:AT_ONCE], tables[AT_ONCE:]
         together = tuple({u: None for table in some for u in table.scope})
-        tables.insert(0, _Table(together, _sum_of_products(some, together), 0.0))
+        tables.insert(0, _ScopedTable(together, _sum_of_products(some, together), 0.0))
     values = _sum_of_products(tables, scope)
     if scope and least > LOG_TINY / 2:
-        return _Table(scope, values, least), 0.0
+        return _ScopedTable(scope, values, least), 0.0
     top = float(values.max())
     if top == 0:
-        return _Table(scope, values, 0.0), -np.inf
-    return _Table(scope, values / top, least - log(top)), log(top)
+        return _ScopedTable(scope, values, 0.0), -np.inf
+    return _ScopedTable(scope, values / top, least - log(top)), log(top)
 
 
-def _sum_of_products(tables: Sequence[_Table], scope: Scope) -> Array:
+def _sum_of_products(tables: Sequence[_ScopedTable], scope: Scope) -> Array:
     label: dict[int, int] = {}
     for table in tables:
         for v in table.scope:
@@ -313,7 +313,7 @@ def _sum_of_products(tables: Sequence[_Table], scope: Scope) -> Array:
     return np.einsum(*operands, [label[v] for v in scope])
 
 
-def _log_product(tables: Sequence[_Table], scope: Scope) -> tuple[_Table, float]:
+def _log_product(tables: Sequence[_ScopedTable], scope: Scope) -> tuple[_ScopedTable, float]:
     rest = tuple({u: None for table in tables for u in table.scope if u not in scope})
     axes = (*scope, *rest)
     total: Array = np.zeros([1] * len(axes))
@@ -328,7 +328,7 @@ def _log_product(tables: Sequence[_Table], scope: Scope) -> tuple[_Table, float]
     with np.errstate(divide="ignore"):
         values = np.log(np.exp(total - top).sum(axis=over)) + top.reshape(total.shape[: len(scope)])
     highest = float(values.max())
-    return _Table(scope, values if highest == -np.inf else values - highest, 0.0), highest
+    return _ScopedTable(scope, values if highest == -np.inf else values - highest, 0.0), highest
 
 
 def _with_observed(factors: Factors, table: Array, targets: Sequence[int], evidence: Mapping[int, int]) -> Array:

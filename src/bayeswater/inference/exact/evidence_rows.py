@@ -20,7 +20,7 @@ Soft = Mapping[int, Array]
 """Likelihoods of the states of some variables: (card,) for all rows, or (n_rows, card)."""
 
 
-class Rows(NamedTuple):
+class EvidenceRows(NamedTuple):
     """Evidence of some rows, and what scaling its likelihoods took away."""
 
     evidence: Evidence
@@ -28,7 +28,7 @@ class Rows(NamedTuple):
     log_least: Array  # (n_variables,) logarithm of the least positive likelihood of each variable
 
 
-def read_rows(factors: Factors, codes: Array, soft: Soft | None = None) -> Rows:
+def read_rows(factors: Factors, codes: Array, soft: Soft | None = None) -> EvidenceRows:
     """Read codes (n_rows, n_variables); the card of a variable, or more, is the code of a missing cell.
 
     Soft evidence on an observed variable counts with the likelihood of its state.
@@ -67,7 +67,7 @@ def read_rows(factors: Factors, codes: Array, soft: Soft | None = None) -> Rows:
         n_lines += card
         parts.append(scaled.T)
     likelihood = np.ascontiguousarray(np.concatenate(parts)) if parts else np.zeros((0, n_rows))
-    return Rows(Evidence(lines, first, likelihood), log_scale, log_least)
+    return EvidenceRows(Evidence(lines, first, likelihood), log_scale, log_least)
 
 
 def _checked_likelihood(likelihood: Array, v: int, n_rows: int, card: int) -> Array:

@@ -17,7 +17,7 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.typing import Array
 
 
-class Network(Protocol):
+class NetworkLike(Protocol):
     """Anything that has cards, parents and tables."""
 
     @property
@@ -53,7 +53,7 @@ class Factors:
         object.__setattr__(self, "tables", tuple(np.asarray(table, dtype=np.float64) for table in self.tables))
 
     @classmethod
-    def of(cls, network: Network) -> "Factors":
+    def of(cls, network: NetworkLike) -> "Factors":
         """Take the numbers of a network."""
         if isinstance(network, cls):
             return network

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from bayeswater.inference.exact.factors import Factors, Network
+from bayeswater.inference.exact.factors import Factors, NetworkLike
 from bayeswater.kernels.clique_passes import TINY, Scaling
 from bayeswater.kernels.clique_tables import CliqueTables, fill_tables
 from bayeswater.kernels.clique_tree import CliqueTree, Roles, build_tree
@@ -169,6 +169,6 @@ class JunctionTree:
         return sum(plan.tree.n_cells for plan in self._plans.values())
 
 
-def compile(network: Network) -> JunctionTree:
+def compile(network: NetworkLike) -> JunctionTree:
     """Make a network ready for `marginals` and `most_probable_explanation`."""
     return JunctionTree(Factors.of(network))

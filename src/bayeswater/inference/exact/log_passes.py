@@ -156,7 +156,7 @@ SHARED_CELLS = 50_000
 """A tree for all patterns is not larger than this: without the observed variables those of patterns are far smaller."""
 
 
-class Explanations(NamedTuple):
+class MostProbableStates(NamedTuple):
     """The most probable states, the logarithm of P(states, evidence), and the rows whose evidence is impossible.
 
     In these rows the states are those given, missing ones included.
@@ -167,7 +167,7 @@ class Explanations(NamedTuple):
     impossible: Array  # (n_rows,) bool
 
 
-def most_probable_explanation(tree: JunctionTree, codes: Array, soft: Soft | None = None) -> Explanations:
+def most_probable_explanation(tree: JunctionTree, codes: Array, soft: Soft | None = None) -> MostProbableStates:
     """Explain each row of `codes` (n_rows, n_variables); among equals the first states of a clique win.
 
     Rows of one pattern share a tree without the variables that they observe; those of many patterns one with all.
@@ -188,7 +188,7 @@ def most_probable_explanation(tree: JunctionTree, codes: Array, soft: Soft | Non
     log_probability += rows.log_scale
     impossible = np.isneginf(log_probability)
     states[impossible] = lines.T[impossible]
-    return Explanations(states, log_probability, impossible)
+    return MostProbableStates(states, log_probability, impossible)
 
 
 def _groups(tree: JunctionTree, missing: Array, soft: Array) -> Iterator[tuple[Array, Plan]]:

@@ -23,7 +23,7 @@ import numpy as np
 from bayeswater import limits
 from bayeswater.inference.exact import forecast as effort
 from bayeswater.inference.exact.evidence_rows import (
-    Rows,
+    EvidenceRows,
     Soft,
     answer_observed,
     distinct,
@@ -39,7 +39,7 @@ from bayeswater.inference.exact.log_passes import log_marginals
 from bayeswater.kernels.clique_passes import DONE, IMPOSSIBLE, TOO_SMALL, Answers, pass_messages
 from bayeswater.kernels.clique_tree import Roles
 from bayeswater.kernels.compiling import worth_compiling
-from bayeswater.kernels.elimination_steps import Room, eliminate_in_rows
+from bayeswater.kernels.elimination_steps import Workspace, eliminate_in_rows
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
 
@@ -67,7 +67,7 @@ class Routes:
     """Rows to answer, and where the answers go."""
 
     tree: JunctionTree
-    rows: Rows
+    rows: EvidenceRows
     answers: Answers
     missing: Array  # (n_variables, n_rows)
     rest: Array  # rows to answer
@@ -158,7 +158,7 @@ class Routes:
         factors, evidence = self.tree.factors, self.rows.evidence
         left: list[Array] = []
         done: list[Array] = []
-        room = Room()
+        room = Workspace()
         for group in groups:
             roles = self._roles(~self.missing[:, group[0]])
             steps = make_steps(factors, roles)
@@ -264,7 +264,7 @@ def marginals(
     return Posteriors(result, log_evidence, impossible)
 
 
-def _answer(tree: JunctionTree, rows: Rows, wanted: Sequence[int], n_asked: int) -> Answers:
+def _answer(tree: JunctionTree, rows: EvidenceRows, wanted: Sequence[int], n_asked: int) -> Answers:
     cards = tree.factors.card_array
     n_rows = rows.evidence.codes.shape[1]
     start = np.full(len(cards), -1, dtype=np.int64)
@@ -280,7 +280,7 @@ def _answer(tree: JunctionTree, rows: Rows, wanted: Sequence[int], n_asked: int)
 
 
 def _tasks(
-    tree: JunctionTree, rows: Rows, answers: Answers, missing: Array, n_missing: Array, n_asked: int
+    tree: JunctionTree, rows: EvidenceRows, answers: Answers, missing: Array, n_missing: Array, n_asked: int
 ) -> list[Task]:
     factors = tree.factors
     tasks: list[Task] = []

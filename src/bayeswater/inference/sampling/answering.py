@@ -14,11 +14,11 @@ import numpy as np
 
 from bayeswater import limits
 from bayeswater.errors import ParameterError, SamplingError
-from bayeswater.inference.exact.factors import Factors, Network
+from bayeswater.inference.exact.factors import Factors, NetworkLike
 from bayeswater.inference.exact.forecast import Forecast
 from bayeswater.inference.sampling.gibbs import gibbs
 from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, LEAST_COVER, WeightedRows
-from bayeswater.inference.sampling.question import MOST_CELLS, Estimate, Question, ask, exactly
+from bayeswater.inference.sampling.question import MOST_CELLS, Estimate, SamplingQuestion, ask, exactly
 from bayeswater.typing import Array, is_number
 
 METHODS = ("auto", "gibbs", "likelihood_weighting")
@@ -42,7 +42,7 @@ def exact_is_affordable(forecast: Forecast, time_limit: float) -> bool:
 
 
 def approximate_query(
-    network: Network,
+    network: NetworkLike,
     targets: Sequence[int],
     evidence: Mapping[int, int] | None = None,
     soft: Mapping[int, Array] | None = None,
@@ -113,7 +113,12 @@ def _require(method: str, standard_error: float, time_limit: float, seed: int) -
 
 
 def _either(
-    question: Question, standard_error: float, time_limit: float, deadline: float, seed: int, name: Callable[[int], str]
+    question: SamplingQuestion,
+    standard_error: float,
+    time_limit: float,
+    deadline: float,
+    seed: int,
+    name: Callable[[int], str],
 ) -> Estimate:
     rows = WeightedRows(question, seed)
     pilot = rows.sums(0, 1)
@@ -135,7 +140,7 @@ def _either(
             raise SamplingError(f"{no_chains}. {no_rows}") from None
 
 
-def _by_weight(question: Question, standard_error: float, deadline: float, seed: int) -> Estimate:
+def _by_weight(question: SamplingQuestion, standard_error: float, deadline: float, seed: int) -> Estimate:
     """Weight rows until no cell has a larger error, or until the deadline."""
     rows = WeightedRows(question, seed)
     begin = monotonic()
@@ -163,7 +168,7 @@ def _by_weight(question: Question, standard_error: float, deadline: float, seed:
         sums, n_batches = sums + rows.sums(n_batches, wish - n_batches), wish
 
 
-def _full(question: Question, found: Estimate) -> Estimate:
+def _full(question: SamplingQuestion, found: Estimate) -> Estimate:
     """Put the cells of free targets back among all states; what is impossible has no error."""
     shape = [question.factors.cards[v] for v in question.targets]
     where = np.ix_(*(question.states[v] for v in question.targets))

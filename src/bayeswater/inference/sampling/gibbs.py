@@ -37,7 +37,14 @@ from scipy.fft import next_fast_len
 from scipy.special import ndtri
 
 from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, WeightedRows
-from bayeswater.inference.sampling.question import FEW_HITS, Estimate, Question, effective_size, error_of_few, exactly
+from bayeswater.inference.sampling.question import (
+    FEW_HITS,
+    Estimate,
+    SamplingQuestion,
+    effective_size,
+    error_of_few,
+    exactly,
+)
 from bayeswater.inference.sampling.sites import Site, lay_out, make_sites, reading_of
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.gibbs_sweeps import sweep
@@ -138,7 +145,7 @@ EVEN_ROWS = BATCH_ROWS // 8
 """Rows drawn evenly: enough to find possible ones, where evidence does not forbid almost all."""
 
 
-def find_starts(question: Question, n_chains: int, rng: np.random.Generator) -> Array:
+def find_starts(question: SamplingQuestion, n_chains: int, rng: np.random.Generator) -> Array:
     """Possible states of the free variables, (n_free, n_chains) int32."""
     seeds = rng.integers(2**63, size=2).tolist()
     drawn = WeightedRows(question, seeds[0]).draw(0, use_loop=False)
@@ -154,7 +161,7 @@ def find_starts(question: Question, n_chains: int, rng: np.random.Generator) -> 
     return starts
 
 
-def _searched(question: Question, starts: Array, rng: np.random.Generator) -> Array:
+def _searched(question: SamplingQuestion, starts: Array, rng: np.random.Generator) -> Array:
     """Search for states of the variables in tables with zeros; all others may be in any state, those of `starts`."""
     domains = {v: np.ones(question.n_states(v), dtype=bool) for v in question.free}
     constraints = question.constraints
@@ -190,7 +197,7 @@ CONSTANT = 1e-12
 class Chains:
     """Chains of a question, wherever they are."""
 
-    def __init__(self, question: Question, sites: Sequence[Site], seed: int, n_chains: int = N_CHAINS) -> None:
+    def __init__(self, question: SamplingQuestion, sites: Sequence[Site], seed: int, n_chains: int = N_CHAINS) -> None:
         self.tables, self.reading = lay_out(question, sites), reading_of(question, sites)
         self.n_cells = int(np.prod([question.n_states(v) for v in question.targets]))
         start, streams = np.random.SeedSequence(seed).spawn(2)
@@ -220,7 +227,7 @@ class Chains:
 
 
 def gibbs(
-    question: Question, standard_error: float, deadline: float, seed: int, name: Callable[[int], str] = str
+    question: SamplingQuestion, standard_error: float, deadline: float, seed: int, name: Callable[[int], str] = str
 ) -> Estimate:
     """Sample until no cell of the free targets, (n_cells,), has a larger error, or until the deadline (`monotonic`).
 

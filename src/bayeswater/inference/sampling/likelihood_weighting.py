@@ -23,7 +23,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.inference.sampling.question import FEW_HITS, Estimate, Piece, Question, effective_size, error_of_few
+from bayeswater.inference.sampling.question import (
+    FEW_HITS,
+    Estimate,
+    FreeTable,
+    SamplingQuestion,
+    effective_size,
+    error_of_few,
+)
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.parent_cells import add_cells, cells_of, draw_states, strides_of
 from bayeswater.kernels.threads import ordered_map
@@ -92,7 +99,7 @@ class WeightedRows:
     Of rows drawn evenly, the weights tell no more than whether they are possible: above -inf.
     """
 
-    def __init__(self, question: Question, seed: int, *, evenly: bool = False) -> None:
+    def __init__(self, question: SamplingQuestion, seed: int, *, evenly: bool = False) -> None:
         self.question, self.seed = question, seed
         line = {v: i for i, v in enumerate(question.free)}
         likelihood: dict[int, Array] = {}
@@ -195,7 +202,7 @@ def _hits(weight: Array, square: Array) -> Array:
     return np.where(square > 0, weight**2 / np.where(square > 0, square, 1.0), 0.0)
 
 
-def _is_likelihood(piece: Piece) -> bool:
+def _is_likelihood(piece: FreeTable) -> bool:
     # A table of one free variable that is not its own distribution: better drawn by than weighted by.
     return piece.of is None and len(piece.scope) == 1
 

@@ -6,7 +6,7 @@ A state of a variable is possible as far as every table of the variable has a po
 states of the others. Striking out the rest until nothing changes is no proof that what remains is possible together;
 `find_together` searches for such states, and where it has tried all of them there are none.
 
-`Question`: what is left of a network once evidence is put in, and what is asked of it.
+`SamplingQuestion`: what is left of a network once evidence is put in, and what is asked of it.
 
 Families that are no ancestors of anything asked or observed are left out; observed variables, and those of which
 evidence leaves one state, are fixed in the tables; states that evidence makes impossible are struck out. Of what
@@ -169,7 +169,7 @@ class Constraints:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class FreeTable:
     """A table over free variables, one axis each, in their own numbering of possible states."""
 
     scope: Scope
@@ -178,14 +178,14 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class SamplingQuestion:
     """What is sampled."""
 
     factors: Factors
     targets: Scope
     states: Mapping[int, Array]  # codes of the possible states of every variable that matters
     free: Scope  # variables with more than one, parents before children, that hang together with the targets
-    pieces: tuple[Piece, ...]  # tables of these
+    pieces: tuple[FreeTable, ...]  # tables of these
 
     def n_states(self, v: int) -> int:
         """How many states of a variable are possible."""
@@ -203,7 +203,7 @@ def ask(
     evidence: Mapping[int, int],
     soft: Mapping[int, Array],
     rng: np.random.Generator,
-) -> Question:
+) -> SamplingQuestion:
     """Put evidence in.
 
     Raises
@@ -237,7 +237,7 @@ def ask(
     asked = {parts[v] for v in targets if len(states[v]) > 1}
     free = tuple(v for v in order if len(states[v]) > 1 and parts[v] in asked)
     kept = tuple(piece for piece in pieces if piece.scope and parts[piece.scope[0]] in asked)
-    return Question(network, tuple(targets), states, free, kept)
+    return SamplingQuestion(network, tuple(targets), states, free, kept)
 
 
 def connected(scopes: Iterable[Scope]) -> dict[int, int]:
@@ -261,13 +261,13 @@ def connected(scopes: Iterable[Scope]) -> dict[int, int]:
     return {v: top(v) for v in above}
 
 
-def _sliced(table: tuple[Scope, Array, int | None], states: Mapping[int, Array]) -> Piece:
+def _sliced(table: tuple[Scope, Array, int | None], states: Mapping[int, Array]) -> FreeTable:
     scope, values, of = table
     if any(len(states[v]) < n for v, n in zip(scope, values.shape, strict=True)):
         values = values[np.ix_(*(states[v] for v in scope))]
     fixed = tuple(axis for axis, v in enumerate(scope) if len(states[v]) == 1)
     left = tuple(v for v in scope if len(states[v]) > 1)
-    return Piece(left, np.squeeze(values, axis=fixed), of if of in left else None)
+    return FreeTable(left, np.squeeze(values, axis=fixed), of if of in left else None)
 
 
 def _impossible(evidence: Mapping[int, int], soft: Mapping[int, Array]) -> ImpossibleEvidence:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import SamplingError
-from bayeswater.inference.sampling.question import Piece, Question, connected
-from bayeswater.kernels.gibbs_sweeps import NEVER, Reading, SiteTables
+from bayeswater.inference.sampling.question import FreeTable, SamplingQuestion, connected
+from bayeswater.kernels.gibbs_sweeps import NEVER, SiteTables, TargetCells
 from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.typing import Array
 
@@ -36,14 +36,14 @@ class Site:
 
     variables: tuple[int, ...]
     states: Array  # (n_states, n_variables) that are possible together, by their numbers
-    pieces: tuple[Piece, ...]  # tables that any of them is in
+    pieces: tuple[FreeTable, ...]  # tables that any of them is in
 
     @property
     def neighbours(self) -> tuple[int, ...]:
         """Variables of the tables that are of other sites."""
         return tuple(dict.fromkeys(v for piece in self.pieces for v in piece.scope if v not in self.variables))
 
-    def columns(self, piece: Piece) -> tuple[list[int], list[int], Array]:
+    def columns(self, piece: FreeTable) -> tuple[list[int], list[int], Array]:
         """Split a table: axes of other sites; axes of this one, flattened; and the cell of each state in these."""
         outside = [axis for axis, v in enumerate(piece.scope) if v not in self.variables]
         inside = [axis for axis, v in enumerate(piece.scope) if v in self.variables]
@@ -52,7 +52,7 @@ class Site:
         return outside, inside, np.ravel_multi_index(tuple(self.states[:, columns].T), shape)
 
 
-def make_sites(question: Question, name: Callable[[int], str]) -> list[Site]:
+def make_sites(question: SamplingQuestion, name: Callable[[int], str]) -> list[Site]:
     """Group the free variables into sites.
 
     Raises
@@ -79,7 +79,7 @@ def make_sites(question: Question, name: Callable[[int], str]) -> list[Site]:
 
 
 def _possible_states(
-    question: Question, variables: Sequence[int], pieces: Sequence[Piece], name: Callable[[int], str]
+    question: SamplingQuestion, variables: Sequence[int], pieces: Sequence[FreeTable], name: Callable[[int], str]
 ) -> Array:
     """States of some variables that no table makes impossible, (n_states, n_variables)."""
     zeros = [piece for piece in pieces if (piece.values == 0).any()]
@@ -100,7 +100,7 @@ def _possible_states(
     return np.ascontiguousarray(states[:, [column[v] for v in variables]])
 
 
-def _next_variable(variables: Sequence[int], zeros: Sequence[Piece], column: dict[int, int]) -> int:
+def _next_variable(variables: Sequence[int], zeros: Sequence[FreeTable], column: dict[int, int]) -> int:
     # The one that completes a table, or leaves the fewest open: zeros should strike states out as early as they can.
     def still_open(v: int) -> tuple[int, int]:
         open_in = [sum(u not in column for u in piece.scope) for piece in zeros if v in piece.scope]
@@ -152,7 +152,7 @@ class _Lines:
         )
 
 
-def lay_out(question: Question, sites: Sequence[Site]) -> SiteTables:
+def lay_out(question: SamplingQuestion, sites: Sequence[Site]) -> SiteTables:
     """Lay sites out; variables are numbered as in `question.free`."""
     line = {v: i for i, v in enumerate(question.free)}
     looked_up = _that_fit(question, sites)
@@ -191,7 +191,7 @@ END = (-1, 0)
 """Behind the last variable of a list."""
 
 
-def _part(lines: _Lines, site: Site, piece: Piece, line: Mapping[int, int]) -> tuple[int, int, int]:
+def _part(lines: _Lines, site: Site, piece: FreeTable, line: Mapping[int, int]) -> tuple[int, int, int]:
     """Add a table of a site that has no rows of its own, and give its line."""
     outside, inside, cell = site.columns(piece)
     with np.errstate(divide="ignore"):
@@ -205,7 +205,7 @@ def _part(lines: _Lines, site: Site, piece: Piece, line: Mapping[int, int]) -> t
     )
 
 
-def reading_of(question: Question, sites: Sequence[Site]) -> Reading:
+def reading_of(question: SamplingQuestion, sites: Sequence[Site]) -> TargetCells:
     """Cells of the free targets, written down where the site of the first of them is drawn."""
     line = {v: i for i, v in enumerate(question.free)}
     targets = [v for v in question.targets if v in line]
@@ -216,14 +216,14 @@ def reading_of(question: Question, sites: Sequence[Site]) -> Reading:
     for column, v in enumerate(site.variables):
         cell += strides.get(v, 0) * site.states[:, column]
     others = [v for v in targets if v not in site.variables]
-    return Reading(where, cell, np.array([(line[v], strides[v]) for v in others], dtype=np.int64).reshape(-1, 2))
+    return TargetCells(where, cell, np.array([(line[v], strides[v]) for v in others], dtype=np.int64).reshape(-1, 2))
 
 
 def _padded_width(n_states: int) -> int:
     return max(2, 1 << (n_states - 1).bit_length())
 
 
-def _that_fit(question: Question, sites: Sequence[Site]) -> list[bool]:
+def _that_fit(question: SamplingQuestion, sites: Sequence[Site]) -> list[bool]:
     cells = []
     for site in sites:
         size = float(_padded_width(len(site.states)))
@@ -238,7 +238,7 @@ def _that_fit(question: Question, sites: Sequence[Site]) -> list[bool]:
     return fits
 
 
-def _rows(question: Question, site: Site) -> Array:
+def _rows(question: SamplingQuestion, site: Site) -> Array:
     """Sums of P(state | neighbours) up to each state: (*n_states of the neighbours, width)."""
     neighbours = site.neighbours
     shape = [question.n_states(v) for v in neighbours]

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from bayeswater.data.reading.row_hashes import mixed, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.threads import ordered_map, threads
@@ -111,9 +111,9 @@ def in_structure(hashes: Array, seed: int, member: int, phi: float) -> Array:
     """
     if phi >= 1:
         return np.ones(len(hashes), dtype=bool)
-    own = mixed(mixed(word(seed)) + word(member))
+    own = hashed(hashed(hash_word(seed)) + hash_word(member))
     limit = np.uint64(int(phi * 2.0**64))
-    return np.asarray(mixed(hashes ^ own) < limit)
+    return np.asarray(hashed(hashes ^ own) < limit)
 
 
 PHI = 0.6

@@ -19,7 +19,7 @@ import numpy as np
 
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
-from bayeswater.estimate.covariance import Reading
+from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.estimate.shrinkage import Friedman
@@ -116,7 +116,7 @@ class NormalNumbers(KeptFields):
         d = len(self.numbers.kept)
         one = np.eye(d)
         units = Yardstick(np.ones(d), np.zeros(d), one, one, directions(one, only_columns=True), one)
-        reading = Reading("full", shrinkage=Friedman(self.shared, SPHERICAL))
+        reading = CovarianceReading("full", shrinkage=Friedman(self.shared, SPHERICAL))
         return read_densities(self.sums.columns, self.sums.class_count.count, reading, VARIANCE_FLOOR, units)
 
     @cached_property

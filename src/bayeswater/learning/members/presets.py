@@ -178,7 +178,7 @@ STEPS = 64
 
 
 @dataclass(frozen=True)
-class Forecast:
+class TimeForecast:
     """Seconds that a member of each committee takes, and how many there would be without a limit."""
 
     seconds: Mapping[str, float]
@@ -199,10 +199,10 @@ class Forecast:
         kept = self
         while kept.total(LEAST_SHARE) > limit and len(kept.seconds) > 1:
             dearest = max(kept.seconds, key=lambda name: kept._of(name, LEAST_SHARE))
-            kept = Forecast({name: own for name, own in kept.seconds.items() if name != dearest}, self.n_members)
+            kept = TimeForecast({name: own for name, own in kept.seconds.items() if name != dearest}, self.n_members)
         if kept.total(0.0) > limit:  # one member at least, of what costs least
             cheapest = min(self.seconds, key=self.seconds.__getitem__)
-            kept = Forecast({cheapest: self.seconds[cheapest]}, self.n_members)
+            kept = TimeForecast({cheapest: self.seconds[cheapest]}, self.n_members)
         share = max((step / STEPS for step in range(STEPS + 1) if kept.total(step / STEPS) <= limit), default=0.0)
         return {name: _part(self.n_members[name], share) for name in kept.seconds}
 
@@ -210,7 +210,7 @@ class Forecast:
         return self.seconds[name] * _part(self.n_members[name], share)
 
 
-def forecast(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> Forecast:
+def forecast(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> TimeForecast:
     """Let every committee learn from a few canonical rows; each twice, since the first time loops may be compiled."""
     sample = table.take(slice(0, TRIAL_ROWS))
     seconds, n_members = {}, {}
@@ -223,7 +223,7 @@ def forecast(committees: Mapping[str, Committee], table: EnsembleTable, seed: in
             trial.learn(sample, seed).honest_log_posterior(sample)
             took = perf_counter() - start
         seconds[name] = took / n_trial * len(table) / len(sample)
-    return Forecast(seconds, n_members)
+    return TimeForecast(seconds, n_members)
 
 
 def limited(

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.reading.row_hashes import mixed, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, StatisticsError
-from bayeswater.kernels.threads import in_turns, row_blocks
+from bayeswater.kernels.threads import parallel_map, row_blocks
 from bayeswater.learning.members.committee import Committee, can_judge, tempered
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.typing import Array
@@ -117,7 +117,7 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedStack:
     """What came of learning: the stack, cross-fitted honest scores of some rows, and what it took each committee."""
 
     stack: Stack
@@ -129,14 +129,14 @@ class Learned:
     n_alone: int = 0  # rows alone in their class, which judge nothing
 
 
-def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> Learned:
+def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> LearnedStack:
     """Let committees learn from canonical rows, and the pool from what is honest of them.
 
     Of a single class there is nothing to learn.
     """
     if table.n_classes == 1:
         certain = Scores.of(np.zeros((len(table), 1)), table.labels, table.weights)
-        return Learned(Stack.of_class_alone(table), (), certain, np.zeros(0), (), ())
+        return LearnedStack(Stack.of_class_alone(table), (), certain, np.zeros(0), (), ())
     judges = table.take(slice(0, max(LEAST_JUDGES, min(HONEST_ROWS, HONEST_CELLS // table.n_classes))))
     class_count = _class_count(table)
     can = can_judge(judges, class_count)
@@ -147,10 +147,10 @@ def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) 
         log_proba, n_members = own.honest_log_posterior(judges)
         return own, log_proba, can & (n_members > 0), perf_counter() - start
 
-    found = in_turns(lambda given: learned(*given), enumerate(committees.values()))
+    found = parallel_map(lambda given: learned(*given), enumerate(committees.values()))
     stacked, honest, members, seconds = zip(*found, strict=True)
     temperature, pool = _fitted(honest, members, judges, np.ones(len(judges), dtype=bool))
-    return Learned(
+    return LearnedStack(
         Stack(stacked, temperature, pool, class_count),
         tuple(committees),
         _cross_fitted(honest, members, judges),
@@ -163,7 +163,7 @@ def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) 
 
 def seed_of(seed: int, place: int) -> int:
     """Give every committee a seed of its own."""
-    return int(mixed(word(seed) ^ mixed(word(place)))[0] >> np.uint64(1))
+    return int(hashed(hash_word(seed) ^ hashed(hash_word(place)))[0] >> np.uint64(1))
 
 
 def log_frequency(class_count: Array) -> Array:
@@ -184,14 +184,14 @@ def _fitted(
         found = Temperature.fit(log_proba[own], judges.labels[own], judges.weights[own]).temperature
         return found, tempered(log_proba[together], found) if len(together) else log_proba[:0]
 
-    temperature, given = zip(*in_turns(of_committee, zip(honest, members, strict=True)), strict=True)
+    temperature, given = zip(*parallel_map(of_committee, zip(honest, members, strict=True)), strict=True)
     return np.array(temperature), Pool.fit(given, judges.labels[together], judges.weights[together])
 
 
 def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable) -> Scores:
     """Pool the scores of each half of the rows by what the other half teaches; give those that all committees judge."""
     judged = np.all(members, axis=0)
-    half = mixed(judges.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
+    half = hashed(judges.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
     log_proba = np.zeros((len(judges), judges.n_classes))
     for learning, judging in ((half, ~half), (~half, half)):
         rows = np.flatnonzero(judging & judged)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from bayeswater.data.frames import held, library_of
+from bayeswater.data.frames import library_of, materialised
 from bayeswater.data.labels import CheckedLabels, checked_labels, encode_labels
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.known_labels import holds_numbers
@@ -101,7 +101,7 @@ def compare(
     if y is None:
         raise DataError("compare needs labels; give y, or with target= the name of the column of X that holds them")
     labels = checked_labels(y)
-    X = held(X)
+    X = materialised(X)
     library = library_of(X)
     require_cv(folds, "folds")
     require_flag(calibrate, "calibrate")
@@ -135,7 +135,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class Fold:
+class ComparedFold:
     """Marks (n_rows,) of the rows to learn from, and of those to judge by, whose classes are among them."""
 
     learn: Array
@@ -151,7 +151,7 @@ class Race:
     codes: Array
     classes: Array
     weight: Array | None
-    folds: tuple[Fold, ...]
+    folds: tuple[ComparedFold, ...]
     n_left_out: int
     kept: Array
 
@@ -183,7 +183,7 @@ class Race:
             warnings=tuple(told),
         )
 
-    def _result(self, model: Any, fold: Fold) -> "_Result":
+    def _result(self, model: Any, fold: ComparedFold) -> "_Result":
         weight = {} if self.weight is None else {"sample_weight": self.weight[fold.learn]}
         learn, judged = take_rows(self.X, fold.learn), take_rows(self.X, fold.judged)
         start = perf_counter()
@@ -236,7 +236,7 @@ def _race(X: Any, labels: CheckedLabels, weight: Array | None, folds: Any, rando
         judged = marked[1] & np.isin(coded.codes, coded.codes[marked[0]])
         n_left_out += int(marked[1].sum() - judged.sum())
         if judged.any():
-            found.append(Fold(marked[0], judged))
+            found.append(ComparedFold(marked[0], judged))
     if not found:
         raise DataError("no fold has a row to judge by whose class is among the rows to learn from; give more rows")
     classes = coded.variable.labels

@@ -50,7 +50,7 @@ MOST_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
-class Cells:
+class PeerCells:
     """Rows as two blocks: numbers (n_rows, n_numbers) with NaN where they are missing, and codes of categories.
 
     Codes (n_rows, n_categories) are 0 where a cell is missing, 1, 2, ... for what the fold has, then one for the rest.
@@ -104,11 +104,11 @@ class OnMixedTable(ClassifierMixin, BaseEstimator):
         """Class of largest probability."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def _cells(self, raw: RawTable) -> Cells:
+    def _cells(self, raw: RawTable) -> PeerCells:
         n_rows = raw.n_rows
         numbers = [raw.numbers(name).astype(np.float64) for name in _named(self.plan_, categories=False)]
         codes = [_codes(raw, name, known) for name, known in self.categories_.items()]
-        return Cells(*(np.stack(block, axis=1) if block else np.empty((n_rows, 0)) for block in (numbers, codes)))
+        return PeerCells(*(np.stack(block, axis=1) if block else np.empty((n_rows, 0)) for block in (numbers, codes)))
 
 
 def sklearn_peers(random_state: Any) -> dict[str, OnMixedTable]:

@@ -20,13 +20,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import Alongside, held, index_of, is_frame, library_of, write_frame
+from bayeswater.data.frames import Alongside, index_of, is_frame, library_of, materialised, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.decision.deciding import Evidence
+from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
@@ -40,7 +40,7 @@ from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.presets import committees_of, limited
 from bayeswater.learning.members.stack import Stack, learn, log_frequency
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.ensemble.reading import Reading, canonical, cells_of, posteriors_of_known_cells
+from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.review import LeaveOneOut
 from bayeswater.models.settings import require_missing_rule
@@ -94,7 +94,7 @@ class BayesEnsemble(BayesClassifier):
     """
 
     _stack: Stack
-    _reading: Reading
+    _reading: EnsembleReading
     _classes: Variable
     _library: str | None
     report_: EnsembleReport
@@ -163,7 +163,7 @@ class BayesEnsemble(BayesClassifier):
         if classes is not None:
             labels = encode_labels(rows.y, labels.variable.union(classes))
         with rows.named():
-            reading = Reading.of(rows.X, self._settings)
+            reading = EnsembleReading.of(rows.X, self._settings)
             table = self._table_of(rows, reading, labels)
         seed = self._drawn_seed() if seed is None else seed
         committees, forecast = committees_of(self.preset, self.members, table), None
@@ -222,7 +222,7 @@ class BayesEnsemble(BayesClassifier):
         with rows.named():
             return self._table_of(rows, self._reading, labels)
 
-    def _table_of(self, rows: CountedRows, reading: Reading, labels: Labels) -> EnsembleTable:
+    def _table_of(self, rows: CountedRows, reading: EnsembleReading, labels: Labels) -> EnsembleTable:
         table = reading.table(rows.X, self._settings, labels.n_classes, labels, rows.weight)
         if len(table) != len(rows.y):
             raise inconsistent_lengths(len(table), len(rows.y))
@@ -282,7 +282,7 @@ class BayesEnsemble(BayesClassifier):
     # ------------------------------------------------------------------ predicting
 
     def _table(self, X: Any) -> EnsembleTable:
-        X = held(X)
+        X = materialised(X)
         self._require_columns(X)
         return self._reading.table(X, self._settings, len(self.classes_))
 
@@ -307,10 +307,10 @@ class BayesEnsemble(BayesClassifier):
         """Refuse: of an ensemble the posterior is known, and no P(row)."""
         return self.predict_joint_log_proba(X)
 
-    def _evidence(self, X: Any) -> Evidence:
-        X = held(X)
+    def _evidence(self, X: Any) -> ClassEvidence:
+        X = materialised(X)
         log_proba = Probabilities(self._score(X, None), "log_joint")
-        return Evidence(log_proba, self.classes_, self._scored_prior(), X)
+        return ClassEvidence(log_proba, self.classes_, self._scored_prior(), X)
 
     def _scored_prior(self) -> Array:
         return np.exp(log_frequency(self._stack.class_count))
@@ -333,7 +333,7 @@ class BayesEnsemble(BayesClassifier):
             The class to compare with; default the runner-up.
         """
         self._require_fitted()
-        X = held(X)
+        X = materialised(X)
         table = self._table(X)
         orders = Orders.of(table.n_columns)
         found = posteriors_of_known_cells(self._stack.log_posterior, table, orders.known)

@@ -21,7 +21,7 @@ from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.reading.row_hashes import number_words, row_words, state_words
 from bayeswater.data.variable import Schema
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.explain.pooled_explanations import Cells
+from bayeswater.explain.pooled_explanations import RowCells
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import plan_columns, warn_of_left_out
 from bayeswater.families.registry import OF_TEXT
@@ -39,14 +39,14 @@ FAMILIES = (*OF_STATES, NUMBER)
 
 
 @dataclass(frozen=True)
-class Reading:
+class EnsembleReading:
     """The plan of a table, and the domains of its columns of states, in the order of the plan."""
 
     plan: ColumnPlan
     schema: Schema
 
     @classmethod
-    def of(cls, X: Any, settings: Settings) -> "Reading":
+    def of(cls, X: Any, settings: Settings) -> "EnsembleReading":
         """Plan a table by its rows, and find the domains of its categories."""
         raw = read_raw(X, settings.model)
         plan = planned(raw, settings)
@@ -202,7 +202,7 @@ def posteriors_of_known_cells(score: Callable[[EnsembleTable], Array], table: En
     return result
 
 
-def cells_of(reading: Reading, raw: RawTable, table: EnsembleTable) -> Cells:
+def cells_of(reading: EnsembleReading, raw: RawTable, table: EnsembleTable) -> RowCells:
     """Tell what stands in the cells of a table, in the order of its columns; a date as it came, and not its days."""
     dated = raw.with_dates(reading.plan)
     columns = [(raw if column.part == "days" else dated).cells(column.name) for column in reading.columns]
@@ -213,4 +213,4 @@ def cells_of(reading: Reading, raw: RawTable, table: EnsembleTable) -> Cells:
         return None if is_null[i, j] else python_value(columns[j][i])
 
     is_number = np.array([column.family == NUMBER for column in reading.columns])
-    return Cells(value, is_null | (not_read & is_number), not_read & ~is_null & ~is_number)
+    return RowCells(value, is_null | (not_read & is_number), not_read & ~is_null & ~is_number)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from bayeswater.decision.scorecard import Measured, Measures
 from bayeswater.learning.members.member_table import EnsembleTable
-from bayeswater.learning.members.stack import Learned
+from bayeswater.learning.members.stack import LearnedStack
 from bayeswater.limits import bytes_in_words
 
 TITLES = ("family", "members", "share", "power", "temperature", "log-loss alone", "seconds", "memory")
@@ -77,7 +77,7 @@ class EnsembleReport:
     def of(
         cls,
         preset: str,
-        learned: Learned,
+        learned: LearnedStack,
         table: EnsembleTable,
         seed: int,
         seconds: float,

@@ -13,7 +13,7 @@ from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import DensityFact
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.estimate.covariance import FORMS, Reading
+from bayeswater.estimate.covariance import FORMS, CovarianceReading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
@@ -292,7 +292,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         require_missing_rule(self.missing, ("ignore", "em", "error"))
         require_finite(sums.columns, self._reading_of(sums.columns))
 
-    def _reading_of(self, scatter: Scatter | None) -> Reading:
+    def _reading_of(self, scatter: Scatter | None) -> CovarianceReading:
         return checked_reading(self, scatter)
 
     # ------------------------------------------------------------------ the road
@@ -365,7 +365,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def _shared_densities(self) -> Densities:
         reading, sums = self._reading_of(self.statistics_.columns), self.statistics_
         shrinkage = Friedman() if self.covariance == "spherical" else reading.shrinkage
-        shared = Reading("shared", reading.unbiased, shrinkage)
+        shared = CovarianceReading("shared", reading.unbiased, shrinkage)
         return read_densities(sums.columns, sums.class_count.count, shared, self.variance_floor)
 
     # ------------------------------------------------------------------ discriminant axes

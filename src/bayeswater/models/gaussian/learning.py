@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.covariance import Reading
+from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.densities import read_densities
 from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
 from bayeswater.inference.gaussian_leaving_out import likelihood_without
@@ -74,7 +74,7 @@ class LeftOutRows:
     weight: Array | None
     log_prior: Array  # (n_rows, n_classes)
 
-    def losses(self, reading: Reading, variance_floor: float) -> LossSums:
+    def losses(self, reading: CovarianceReading, variance_floor: float) -> LossSums:
         """Sum the log-loss of each candidate of shrinkage; rows alone in their class are passed over."""
         count, n_rows = self.sums.class_count.count, len(self.codes)
         is_scored = count[self.codes] > self.removed
@@ -93,11 +93,11 @@ class LeftOutRows:
             loss = sum(blocks, np.zeros(len(candidates)))
         return LossSums(tuple(candidates), loss, bool(is_scored.any()))
 
-    def _scorer(self, candidate: Friedman, reading: Reading, variance_floor: float) -> Scorer | None:
+    def _scorer(self, candidate: Friedman, reading: CovarianceReading, variance_floor: float) -> Scorer | None:
         """Give what scores rows by a candidate without themselves; None where a class would have no density."""
         if reading.form.startswith("shared") and candidate.shared:
             return None
-        by = Reading(reading.form, reading.unbiased, candidate)
+        by = CovarianceReading(reading.form, reading.unbiased, candidate)
         read = read_densities(self.sums.columns, self.sums.class_count.count, by, variance_floor)
         if read.n_lifted.any():
             return None

@@ -12,7 +12,7 @@ from bayeswater.data.frames import frame_names, is_frame, require_known_columns,
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.matrix_reading import first_cell, names_of, read_dense, require_values, with_known_columns
 from bayeswater.errors import DataError, ParameterError, SingularCovarianceWarning, StatisticsError, warn_user
-from bayeswater.estimate.covariance import FORMS, Reading, Shrinkage
+from bayeswater.estimate.covariance import FORMS, CovarianceReading, Shrinkage
 from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.wishart import NormalInverseWishart
@@ -46,7 +46,7 @@ def refuse_em(missing: str, why: str) -> None:
         )
 
 
-def checked_reading(model: Any, scatter: Scatter | None) -> Reading:
+def checked_reading(model: Any, scatter: Scatter | None) -> CovarianceReading:
     """Refuse parameters that are out of range or at odds, and say how covariances are to be read."""
     if model.covariance not in FORMS:
         raise ParameterError(f"covariance is {model.covariance!r}; it can be one of {list(FORMS)}")
@@ -66,7 +66,7 @@ def checked_reading(model: Any, scatter: Scatter | None) -> Reading:
             )
         if scatter is not None:
             _require_fitting(model.prior, scatter.n_columns)
-    return Reading(model.covariance, model.estimate == "unbiased", shrinkage, model.prior)
+    return CovarianceReading(model.covariance, model.estimate == "unbiased", shrinkage, model.prior)
 
 
 def _require_fitting(prior: NormalInverseWishart, n_columns: int) -> None:
@@ -137,7 +137,7 @@ def require_whole_rows(matrix: DenseTable) -> None:
         )
 
 
-def require_finite(scatter: Scatter, reading: Reading) -> None:
+def require_finite(scatter: Scatter, reading: CovarianceReading) -> None:
     """Refuse sums of squares, and of fourth powers, that are no numbers any more, or have lost their digits."""
     with np.errstate(over="ignore", invalid="ignore"):
         _, center, total = scatter.pooled
@@ -177,7 +177,7 @@ def _refuse(scatter: Scatter, columns: Array, what: str, remedy: str) -> None:
 
 
 def read_joint(
-    sums: Sums[Scatter], reading: Reading, log_prior: Array, variance_floor: float
+    sums: Sums[Scatter], reading: CovarianceReading, log_prior: Array, variance_floor: float
 ) -> FullJoint | IndependentJoint:
     """Read the densities off the sums, ready for scoring."""
     return joint_of(log_prior, read_densities(sums.columns, sums.class_count.count, reading, variance_floor))

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.frames import Alongside, held, index_of, is_frame, write_frame
+from bayeswater.data.frames import Alongside, index_of, is_frame, materialised, write_frame
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import AUTO, COUNTS, TEXT, Column, ColumnPlan
@@ -378,7 +378,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         n_draws : rows to draw; no novelty is smaller than 1 / (1 + n_draws)
         random_state : seed of the draws; the novelty of a row does not depend on the other rows of X
         """
-        X = held(X)
+        X = materialised(X)
         table = self._table(X)
         return novelty_of(self._mixed_joint(), table, self._raw(X), self._columns_of_groups(), n_draws, random_state)
 

@@ -16,7 +16,7 @@ from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.errors import SchemaError
-from bayeswater.inference.exact.log_passes import Explanations
+from bayeswater.inference.exact.log_passes import MostProbableStates
 from bayeswater.inference.sampling.question import Estimate
 from bayeswater.models.network.network_rows import label_column
 from bayeswater.typing import Array
@@ -233,7 +233,7 @@ class Explanation:
         return self.states[name]
 
 
-def explained_rows(found: Explanations, variables: Sequence[Variable], library: Alongside) -> Any:
+def explained_rows(found: MostProbableStates, variables: Sequence[Variable], library: Alongside) -> Any:
     """Give explanations as a frame of all variables, and "log_probability"; what is not explained is missing."""
     columns = {v.name: label_column(found.states[:, j], v) for j, v in enumerate(variables)}
     name = "(log_probability)" if "log_probability" in columns else "log_probability"

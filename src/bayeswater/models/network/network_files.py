@@ -156,7 +156,7 @@ def document_of(network: Network, title: str, remarks: Remarks) -> NetworkDocume
     return NetworkDocument(title or UNTITLED, tuple(nodes), remarks.get("", ()), (note,) if became_texts else ())
 
 
-def _noisy_or(own: NoisyOr, variable: Variable, parents: tuple[Variable, ...]) -> written.NoisyOr | None:
+def _noisy_or(own: NoisyOr, variable: Variable, parents: tuple[Variable, ...]) -> written.WrittenNoisyOr | None:
     """Give causes of two states as files have them; None where a cause has more, or is idle in none of its states."""
     cause, link = [], []
     for parent in parents:
@@ -166,7 +166,7 @@ def _noisy_or(own: NoisyOr, variable: Variable, parents: tuple[Variable, ...]) -
             return None
         cause.append(int(acting[0]) if len(acting) else 0)
         link.append(float(strengths[cause[-1]]))
-    return written.NoisyOr(variable.code_of[own.present], tuple(cause), tuple(link), float(own.leak))
+    return written.WrittenNoisyOr(variable.code_of[own.present], tuple(cause), tuple(link), float(own.leak))
 
 
 PROPERTY = "bayeswater_states"

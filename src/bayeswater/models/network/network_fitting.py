@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.frames import Frame, held, is_frame, read_frame
+from bayeswater.data.frames import Frame, is_frame, materialised, read_frame
 from bayeswater.data.sources.cutting import places_told
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
@@ -78,7 +78,7 @@ def fitted_network(
             return _network(dag, found.variables, map(conditional_table, found.counts, smoothing(found.variables)))
         X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which counts pieces")
         sample_weight = None if sample_weight is None else X[sample_weight]
-    frame, weight, kept = _rows_that_count(held(X), dag, sample_weight)
+    frame, weight, kept = _rows_that_count(materialised(X), dag, sample_weight)
     with places_told(kept):
         frame = labelled(frame, states)
         labels = domains(frame, states)

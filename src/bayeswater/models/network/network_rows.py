@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import is_missing, type_names
-from bayeswater.data.frames import Alongside, Frame, held, is_frame, read_frame, write_frame
+from bayeswater.data.frames import Alongside, Frame, is_frame, materialised, read_frame, write_frame
 from bayeswater.data.labels import Labels, narrow_codes
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.coded_table import (
@@ -31,7 +31,7 @@ from bayeswater.data.reading.coded_table import (
     encode_frame,
     report_unseen,
 )
-from bayeswater.data.reading.known_labels import known_codes
+from bayeswater.data.reading.known_labels import write_known_codes
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
@@ -61,7 +61,7 @@ def encode_rows(X: Any, variables: Sequence[Variable], unseen: str = "error") ->
     """
     if unseen not in ("ignore", "error"):
         raise ParameterError(f"unseen is {unseen!r}; it can be 'ignore' or 'error'")
-    X = held(X)
+    X = materialised(X)
     if not is_frame(X):
         coded = encode_categories(X, _rules(variables))
         _refuse_unseen(coded, unseen)
@@ -76,7 +76,7 @@ def encode_rows(X: Any, variables: Sequence[Variable], unseen: str = "error") ->
             codes[node] = variable.n_states
 
     def is_coded(node: int) -> bool:
-        return known_codes(frame.table.column(place[node]), variables[node], codes[node])
+        return write_known_codes(frame.table.column(place[node]), variables[node], codes[node])
 
     done = ordered_map(is_coded, place) if worth_compiling(codes.size) else map(is_coded, place)
     rest = [node for node, is_done in zip(place, done, strict=True) if not is_done]

@@ -17,7 +17,7 @@ from bayeswater.data.reading.coded_table import CodedTable, DiscreteTable
 from bayeswater.data.reading.column_kinds import IDENTIFIED
 from bayeswater.data.reading.column_plan import AUTO, BITS, COUNTS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.discretising.cuts import closed_left
-from bayeswater.data.reading.discretising.finding_cuts import Found, Method
+from bayeswater.data.reading.discretising.finding_cuts import FoundCuts, Method
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Schema
 from bayeswater.data.weights import inconsistent_lengths
@@ -156,11 +156,11 @@ def method_of(said: ColumnSettings, discretize: str) -> Method:
     return Method(said.bins or discretize)
 
 
-def _found(values: Array, labels: Labels, weight: Array | None, method: Method) -> Found:
+def _found(values: Array, labels: Labels, weight: Array | None, method: Method) -> FoundCuts:
     return of_bins(method.found(values, labels.codes, labels.n_classes, weight), values)
 
 
-def of_bins(found: Found, values: Array) -> Found:
+def of_bins(found: FoundCuts, values: Array) -> FoundCuts:
     """Move cuts of some numbers to where bins that are closed on the left have them."""
     return replace(found, cuts=closed_left(found.cuts, values))
 

@@ -132,7 +132,7 @@ class RowKinds:
 
 
 @dataclass(frozen=True)
-class Way:
+class LearningStart:
     """What is known before the rows are read: how cells are read, the first plan, and numbers that are open in it.
 
     `fold` are the rows that choose; default all.
@@ -145,7 +145,7 @@ class Way:
     fold: Fold | None = None
 
     @classmethod
-    def of(cls, examples: Examples, settings: Settings, discretize: str) -> "Way":
+    def of(cls, examples: Examples, settings: Settings, discretize: str) -> "LearningStart":
         """Look at the first rows."""
         with examples.head_named():
             raw = read_columns(examples.head.X, settings.model)
@@ -217,7 +217,7 @@ class Looking:
     `columns` are those to look at, default all. With `near`, only the values in these intervals are looked at.
     """
 
-    way: Way
+    way: LearningStart
     columns: tuple[str, ...] | None = None
     near: Near | None = None
 

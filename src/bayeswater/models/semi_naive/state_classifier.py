@@ -23,13 +23,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from bayeswater.data.frames import held, is_frame
+from bayeswater.data.frames import is_frame, materialised
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.discretising.finding_cuts import METHODS
 from bayeswater.data.reading.original_types import drawn_table
-from bayeswater.data.reading.row_hashes import mixed, word
+from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.decision.scores import Scores
@@ -66,8 +66,8 @@ from bayeswater.models.semi_naive.learning import (
     FAMILIES,
     PAIRS,
     LearnedStates,
+    LearningStart,
     StateRows,
-    Way,
     counted,
     counted_with,
     counts_with_parents,
@@ -191,7 +191,7 @@ class StateClassifier(OnSums, BayesClassifier):
         declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "statistics_"):
             return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
-        X = held(X)
+        X = materialised(X)
         sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
         return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
 
@@ -203,7 +203,7 @@ class StateClassifier(OnSums, BayesClassifier):
                 return self._learned_at_once(examples.head, classes)
         settings, head = self._settings, examples.head
         blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
-        way = Way.of(examples, settings, self.discretize)
+        way = LearningStart.of(examples, settings, self.discretize)
         folds: list[Fold] = []
         if self.calibrate and (self._learns_structure or way.is_cut_by_labels):
             folds = yield from way.folds(examples)
@@ -231,7 +231,7 @@ class StateClassifier(OnSums, BayesClassifier):
         sums = self._sums_of_rows(rows)
         return self._keep_chosen(LearnedStates(sums, self._chosen(sums, rows)), X)
 
-    def _learned_states(self, way: Way, classes: Variable | None) -> Walk[LearnedStates | None]:
+    def _learned_states(self, way: LearningStart, classes: Variable | None) -> Walk[LearnedStates | None]:
         """Learn by the rows that choose; None where there are none."""
         plan = yield from way.planned()
         if plan is None:
@@ -280,7 +280,7 @@ class StateClassifier(OnSums, BayesClassifier):
         known = rows.table.known_cells(self._estimate(sums).missing_is_state)
         scores = Scores.of(log_proba, rows.labels.codes, rows.weight, known)
         # Equal rows of two folds are scored differently: they are kinds of their own.
-        key = mixed(kinds.hash + word(0 if fold is None else fold.number))
+        key = hashed(kinds.hash + hash_word(0 if fold is None else fold.number))
         return Review.of(scores.take(is_scored), key[is_scored], int((~is_scored).sum()))
 
     def _keep_chosen(self, learned: LearnedStates, X: Any) -> Self:

@@ -24,7 +24,7 @@ from bayeswater.estimate.wishart import NormalInverseWishart
 from bayeswater.families.family import ColumnSettings
 from bayeswater.families.settings import NAMES, column_settings
 from bayeswater.files.model_file import require
-from bayeswater.files.values import FORMS, Codec, Form
+from bayeswater.files.values import FORMS, Codec, ValueForm
 from bayeswater.typing import Array, is_number
 
 MISLED = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError, re.error)
@@ -122,10 +122,10 @@ def _settings(*parts: Any) -> ColumnSettings:
 
 
 COLUMN_FORMS = {
-    "TextAnalyser": Form(TextAnalyser, field_parts, _analyser),
-    "Column": Form(Column, field_parts, _column),
-    "ColumnPlan": Form(ColumnPlan, lambda plan: list(plan.columns), _plan),
-    "ColumnSettings": Form(ColumnSettings, field_parts, _settings),
+    "TextAnalyser": ValueForm(TextAnalyser, field_parts, _analyser),
+    "Column": ValueForm(Column, field_parts, _column),
+    "ColumnPlan": ValueForm(ColumnPlan, lambda plan: list(plan.columns), _plan),
+    "ColumnSettings": ValueForm(ColumnSettings, field_parts, _settings),
 }
 
 
@@ -238,14 +238,14 @@ def _report_parts(report: CalibrationReport) -> list[Any]:
 
 
 CALIBRATION_FORMS = {
-    "LikelihoodTemperature": Form(LikelihoodTemperature, field_parts, _likelihood_temperature),
+    "LikelihoodTemperature": ValueForm(LikelihoodTemperature, field_parts, _likelihood_temperature),
     # What older files hold is read, and no longer written:
-    "Unchanged": Form(OldMap, field_parts, lambda: OldMap(1.0, 0.0)),
-    "Temperature": Form(OldMap, field_parts, _old_temperature),
-    "ShiftedTemperature": Form(OldMap, field_parts, _old_shifted),
-    "Doubt": Form(Doubt, field_parts, _doubt),
-    "Quality": Form(Quality, lambda it: [_number(it.log_loss), *field_parts(it)[1:]], _quality),
-    "CalibrationReport": Form(CalibrationReport, _report_parts, _report),
+    "Unchanged": ValueForm(OldMap, field_parts, lambda: OldMap(1.0, 0.0)),
+    "Temperature": ValueForm(OldMap, field_parts, _old_temperature),
+    "ShiftedTemperature": ValueForm(OldMap, field_parts, _old_shifted),
+    "Doubt": ValueForm(Doubt, field_parts, _doubt),
+    "Quality": ValueForm(Quality, lambda it: [_number(it.log_loss), *field_parts(it)[1:]], _quality),
+    "CalibrationReport": ValueForm(CalibrationReport, _report_parts, _report),
 }
 
 
@@ -272,8 +272,10 @@ def _variable(name: Any, states: Any, declared: Any, dtype: Any) -> Variable:
     return variable
 
 
-def _dirichlet_form(kind: type[Dirichlet]) -> Form:
-    return Form(kind, lambda p: [p.pseudo_counts, p.default], lambda counts, default: kind(counts, default=default))
+def _dirichlet_form(kind: type[Dirichlet]) -> ValueForm:
+    return ValueForm(
+        kind, lambda p: [p.pseudo_counts, p.default], lambda counts, default: kind(counts, default=default)
+    )
 
 
 CODEC = Codec(
@@ -281,15 +283,15 @@ CODEC = Codec(
     | COLUMN_FORMS
     | CALIBRATION_FORMS
     | {
-        "Variable": Form(Variable, _variable_parts, _variable),
+        "Variable": ValueForm(Variable, _variable_parts, _variable),
         "Dirichlet": _dirichlet_form(Dirichlet),
         "MEstimate": _dirichlet_form(MEstimate),
-        "Beta": Form(Beta, lambda p: [p.pseudo_counts], Beta),
-        "Friedman": Form(Friedman, lambda p: [p.shared, p.spherical], Friedman),
-        "NormalInverseWishart": Form(
+        "Beta": ValueForm(Beta, lambda p: [p.pseudo_counts], Beta),
+        "Friedman": ValueForm(Friedman, lambda p: [p.shared, p.spherical], Friedman),
+        "NormalInverseWishart": ValueForm(
             NormalInverseWishart, lambda p: [p.mean, p.strength, p.covariance, p.degrees], NormalInverseWishart
         ),
-        "NormalInverseGamma": Form(
+        "NormalInverseGamma": ValueForm(
             NormalInverseGamma, lambda p: [p.mean, p.strength, p.shape, p.scale], NormalInverseGamma
         ),
     }

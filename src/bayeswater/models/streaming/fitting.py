@@ -27,8 +27,8 @@ from bayeswater.models.streaming.sources import (
     column_types,
     is_in_memory,
     label_type,
+    reported_progress,
     rows_to_learn,
-    told,
 )
 from bayeswater.typing import Array
 
@@ -45,7 +45,7 @@ def fit_source(
         require_no_checkpoint(checkpoint)
         return model.fit(*parted(source, target, sample_weight))
     examples = labelled_rows(source, target, sample_weight)
-    with told(examples.rows, progress):
+    with reported_progress(examples.rows, progress):
         learned_from(model, examples, checkpoint)
     return model
 
@@ -202,7 +202,7 @@ def whole_source(source: Any, y: Any, sample_weight: Any, target: Any, holder: s
     if is_in_memory(source):
         return Whole(*parted(source, target, sample_weight))
     examples = labelled_rows(source, target, sample_weight)
-    with told(examples.rows, progress):
+    with reported_progress(examples.rows, progress):
         return whole_rows(examples, holder)
 
 

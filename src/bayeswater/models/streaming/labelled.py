@@ -87,10 +87,10 @@ class LabelledRows(Examples):
         return not isinstance(self.rows, EngineRows) and self._first_rows.num_rows < self._n_first
 
     @cached_property
-    def _first(self) -> "Found":
+    def _first(self) -> "CountedTable":
         return self._found(self._first_rows)
 
-    def _found(self, table: "pa.Table") -> "Found":
+    def _found(self, table: "pa.Table") -> "CountedTable":
         return Labelled(_nothing, tuple(self.columns), self.target, self.weight).found(table)
 
     @property
@@ -193,7 +193,7 @@ def _nothing(piece: Piece) -> None:
 
 
 @dataclass(frozen=True)
-class Found:
+class CountedTable:
     """The rows of a table that count, if any do, which they are, and how many there were."""
 
     piece: Piece | None
@@ -217,7 +217,7 @@ class Labelled:
         with places_told(found.kept):
             return Total(None if found.piece is None else self.of(found.piece), found.n_rows, found.n_unlabelled)
 
-    def found(self, table: "pa.Table") -> Found:
+    def found(self, table: "pa.Table") -> CountedTable:
         """Take the rows that have a label, and a weight over 0."""
         import pyarrow.compute as pc
 
@@ -228,10 +228,10 @@ class Labelled:
         if not kept.all():
             table = table.filter(kept)
         if not table.num_rows:
-            return Found(None, kept, 0, n_unlabelled)
+            return CountedTable(None, kept, 0, n_unlabelled)
         weight = None if self.weight is None else table.column(self.weight).to_numpy()
         piece = Piece(table.select(self.columns), table.column(self.target), weight)
-        return Found(piece, kept, table.num_rows, n_unlabelled)
+        return CountedTable(piece, kept, table.num_rows, n_unlabelled)
 
 
 @dataclass(frozen=True)

@@ -122,23 +122,23 @@ EVERY_SECONDS = 0.5
 
 
 @contextmanager
-def told(rows: Rows, progress: Any) -> Iterator[None]:
+def reported_progress(rows: Rows, progress: Any) -> Iterator[None]:
     """Tell how far the rows of files have come; the rows of an engine are shown by the engine."""
     if progress is None or progress is False or not isinstance(rows, LocalRows):
         yield
         return
     if progress is not True and not callable(progress):
         raise ParameterError(f"progress is {progress!r}; give True, or a function that takes a Progress")
-    before, rows.progress = rows.progress, Line() if progress is True else progress
+    before, rows.progress = rows.progress, ProgressLine() if progress is True else progress
     try:
         yield
     finally:
-        if isinstance(rows.progress, Line):
+        if isinstance(rows.progress, ProgressLine):
             rows.progress.end()
         rows.progress = before
 
 
-class Line:
+class ProgressLine:
     """A line on standard error that says how many rows were read, how fast, and how long the rest will take."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

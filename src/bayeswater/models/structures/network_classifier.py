@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 
-from bayeswater.data.frames import held, is_frame, library_of
+from bayeswater.data.frames import is_frame, library_of, materialised
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
@@ -398,7 +398,7 @@ class NetworkClassifier(BayesClassifier):
         return self._ready
 
     def _table(self, X: Any) -> DiscreteTable:
-        X = held(X)
+        X = materialised(X)
         if not is_frame(X):  # the columns of a frame are found by their names
             self._require_names(X)
         settings = self._settings

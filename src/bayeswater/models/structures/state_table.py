@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import Alongside, held, is_frame, library_of, require_own_names
+from bayeswater.data.frames import Alongside, is_frame, library_of, materialised, require_own_names
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import AUTO, IGNORED, ColumnPlan
@@ -183,7 +183,7 @@ def _named(data: Any) -> Any:
     The latter is as in `BayesianNetwork`.
     """
     rows = rows_to_answer(data)
-    data = held(data) if rows is None else whole_table(rows, rows.schema.names, "learn_structure", WAY_OUT)
+    data = materialised(data) if rows is None else whole_table(rows, rows.schema.names, "learn_structure", WAY_OUT)
     if not is_frame(data):
         raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
     if library_of(data) == "pandas" and not all(isinstance(name, str) for name in data.columns):

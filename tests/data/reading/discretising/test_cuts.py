@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bayeswater.data.reading.discretising.cuts import Cuts, apply_cuts, closed_left, cuts_named
 from bayeswater.data.reading.discretising.finding_cuts import METHODS, find_cuts
-from bayeswater.data.reading.known_labels import known_codes
+from bayeswater.data.reading.known_labels import write_known_codes
 from bayeswater.data.reading.number_table import interval_labels
 from bayeswater.data.variable import Variable
 
@@ -46,17 +46,17 @@ def test_other_names_are_no_bins(names):
 def test_numbers_of_every_kind_find_the_bin_that_names_them(kind):
     column = pa.chunked_array([pa.array([-2, -1, None]).cast(kind), pa.array([3, 4, 99]).cast(kind)])
     codes = np.empty(6, dtype=np.uint8)
-    assert known_codes(column, Variable("x", NAMES), codes)
+    assert write_known_codes(column, Variable("x", NAMES), codes)
     assert codes.tolist() == [0, 1, 3, 1, 2, 2]
 
 
 def test_numbers_are_no_states_of_other_names():
-    assert not known_codes(pa.chunked_array([[1.0]]), Variable("x", ("high", "low")), np.empty(1, dtype=np.uint8))
+    assert not write_known_codes(pa.chunked_array([[1.0]]), Variable("x", ("high", "low")), np.empty(1, dtype=np.uint8))
 
 
 def test_what_is_no_number_is_left_to_others():
     for column in (pa.array(["1.0"]), pa.array([True])):
-        assert not known_codes(pa.chunked_array([column]), Variable("x", NAMES), np.empty(1, dtype=np.uint8))
+        assert not write_known_codes(pa.chunked_array([column]), Variable("x", NAMES), np.empty(1, dtype=np.uint8))
 
 
 def test_intervals_are_closed_on_the_right_and_reach_to_infinity():

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswater.data.frames import held
+from bayeswater.data.frames import materialised
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseTable, column_name
 from bayeswater.data.reading.counted_rows import CountedRows
@@ -108,7 +108,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "This Discretizer requires y to be passed, but the target y is None: method 'mdl' cuts where the "
                 "classes differ; give y, or take another method, for example 'equal_frequency'"
             )
-        X = held(X)
+        X = materialised(X)
         y = y if method.needs_labels else np.zeros(n_rows_of(X), dtype=np.int64)  # all rows are of one class
         rows = CountedRows.of(X, y, sample_weight, "Discretizer")
         with rows.named():
@@ -126,7 +126,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Give the interval of every cell: (n_rows, n_columns)."""
         check_is_fitted(self)
         self._method()
-        X = held(X)
+        X = materialised(X)
         table = self._read(X)
         try:
             validate_data(self, X, reset=False, skip_check_array=True)

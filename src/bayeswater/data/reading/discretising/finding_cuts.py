@@ -139,7 +139,7 @@ class Method:
         """Whether the classes decide where the cuts are."""
         return self.method not in BY_NUMBERS
 
-    def found(self, values: Array, labels: Array | None, n_classes: int, weight: Array | None) -> "Found":
+    def found(self, values: Array, labels: Array | None, n_classes: int, weight: Array | None) -> "FoundCuts":
         """Cut one column (n_rows,); weights are as `checked_weight` gives them."""
         if self.needs_labels and labels is None:
             raise DataError(f"method {self.method!r} needs the classes of the rows; give y, or take another method")
@@ -147,17 +147,17 @@ class Method:
             kept = weight > 0
             values, weight = values[kept], weight[kept]
             labels = None if labels is None else labels[kept]
-        return self.found_in(Column(values, labels, n_classes, weight))
+        return self.found_in(NumberColumn(values, labels, n_classes, weight))
 
-    def found_in(self, column: "Numbers") -> "Found":
+    def found_in(self, column: "Numbers") -> "FoundCuts":
         """Cut one column of rows that all have a weight."""
         if self.method in BY_NUMBERS:
-            return Found(BY_NUMBERS[self.method](self, column), self.method)
+            return FoundCuts(BY_NUMBERS[self.method](self, column), self.method)
         return cuts_by_class(column.sorted_by_class, self.fallback, weka_exact=self.weka_exact)
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCuts:
     """Cuts of a column in rising order, and the method that found them: not always the one that was asked.
 
     >>> print(Found(np.array([1.5, 3.0]), "mdl"), Found(np.zeros(0), "equal_frequency", instead_of="mdl"), sep="; ")
@@ -190,7 +190,7 @@ class Numbers(Protocol):
 
 
 @dataclass(frozen=True)
-class Column:
+class NumberColumn:
     """Numbers of any kind, NaN where they are missing, their classes and weights: (n_rows,) each."""
 
     values: Array
@@ -215,12 +215,12 @@ class Column:
         return ValueCells.of(self.values, self.labels, self.n_classes, self.weight)
 
 
-def cuts_by_class(cells: ValueCells, fallback: int | None = FALLBACK_BINS, *, weka_exact: bool = False) -> Found:
+def cuts_by_class(cells: ValueCells, fallback: int | None = FALLBACK_BINS, *, weka_exact: bool = False) -> FoundCuts:
     """Cut where that tells the classes apart or, where nothing does, into `fallback` bins of about equal weight."""
     cuts = mdl_cuts(cells, weka_exact=weka_exact)
     if len(cuts) or fallback is None:
-        return Found(cuts, "mdl")
-    return Found(equal_frequency_cuts(cells, fallback), "equal_frequency", instead_of="mdl")
+        return FoundCuts(cuts, "mdl")
+    return FoundCuts(equal_frequency_cuts(cells, fallback), "equal_frequency", instead_of="mdl")
 
 
 def _on_present(cut: Callable[[Array, int], Array], values: Array, setting: int) -> Array:
