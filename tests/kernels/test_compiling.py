@@ -11,6 +11,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from time import sleep
+from typing import Any
 
 import numba
 import numpy as np
@@ -237,8 +238,12 @@ def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubl
     assert doubling.serves(1000, values, use_loop=False)
 
 
-def test_while_a_loop_is_loaded_beside_no_warning_is_caught(doubling, monkeypatch):
+@pytest.mark.usefixtures("doubling")
+def test_while_a_loop_is_compiled_beside_no_warning_is_caught(monkeypatch):
     """To catch warnings on one thread is to catch them on all."""
+    of_no_file: dict[str, Any] = {}  # such a loop has no cache: it is compiled
+    exec("def double(values):\n    for i in range(len(values)):\n        values[i] *= 2", of_no_file)
+    doubling = compiled(of_no_file["double"])
     catching, catch = [], warnings.catch_warnings
 
     def noted(**given):
