@@ -258,10 +258,9 @@ class OnSums(Base):
         counted: bool = False,
     ) -> Sums[Any]:
         """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
-        X = materialised(X)
-        if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
-            self._require_names(X)
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
+            self._require_names(rows.X)
         with rows.named():
             table = self._encode(rows.X, known, learning=True)
             if table.shape[0] != len(rows.y):

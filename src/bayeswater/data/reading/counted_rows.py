@@ -5,8 +5,7 @@ it, and it is taken out once. Whoever works on the others speaks of row 7 of the
 that was given.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,9 @@ from bayeswater.data.sources.cutting import places_told
 from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
+
+ALL_ROWS = nullcontext()
+"""Of rows that are all there: each has its own place."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,9 @@ class CountedRows:
         """Table, labels and weights."""
         return self.X, self.y, self.weight
 
-    @contextmanager
-    def named(self) -> Iterator[None]:
+    def named(self) -> AbstractContextManager[None]:
         """Give errors about a row the place that it has in the table that was given."""
-        if self.kept is None:
-            yield
-            return
-        with places_told(self.kept):
-            yield
+        return ALL_ROWS if self.kept is None else places_told(self.kept)
 
 
 def required_labels(y: Any, model: str) -> CheckedLabels:
