@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayeswater.data.frames import Alongside
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.explain.turning import RowDecisions
 from bayeswater.typing import Array
 
 
@@ -77,3 +79,12 @@ def _listed(against: Any, code_of: Mapping[Any, int], n_rows: int) -> list[Any]:
             f"against has {len(labels)} labels for {n_rows} rows; give one for each row, or one for all"
         )
     return labels
+
+
+class Told(NamedTuple):
+    """What an explanation is told of rows beside their reasons, in the order in which all explanations take it."""
+
+    verdicts: Verdicts
+    decisions: RowDecisions
+    classes: Array
+    alongside: Alongside

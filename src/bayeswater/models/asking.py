@@ -7,9 +7,10 @@ is read off log-joints of the row with each state in the cell (`state_facts`). W
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
+
+Model = TypeVar("Model")
 
 Facts = Mapping[str, Sequence[Fact] | str]
 """For each column what its cell would tell, or why that cannot be told."""
@@ -73,6 +76,15 @@ def row_of_cells(row: Any, names: Sequence[str], *, named: bool) -> Any:
     import pyarrow as pa
 
     return pa.table({name: [row.get(name)] for name in names})
+
+
+def letting_missing_in(model: Model) -> Model:
+    """Give the same model, for which a missing cell is one that is not known yet."""
+    if vars(model).get("missing") != "error":
+        return model
+    asking = copy(model)
+    vars(asking).update(missing="ignore", _memo={})
+    return asking
 
 
 def require_one_row(evidence: ClassEvidence) -> None:

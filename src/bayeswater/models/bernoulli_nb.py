@@ -15,10 +15,11 @@ from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.words.features import BernoulliColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, warn_of_small_alpha

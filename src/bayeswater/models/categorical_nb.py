@@ -17,11 +17,12 @@ from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.drawing import draw_states
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import (

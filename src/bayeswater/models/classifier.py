@@ -10,9 +10,8 @@ memory: the answers come in pieces then (`streaming.answering`).
 import operator
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from copy import copy
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -33,14 +32,14 @@ from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import RowDecisions
-from bayeswater.explain.verdicts import Decided, Verdicts
+from bayeswater.explain.verdicts import Decided, Told
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
+from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
-from bayeswater.models.asking import Facts, OpenRow, require_one_row, row_of_cells
-from bayeswater.models.calibrating import Calibration, Priors, learned_calibration
+from bayeswater.models.asking import Facts, OpenRow, letting_missing_in, require_one_row, row_of_cells
+from bayeswater.models.calibrating import Calibration, Priors, decided, learned_calibration
 from bayeswater.models.review import LeaveOneOut, Review
-from bayeswater.models.settings import note_columns, require_names
+from bayeswater.models.settings import require_names
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.fitting import score_source
 from bayeswater.statistics.sums import ClassCounts
@@ -48,15 +47,6 @@ from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     from bayeswater.models.network.bayesian_network import BayesianNetwork
-
-
-class Told(NamedTuple):
-    """What an explanation is told of rows beside their reasons, in the order in which all explanations take it."""
-
-    verdicts: Verdicts
-    decisions: RowDecisions
-    classes: Array
-    alongside: Alongside
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):
@@ -79,7 +69,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _class_counts(self) -> ClassCounts:
         """Give the classes, and the weight of the rows that were counted of each."""
-        raise ParameterError(f"{type(self).__name__} keeps no counts of its classes")
+        raise self._cannot("tell how many rows of each class it has counted")
 
     @property
     def _class_variable(self) -> Variable:
@@ -88,26 +78,25 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
-        raise ParameterError(f"{type(self).__name__} cannot leave rows out of what it has learned")
+        raise self._cannot("leave rows out of what it has learned")
 
     def _reasons(self, X: Any, table: Any, told: Told) -> Explanations:
         """Say what makes up the log-odds of rows, given as they came and as they were read."""
-        raise ParameterError(f"{type(self).__name__} tells no reasons")
+        raise self._cannot("tell reasons")
 
     def _facts(self, X: Any) -> Facts:
         """What every cell that is missing in the one row of X would tell."""
-        raise ParameterError(f"{type(self).__name__} does not say what a missing cell would tell")
+        raise self._cannot("say what a missing cell would tell")
 
-    def _known_cells(self, table: Any) -> Array:
+    def _known_cells(self, table: Any) -> Any:
         """Count the known cells of each row of a table: (n_rows,)."""
-        known: Array = table.known_cells()
-        return known
+        return table.known_cells()
 
     def _deciding_joint(self) -> Joint:
         """Give what posteriors are made of, where that is less work than log-joints."""
         return self._joint()
 
-    # ------------------------------------------------------------------ predicting
+    # ------------------------------------------------------------------ predicting, and deciding
 
     @over_rows
     def predict(self, X: Any) -> Array:
@@ -116,9 +105,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : rows with the columns of `fit`
-            A table in memory, or a source of rows (a file, a query, a frame of an engine), which is answered for in
-            pieces: then the answers come as batches, or as a lazy frame of the engine. So it is with all methods that
-            answer row by row.
+            A table in memory, or a source of rows (a file, a query, a frame of an engine): then answers come in pieces,
+            as batches or as a lazy frame of the engine. So it is with all methods that answer row by row.
 
         Returns
         -------
@@ -198,8 +186,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Inference: score the rows of a table."""
         return score(self._joint(), table, finish)
 
-    # ------------------------------------------------------------------ deciding
-
     @over_rows
     def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:
         """Take the action of least expected cost in every row.
@@ -268,7 +254,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         PriorEstimate
-            The frequencies, and how sure they are.
         """
         return self._evidence(X).estimate_prior()
 
@@ -281,7 +266,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Give the class prior that is part of the scores, if one is."""
         return np.exp(self._joint().log_prior)
 
-    # ------------------------------------------------------------------ leaving rows out
+    # ------------------------------------------------------------------ leaving rows out, and calibrating
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Give the log posterior of rows that were counted, each against the model without it.
@@ -315,11 +300,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
         """Score rows that were counted, each against the model without it.
 
-        What decides how rows are read is held fixed, as all rows decided it: classes, domains, families, cuts,
-        vocabulary, and smoothing of words that was chosen automatically (see `loo_predict_log_proba`). They were chosen
-        by the very rows that are scored, so the figures may be a little better than those of new rows. Automatic
-        smoothing of categories and bins is chosen again without each row, where these are few: together with many
-        columns it would overfit.
+        What decides how rows are read is held fixed, as in `loo_predict_log_proba`; it was chosen by the very rows that
+        are scored, so the figures may be a little better than those of new rows. Automatic smoothing of categories and
+        bins is chosen again without each row, where these are few: together with many columns it would overfit.
 
         Parameters
         ----------
@@ -340,11 +323,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _review_of(
         self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
     ) -> Review:
-        """Score counted rows, each taken out of the sums.
-
-        Rows of a fold that is held out have the weight `score_weight` in the figures, and come with the number of it:
-        equal rows of two folds are scored differently, and no one kind.
-        """
+        """Score counted rows, each taken out of the sums; those of a fold with the weight they have there."""
         model = self._as_reviewed()
 
         def scored(X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
@@ -357,8 +336,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _as_reviewed(self) -> Self:
         """Give the model by which rows that are left out are scored."""
         return self
-
-    # ------------------------------------------------------------------ calibrating
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
         """Learn from leave-one-out scores how far the probabilities can be trusted, and correct them from now on.
@@ -390,7 +367,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         log_prior = self._joint().log_prior
         return Priors(log_prior, log_prior)
 
-    # ------------------------------------------------------------------ explaining
+    # ------------------------------------------------------------------ explaining, and asking
 
     def explain(self, X: Any, against: Any = None) -> Explanations:
         """Say for each row why it gets its class rather than another.
@@ -432,24 +409,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _decided(self, table: Any) -> Decided:
         """Decide each row as `predict` does."""
-        joint = self._deciding_joint()
-        log_joint = score(joint, table)
-        fall_back(log_joint, joint.log_prior)
-        chosen = best_class(log_joint)
-        log_proba = log_posterior(log_joint)
         if not self._is_calibrated:
-            return Decided(log_proba, None, chosen)
-        calibrated = self._calibration.corrected(log_proba, self._known_cells(table))
-        return Decided(log_proba, calibrated, best_class(calibrated))
+            return decided(self._deciding_joint(), table)
+        return decided(self._deciding_joint(), table, self._calibration, self._known_cells(table))
 
     def _decisions(self, table: Any, n_more: int = 0) -> RowDecisions:
         """Say what calibration makes of log-joints before the largest wins, if `n_more` cells were known."""
         if self._is_calibrated:
             return self._calibration.decisions(self._known_cells(table) + n_more)
-        n_rows = table.shape[0]
-        return RowDecisions(np.ones(n_rows), np.zeros((n_rows, len(self.classes_))))
-
-    # ------------------------------------------------------------------ asking
+        return RowDecisions(np.ones(table.shape[0]), np.zeros((table.shape[0], len(self.classes_))))
 
     def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
         """Say which missing cell of a row to ask for next, by what knowing it is worth minus what asking costs.
@@ -473,21 +441,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         -------
         NextBest
             The columns, the best one first; made to be printed. ``.best`` is the one to ask for, or None.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from bayeswater import CategoricalNB, Loss
-        >>> seen = pd.DataFrame(
-        ...     {"cough": ["yes", "no", "yes", "no"] * 5, "blood test": ["high", "high", "low", "low"] * 5}
-        ... )
-        >>> model = CategoricalNB().fit(seen, ["ill", "ill", "well", "well"] * 5)
-        >>> loss = Loss({"treat": {"ill": 0, "well": 4}, "wait": {"ill": 12, "well": 0}})
-        >>> print(model.next_best({"cough": "yes"}, loss, costs={"blood test": 1}))
-        Ask for the blood test next: it is worth 1.33 of loss, costs 1.
         """
         self._require_fitted()
-        model = self._letting_missing_in()
+        model = letting_missing_in(self)
         if isinstance(row, Mapping):
             model = model._knowing_only(row.keys())
         names = model._names_to_ask_for()
@@ -499,14 +455,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
         return OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
 
-    def _letting_missing_in(self) -> Self:
-        """The same model, for which a missing cell is one that is not known yet."""
-        if self.__dict__.get("missing") != "error":
-            return self
-        model = copy(self)
-        model.__dict__.update(missing="ignore", _memo={})
-        return model
-
     def _knowing_only(self, names: Collection[str]) -> Self:
         """The same model, for which cells of other columns than these are not known, also where empty is a state."""
         return self
@@ -514,8 +462,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _names_to_ask_for(self) -> Sequence[str]:
         """Names of the columns of a row."""
         return self._column_names()
-
-    # ------------------------------------------------------------------ as a network
 
     def to_network(self, *, class_name: str | None = None) -> "BayesianNetwork":
         """Give the fitted model as a network, in which the class is a variable like any other.
@@ -534,8 +480,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ParameterError
-            Where a column has a density or words instead of states, missing cells are a state of their own, or the
-            model is a mean of several networks.
+            Where a column has a density or words, missing cells are states, or the model is a mean of networks.
         """
         from bayeswater.models.network.bayesian_network import BayesianNetwork  # which knows the classifiers
 
@@ -547,11 +492,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [column_name(names, j) for j in range(self.n_features_in_)]
 
-    def _note_columns(self, X: Any) -> None:
-        note_columns(self, X)
-
     def _require_names(self, X: Any) -> None:
         require_names(self, X)
+
+    def _cannot(self, what: str) -> ParameterError:
+        return ParameterError(f"{type(self).__name__} cannot {what}")
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)

@@ -14,11 +14,11 @@ from bayeswater.explain.feature_view import FeatureTerms, FeatureView
 from bayeswater.explain.gaussian_view import SharedTerms
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations, RowCells
 from bayeswater.explain.terms import Terms
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.family import Block, MixedJoint
 from bayeswater.families.view import LastBlock
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.limits import require_table_bytes
-from bayeswater.models.classifier import Told
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 

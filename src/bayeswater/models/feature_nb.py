@@ -14,9 +14,10 @@ from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import ParameterError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.words.features import ComplementColumns, MultinomialColumns
 from bayeswater.inference.linear import LinearJoint
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.review import LeaveOneOut

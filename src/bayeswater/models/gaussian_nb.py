@@ -21,12 +21,13 @@ from bayeswater.estimate.gaussian import (
     require_near_priors,
 )
 from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.gaussian import NormalBlock, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule

@@ -35,7 +35,7 @@ from bayeswater.inference.scoring import Joint, JointWithout
 from bayeswater.models.calibrating import Priors, as_stale
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.review import reviewed
-from bayeswater.models.settings import agreed_classes, require_flag
+from bayeswater.models.settings import agreed_classes, note_columns, require_flag
 from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
 from bayeswater.models.streaming.passes import Batches, Counting, Examples, Pass, Walk, as_triple, walked
 from bayeswater.statistics.statistic import Statistic
@@ -197,6 +197,7 @@ class OnSums(Base):
         self
         """
         self._require_fitted()
+        self._require_sums("forget cannot take rows out of them; call fit with the rows that remain")
         sums = self.statistics_
         old = self._sums_of(X, y, sample_weight, sums.classes, sums, counted=True)
         rest = None
@@ -226,8 +227,9 @@ class OnSums(Base):
     def _combined(self, other: Any, operation: Any) -> Self:
         if type(other) is not type(self):
             return NotImplemented
-        self._require_fitted()
-        other._require_fitted()
+        for model in (self, other):
+            model._require_fitted()
+            model._require_sums("models cannot be merged or taken apart; call fit with all rows")
         self._require_same_reading(other)
         result, sums = self._like_self(), operation(self.statistics_, other.statistics_)
         result._require_parameters(sums)
@@ -246,6 +248,9 @@ class OnSums(Base):
 
     def _require_same_reading(self, other: Self) -> None:
         """Refuse to combine models that read the same cell differently."""
+
+    def _require_sums(self, why_not: str) -> None:
+        """Refuse what only sums over rows allow, where a parameter makes them none."""
 
     def _sums_of(
         self,
@@ -278,7 +283,7 @@ class OnSums(Base):
         self._require_parameters(sums)
         self._warn_of_parameters()
         if first:
-            self._note_columns(X)
+            note_columns(self, X)
             self._library = library_of(X)
             for name in ("calibration_", *self._fixed_by_fit):
                 self.__dict__.pop(name, None)

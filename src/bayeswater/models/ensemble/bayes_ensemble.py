@@ -43,7 +43,7 @@ from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.review import LeaveOneOut
-from bayeswater.models.settings import require_missing_rule
+from bayeswater.models.settings import note_columns, require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number
 
@@ -171,7 +171,7 @@ class BayesEnsemble(BayesClassifier):
             committees, forecast = limited(committees, table, seed, float(self.time_limit), start)
         learned = learn(committees, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
-        self._note_columns(rows.X)
+        note_columns(self, rows.X)
         self._library = library_of(rows.X)
         self._reading = reading
         self._classes = labels.variable

@@ -18,6 +18,7 @@ from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_draws import draw_rows
@@ -29,7 +30,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.gaussian.discriminating import conditional_densities, discriminant_axes, projected
 from bayeswater.models.gaussian.learning import LeftOutRows, LossSums, require_rows_for
 from bayeswater.models.gaussian.reading import (
@@ -208,30 +209,13 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         self.fit(X, y, sample_weight)
         return self if classes is None else self._adopt(self.statistics_.with_classes(declared_classes(classes)))
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
-        """Take rows out again: the sums become those of a fit that never saw them.
-
-        Parameters
-        ----------
-        X, y, sample_weight : rows that were counted, with the weight they were counted with
-        remaining : (X, y) or (X, y, sample_weight), optional
-            The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
-
-        Returns
-        -------
-        self
-        """
-        refuse_em(self.missing, "forget cannot take rows out of them; call fit with the rows that remain")
-        return super().forget(X, y, sample_weight, remaining=remaining)
-
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
+        """Give the log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row, at the price of a few predictions; where cells are missing it costs
-        some times that. A row of weight w stands for w equal ones: one of them is left out. Held fixed, as all rows
-        have decided it, is what covariances are measured by: the scales of the columns, which of them (and which
-        directions of bound ones) have a factor, and what `variance_floor` is a share of. So are the classes,
-        intensities of shrinkage that were read off the sums or chosen, and a class prior that was given.
+        Equals n refits, each without one row; where cells are missing it costs more. A row of weight w stands for w
+        equal ones: one is left out. Held fixed is what covariances are measured by: the scales of the columns, which of
+        them (and which directions of bound ones) have a factor, and what `variance_floor` is a share of; so are the
+        classes, shrinkage that was read off the sums or chosen, and a class prior that was given.
 
         A row that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class
         is then counted again without it, if X and y hold all rows of that class (with weights of at most one); if not,
@@ -267,11 +251,8 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
             ) from None
         return changed._adopt(self.statistics_)
 
-    def _combined(self, other: Any, operation: Any) -> Self:
-        if type(other) is type(self):
-            for model in (self, other):
-                refuse_em(model.missing, "models cannot be merged or taken apart; call fit with all rows")
-        return super()._combined(other, operation)
+    def _require_sums(self, why_not: str) -> None:
+        refuse_em(self.missing, why_not)
 
     def _require_same_reading(self, other: Self) -> None:
         mine, theirs = (type(model.statistics_.columns) for model in (self, other))
@@ -284,8 +265,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def _known_classes(self, classes: Any, first: bool) -> Variable | None:
         """Let any class in."""
         return None if classes is None else declared_classes(classes).union(self.statistics_.classes)
-
-    # ------------------------------------------------------------------ what holds of the parameters
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)

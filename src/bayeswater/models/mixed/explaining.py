@@ -13,11 +13,10 @@ from bayeswater.explain.credible_interval import CredibleIntervals, intervals, p
 from bayeswater.explain.explanations import Explanations, views_of
 from bayeswater.explain.novelty import novelty as row_novelty
 from bayeswater.explain.terms import Terms
-from bayeswater.explain.verdicts import Decided
+from bayeswater.explain.verdicts import Decided, Told
 from bayeswater.families.family import MixedJoint
 from bayeswater.families.registry import with_new_cells
 from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
-from bayeswater.models.classifier import Told
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import Array, is_number

@@ -22,6 +22,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals
 from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.family import Block, MixedJoint, Settings
 from bayeswater.families.registry import (
     NUMERIC,
@@ -35,7 +36,7 @@ from bayeswater.families.settings import column_settings, is_smoothing
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
 from bayeswater.models.asking import Facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.mixed.explaining import explained, novelty_of, posterior_intervals
 from bayeswater.models.mixed.facts import mixed_facts
 from bayeswater.models.mixed.open_columns import settled, with_arrived

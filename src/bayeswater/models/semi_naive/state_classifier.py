@@ -39,6 +39,7 @@ from bayeswater.estimate.empty_cells import empty_is_state
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.explain.pair_explanations import PairExplanations
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import families_of
@@ -48,7 +49,7 @@ from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout, score_blocks
 from bayeswater.models.asking import Facts, state_facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.held_out import Fold
 from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.on_sums import OnSums

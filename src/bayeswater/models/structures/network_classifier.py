@@ -34,6 +34,7 @@ from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import PooledExplanations
+from bayeswater.explain.verdicts import Told
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.class_joint import ClassJoint
@@ -44,14 +45,14 @@ from bayeswater.inference.scoring import JointWithout
 from bayeswater.learning.network_em import Expectation
 from bayeswater.learning.structural_em import find_graph
 from bayeswater.models.asking import Facts, state_facts
-from bayeswater.models.classifier import BayesClassifier, Told
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import cells_of_states, explained_by_known_cells
 from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_fitting import estimated_tables
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
 from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns
-from bayeswater.models.settings import checked_alpha, require_flag, require_missing_rule
+from bayeswater.models.settings import checked_alpha, note_columns, require_flag, require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.models.streaming.passes import Piece
 from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
@@ -302,7 +303,7 @@ class NetworkClassifier(BayesClassifier):
             losses = {shape: networks.log_loss(shape) for shape in SHAPES}
         chosen = min(losses, key=losses.__getitem__) if losses else self.structure
         factors = networks.learned(chosen)
-        self._note_columns(rows.X)
+        note_columns(self, rows.X)
         self._library = library_of(rows.X)
         counts = networks.counts(factors)
         self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses, counts)
@@ -342,7 +343,7 @@ class NetworkClassifier(BayesClassifier):
         shares = share[order] if rows.weight is None else share[order] * rows.weight[order]
         factors = networks.estimated(networks.take(order, shares).graph(self.structure_))
         model: Self = clone(self)
-        model._note_columns(rows.X)
+        note_columns(model, rows.X)
         model._adopt(plan, table.coded.schema, classes, factors, self.structure_, {}, networks.counts(factors))
         return model
 
