@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         UnseenCategoryWarning,
     )
     from bayeswater.estimate.dirichlet import Beta, Dirichlet
-    from bayeswater.estimate.gaussian import NormalInverseGamma
+    from bayeswater.estimate.normal_parameters import NormalInverseGamma
     from bayeswater.estimate.shrinkage import Friedman
     from bayeswater.estimate.wishart import NormalInverseWishart
     from bayeswater.kernels.threads import threads
@@ -60,17 +60,17 @@ if TYPE_CHECKING:
     from bayeswater.models.semi_naive.spode import SPODE
     from bayeswater.models.semi_naive.tan import TAN
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
-    from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
     from bayeswater.models.structures.network_classifier import NetworkClassifier
+    from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
 _HOME = {
     "BayesEnsemble": "models.ensemble.bayes_ensemble",
     "BayesianNetwork": "models.network.bayesian_network",
     "bootstrap_structure": "models.structures.bootstrapping",
-    "description_length": "models.structures.learning",
-    "learn_structure": "models.structures.learning",
-    "score_structure": "models.structures.learning",
+    "description_length": "models.structures.structure_learning",
+    "learn_structure": "models.structures.structure_learning",
+    "score_structure": "models.structures.structure_learning",
     "A2DE": "models.semi_naive.a2de",
     "AODE": "models.semi_naive.aode",
     "KDB": "models.semi_naive.kdb",
@@ -95,7 +95,7 @@ _HOME = {
     "Beta": "estimate.dirichlet",
     "Dirichlet": "estimate.dirichlet",
     "Friedman": "estimate.shrinkage",
-    "NormalInverseGamma": "estimate.gaussian",
+    "NormalInverseGamma": "estimate.normal_parameters",
     "NormalInverseWishart": "estimate.wishart",
     "Deterministic": "networks.conditionals",
     "NoisyOr": "networks.conditionals",

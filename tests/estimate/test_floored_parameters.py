@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import DataError
-from bayeswater.estimate.gaussian import (
+from bayeswater.estimate.normal_parameters import (
     NormalInverseGamma,
     floored_parameters,
     pooled_variance,

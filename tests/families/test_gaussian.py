@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.errors import PrecisionWarning
-from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.estimate.normal_parameters import NormalInverseGamma
 from bayeswater.families.gaussian import NormalBlock
 from bayeswater.statistics.moments import Moments
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bayeswater import AODE
 from bayeswater.inference.choosing import best_of_nested, nested_losses
-from bayeswater.inference.information_without import information_without
-from bayeswater.inference.parent_shares import parent_shares
+from bayeswater.inference.parent_weights import information_without, parent_shares
 from bayeswater.inference.super_parents import log_average
+from bayeswater.models.semi_naive.learning import pairs_of
 from bayeswater.structure.mutual_information import descending_order, mutual_information
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -75,7 +75,7 @@ def test_information_without_a_row_is_that_of_the_other_rows():
     for i in range(len(y)):
         rest = AODE(columns=model.columns_).fit(np.delete(X, i, axis=0), np.delete(y, i))
         # n log n of 25 rows is some hundred: what is left of the differences has 13 digits.
-        np.testing.assert_allclose(found[i], mutual_information(rest._pairs(rest.statistics_)), atol=1e-13)
+        np.testing.assert_allclose(found[i], mutual_information(pairs_of(rest.statistics_)), atol=1e-13)
 
 
 @settings(max_examples=50)

@@ -65,7 +65,7 @@ def learn(
     from bayeswater.cli.fit import told_families
     from bayeswater.cli.terminal import warnings_told_once
     from bayeswater.models.stored.folders import require_network_place
-    from bayeswater.models.structures.learning import learn_structure
+    from bayeswater.models.structures.structure_learning import learn_structure
 
     require_network_place(output)
     with warnings_told_once():
@@ -150,7 +150,7 @@ def score(
     """Score the structure of a network on a table, node by node; natural logarithms, higher is better."""
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import amount, findings, plain_table, warnings_told_once
-    from bayeswater.models.structures.learning import score_structure
+    from bayeswater.models.structures.structure_learning import score_structure
 
     with warnings_told_once():
         graph = graph_of(network, tolerance)

@@ -184,3 +184,15 @@ class Beta(Dirichlet):
                 )
             return float(self.pseudo_counts[state])
         return self.pseudo_counts[position]
+
+
+def conditional_table(count: Array, pseudo_count: Array) -> Array:
+    """Posterior mean along the last axis; `pseudo_count` is one number for every state, or of the shape of `count`.
+
+    >>> conditional_table(np.array([[3, 0, 1], [0, 0, 0]]), np.array([0.0, 0.0, 0.0]))
+    array([[0.75      , 0.        , 0.25      ],
+           [0.33333333, 0.33333333, 0.33333333]])
+    """
+    smoothed = count + pseudo_count
+    total = smoothed.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, smoothed, 1.0) / np.where(total > 0, total, count.shape[-1])

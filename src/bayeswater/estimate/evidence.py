@@ -10,7 +10,7 @@ may be fractions: a value of weight w counts as w values.
 import numpy as np
 from scipy.special import gammaln
 
-from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.estimate.normal_parameters import NormalInverseGamma
 from bayeswater.typing import Array
 
 

@@ -18,7 +18,7 @@ from bayeswater.data.reading.column_plan import AUTO, BITS, Column
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import EXACT
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.class_bins import class_cuts
+from bayeswater.estimate.bins import class_cuts
 from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenColumn, OpenNumbers

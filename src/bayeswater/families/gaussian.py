@@ -31,7 +31,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import NOTHING, DensityFact, Fact
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.evidence import normal_log_evidence, or_impossible
-from bayeswater.estimate.gaussian import (
+from bayeswater.estimate.normal_parameters import (
     GaussianParameters,
     NormalInverseGamma,
     floored_parameters,
@@ -43,7 +43,7 @@ from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, Nu
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.drawing import Stage, log_gamma, stream
-from bayeswater.inference.gaussian import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
+from bayeswater.inference.normal_joint import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
 from bayeswater.inference.normals_without import FloorWithout
 from bayeswater.kernels.moments import FAINT
 from bayeswater.statistics.moments import Moments

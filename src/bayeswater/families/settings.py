@@ -12,7 +12,7 @@ from bayeswater.data.reading.column_plan import AUTO, IGNORED, NUMBER, TEXT, Col
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import Dirichlet
-from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.estimate.normal_parameters import NormalInverseGamma
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings, Settings
 from bayeswater.families.registry import FAMILIES, OPTIONS, require_options
 from bayeswater.typing import LARGEST_COUNT, is_number, is_pseudo_count

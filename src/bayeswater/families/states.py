@@ -31,9 +31,14 @@ from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.variable import Schema, Variable, sorted_labels
 from bayeswater.decision.facts import MISSING_IS_STATE, Fact, StateFact
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.categories import category_log_likelihood, column_totals, concentration_table
+from bayeswater.estimate.categories import (
+    category_log_likelihood,
+    column_totals,
+    columns_of_one_value,
+    concentration_table,
+    empty_is_state,
+)
 from bayeswater.estimate.dirichlet import Dirichlet
-from bayeswater.estimate.empty_cells import columns_of_one_value, empty_is_state
 from bayeswater.estimate.smoothing import best_alphas, best_alphas_without
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings
 from bayeswater.families.view import CellUse, ColumnView, Options

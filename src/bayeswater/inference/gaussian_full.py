@@ -1,4 +1,4 @@
-"""Log-joint of normal and Student-t densities of all columns together.
+"""Normal and Student-t densities of all columns together: log-joints, what each column adds, and rows drawn.
 
     log N(x; m, C) = -1/2 (d log 2 pi + log det C + |z|^2),   z = (x - m) W,   W W' = C^-1
 
@@ -7,6 +7,22 @@ density of the cells that are there: their part of mean and covariance. Rows are
 that each such pattern is factored once. With C = R R' the part of C that belongs to some columns is that of their rows
 of R, and their triangular root is read off R by QR: the squares, in which small variances drown, are never summed.
 Patterns of few rows are factored together, a stretch of rows at a time (`kernels/scatter.py`).
+
+**What each column adds.** A density of all columns together is no product over columns, so the shares are a convention;
+they add up to log P(row | class), up to a part that all classes share. With P the inverse of the covariance, m the mean
+and d columns that are there:
+
+- Classes that share a covariance have log-odds w.x + b: column j has w_kj (x_j - c_j) - (m_kj - c_j) w_kj / 2 with
+  w_k = P (m_k - c), a line in x_j alone. Squares, in which the lines of a row far away would drown, are left out.
+- Else the squared distance (x - m)' P (x - m) is a sum over j of (x_j - m_j) (P (x - m))_j, and column j has its part.
+  Of the constant it has that of its own variance, and one d-th of that of the correlations; so that independent
+  columns have just their own density. In a Student-t the logarithm is shared out as the squared distance is.
+
+A row so far away that a float cannot hold its distance from a class is impossible there, as it is in a prediction.
+
+**Rows drawn.** With noise z, the row mean + scale * step (z * deviation) back has the covariance of its class. A
+Student-t is a normal density divided by the root of chi-square over its degrees of freedom: one for a row, or for
+independent columns one for each of them.
 """
 
 from collections.abc import Iterator
@@ -19,7 +35,7 @@ from scipy.special import gammaln
 
 from bayeswater.estimate.densities import Densities
 from bayeswater.estimate.yardstick import Yardstick, directions
-from bayeswater.inference.gaussian import LOG_TWO_PI
+from bayeswater.inference.normal_joint import LOG_TWO_PI
 from bayeswater.kernels.scatter import lengths_by_roots, lengths_by_rows, part_of
 from bayeswater.statistics.scatter import RANK_SHARE
 from bayeswater.typing import Array
@@ -260,3 +276,80 @@ def _no_number_is_infinite(distance: Array) -> None:
     """Put infinity where the square of a distance is no number any more."""
     if not np.isfinite(distance.sum()):
         distance[np.isnan(distance)] = np.inf
+
+
+def full_terms(joint: FullJoint, block: Array) -> Array:
+    """Log-likelihoods shared out over the columns: (n_rows, n_columns, n_classes), 0 for what is missing."""
+    x = block.astype(np.float64, copy=False)
+    terms = np.zeros((*x.shape, joint.densities.n_classes))
+    for rows, there in patterns(~np.isnan(x), np.arange(len(x))):
+        part = joint.marginal(there)
+        if len(part.seen):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = _of_pattern(joint, part, x[np.ix_(rows, part.seen)])
+            terms[np.ix_(rows, part.seen)] = np.where(np.isfinite(found).all(axis=1, keepdims=True), found, -np.inf)
+    terms[:, :, ~joint.densities.blend.has_density] = -np.inf
+    return terms
+
+
+def _of_pattern(joint: FullJoint, part: Marginal, x: Array) -> Array:
+    p = joint.densities
+    mean, center = p.mean[:, part.seen], p.blend.yardstick.center[part.seen]
+    d = part.whitening.shape[2]
+    precision = part.whitening @ part.whitening.swapaxes(1, 2)  # (n_classes, n_seen, n_seen)
+    terms = np.empty((*x.shape, p.n_classes))
+    normal = np.isinf(p.degrees).all()
+    if normal and joint.is_shared:
+        away, means = x - center, mean - center
+        weights = means @ precision[0]  # (n_classes, n_seen)
+        return (away[:, :, None] - means.T / 2) * weights.T
+    for k in np.flatnonzero(p.blend.has_density):
+        away = x - mean[k]
+        shares = away * (away @ precision[k])
+        distance = shares.sum(axis=1, keepdims=True)
+        # Precision of one column given the others is 1 / its variance where columns are independent.
+        own = -0.5 * (LOG_TWO_PI - np.log(np.maximum(np.diagonal(precision[k]), np.finfo(float).tiny)))
+        if np.isinf(p.degrees[k]):
+            fall = -0.5 * shares
+        else:
+            whole = -0.5 * (p.degrees[k] + d) * np.log1p(distance / p.degrees[k])
+            fall = np.divide(whole * shares, distance, out=np.zeros_like(shares), where=distance > 0)
+        terms[:, :, k] = fall + own + (part.constant[k] - own.sum()) / x.shape[1]
+    return terms
+
+
+def independent_terms(p: Densities, block: Array) -> Array:
+    """The same for independent columns, each of which has its own density."""
+    columns = p.blend.yardstick.directions.columns
+    x = block[:, columns].astype(np.float64, copy=False)[:, :, None]
+    scale = p.blend.yardstick.scale[columns]
+    variance = (np.where(p.blend.has_density[:, None], p.variance, 1.0) * scale**2).T  # (n_directions, n_classes)
+    terms = np.zeros((*block.shape, p.n_classes))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isinf(p.degrees).all() and (p.variance == p.variance[p.blend.has_density][:1])[p.blend.has_density].all():
+            center = p.blend.yardstick.center[columns, None]
+            means = p.mean[:, columns].T - center
+            own = (x - center - means / 2) * (means / variance)
+        else:
+            own = log_density((x - p.mean[:, columns].T) ** 2 / variance, np.log(variance), p.degrees, 1)
+        own = np.where(np.isfinite(own) | np.isnan(x), own, -np.inf)
+    terms[:, columns] = np.where(np.isnan(x), 0.0, own)
+    terms[:, :, ~p.blend.has_density] = -np.inf
+    return terms
+
+
+def draw_rows(read: Densities, codes: Array, rng: np.random.Generator) -> Array:
+    """Draw a row of each given class: (n_rows, n_columns)."""
+    measure, reading = read.blend.yardstick, read.blend.reading
+    values = np.empty((len(codes), read.mean.shape[1]))
+    for k in np.unique(codes):
+        rows = np.flatnonzero(codes == k)
+        noise = rng.standard_normal((len(rows), read.n_directions))
+        if np.isfinite(read.degrees[k]):
+            is_per_column = reading.is_diagonal and reading.form != "spherical"
+            shape = noise.shape if is_per_column else (len(rows), 1)
+            noise /= np.sqrt(rng.chisquare(read.degrees[k], size=shape) / read.degrees[k])
+        back = np.linalg.inv(read.class_axes(k)) if read.is_skew[k] else read.class_axes(k).T
+        away = (noise * np.sqrt(read.variance[k])) @ back @ measure.directions.step.T
+        values[rows] = read.mean[k] + away * measure.scale
+    return values

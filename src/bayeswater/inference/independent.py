@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.estimate.densities import Densities
-from bayeswater.estimate.gaussian import GaussianParameters
-from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
+from bayeswater.estimate.normal_parameters import GaussianParameters
+from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.typing import Array
 
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswater.errors import ResourceLimitError
-from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
+from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array

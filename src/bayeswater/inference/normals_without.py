@@ -27,15 +27,15 @@ import numpy as np
 
 from bayeswater.data.labels import Labels
 from bayeswater.errors import PrecisionWarning, warn_user
-from bayeswater.estimate.gaussian import GaussianParameters, NormalInverseGamma, gaussian_parameters
-from bayeswater.inference.gaussian import (
+from bayeswater.estimate.normal_parameters import GaussianParameters, NormalInverseGamma, gaussian_parameters
+from bayeswater.inference.leave_one_out import leave_out_own_class
+from bayeswater.inference.normal_joint import (
     LOG_TWO_PI,
     GaussianJoint,
     apply_spikes,
     gaussian_joint,
     student_log_density,
 )
-from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.kernels.independent_normals import (
     largest_variance_without,
     own_densities_without,

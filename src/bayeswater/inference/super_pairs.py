@@ -19,7 +19,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import log_share
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.parent_shares import one_sided, parent_shares
+from bayeswater.inference.parent_weights import one_sided, parent_shares
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
@@ -236,7 +236,7 @@ class SuperPairs:
         """What the prior, and every cell given its parents, add to the log-odds of two classes in each row.
 
         Gives the intercept (n_rows,) and (n_rows, parent, column), which add up to the log-odds: each pair of parents
-        has its share of them (`inference.parent_shares`), of which either parent is given a half. What parents say
+        has its share of them (`inference.parent_weights`), of which either parent is given a half. What parents say
         themselves stands on the diagonal.
         """
         size = max(1, CHUNK_TERMS // (self.estimate.n_columns**3))

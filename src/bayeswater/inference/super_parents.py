@@ -21,14 +21,19 @@ from bayeswater.data.labels import Labels
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import log_share
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.information_without import information_without
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.naive import NaiveScores
-from bayeswater.inference.pairs_of_few_rows import own_class_of_few_rows, ratios_of_few_rows, spodes_of_few_rows
-from bayeswater.inference.parent_shares import one_sided, parent_shares
+from bayeswater.inference.parent_weights import (
+    NaiveScores,
+    information_without,
+    one_sided,
+    own_class_of_few_rows,
+    parent_shares,
+    ratios_of_few_rows,
+    spodes_of_few_rows,
+    without_implied,
+)
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.inference.subsumption import without_implied
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents
 from bayeswater.statistics.pair_counts import largest_domains
@@ -44,9 +49,9 @@ CHUNK_TERMS = 2**19
 class SuperParents:
     """Probabilities of pairs, and which columns may be parents and children: both (n_columns,).
 
-    With `implying`, cells that others of so many rows imply are left out (`inference.subsumption`). Parents that are
+    With `implying`, cells that others of so many rows imply are left out (`inference.parent_weights`). Parents that are
     `weighted` count as much as they tell about the class. With `by_pairs` no table of all pairs of states is made: for
-    a few rows of many columns their own pairs are fewer (`inference.pairs_of_few_rows`). Nor is one where it has no
+    a few rows of many columns their own pairs are fewer (`inference.parent_weights`). Nor is one where it has no
     room.
     """
 
@@ -207,7 +212,7 @@ class SuperParents:
         """What the prior, and every cell given a parent, add to the log-odds of two classes in each row.
 
         Gives the intercept (n_rows,) and (n_rows, parent, column), which add up to the log-odds: each parent has its
-        share of them (`inference.parent_shares`). What a parent says itself stands on the diagonal.
+        share of them (`inference.parent_weights`). What a parent says itself stands on the diagonal.
         """
         slots = self.slots(block, np.zeros(1))
         a, b = chosen[:, None], against[:, None]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.errors import ConvergenceWarning, PrecisionWarning, warn_user
-from bayeswater.estimate.conditional_table import conditional_table
+from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.learning.completions import Completions

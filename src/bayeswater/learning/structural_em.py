@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.estimate.conditional_table import conditional_table
+from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
 from bayeswater.statistics.category_counts import joint_counts

@@ -12,7 +12,7 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.matrix_reading import read_dense, require_values, with_known_columns
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.gaussian import (
+from bayeswater.estimate.normal_parameters import (
     GaussianParameters,
     NormalInverseGamma,
     gaussian_parameters,
@@ -24,7 +24,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.verdicts import Told
 from bayeswater.families.gaussian import NormalBlock, normal_fact
 from bayeswater.inference.drawing import require_density
-from bayeswater.inference.gaussian import GaussianJoint, gaussian_joint
+from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier

@@ -1,7 +1,7 @@
 """`NodeCounts`: how often every class met every leaf of some trees, and so every node above.
 
 Rows of one class fall into few leaves: only what occurs is kept, cells in the order of leaf and class. The counts of
-a node above are sums over its leaves, taken where they are needed (`estimate.node_tables`). Nodes are numbered through
+a node above are sums over its leaves, taken where they are needed (`inference.class_trees`). Nodes are numbered through
 all trees; trees of other splits have other nodes, and their counts cannot be combined.
 """
 

@@ -6,7 +6,7 @@ frequent words (hash the words instead), and rows divided by their length: the s
 A column of text as a sparse matrix of word counts, with the words that its columns stand for.
 
 Words are found and counted block by block, on our threads; between the two, the vocabularies of the blocks are joined.
-The weights of tf-idf come from the sums, not from here (`estimate/text.py`).
+The weights of tf-idf come from the sums, not from here (`estimate/features.py`).
 """
 
 from collections.abc import Callable, Sequence

@@ -18,12 +18,13 @@ from bayeswater.estimate.features import (
     complement_weights,
     multinomial_log_probability,
 )
-from bayeswater.inference.feature_leave_one_out import (
+from bayeswater.inference.leave_one_out import (
+    bernoulli_own_without,
     complement_without,
+    leave_out_own_class,
     multinomial_own_without,
     normalised_complement_without,
 )
-from bayeswater.inference.leave_one_out import bernoulli_own_without, leave_out_own_class
 from bayeswater.inference.linear import LinearJoint, bernoulli_joint, complement_joint, multinomial_joint
 from bayeswater.kernels.feature_sums import smoothed_sums
 from bayeswater.statistics.feature_sums import BinaryCounts

@@ -26,8 +26,8 @@ from bayeswater.data.reading.text import TextTable, read_text
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import Fact
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.estimate.features import idf
 from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
-from bayeswater.estimate.text import idf
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings, require_sums
 from bayeswater.families.view import CellUse, ColumnView, Options, Word
 from bayeswater.families.wording import ratio

@@ -16,7 +16,7 @@ import numpy as np
 from bayeswater.data.weights import checked_weight
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
-from bayeswater.inference.kept_fields import KeptFields
+from bayeswater.inference.class_trees import KeptFields
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.super_parents import SuperParents

@@ -25,9 +25,9 @@ from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.families.states import StateBlock
+from bayeswater.inference.class_trees import KeptFields
 from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.inference.gaussian_leaving_out import likelihood_without
-from bayeswater.inference.kept_fields import KeptFields
+from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import score_blocks

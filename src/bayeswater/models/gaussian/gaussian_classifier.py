@@ -21,10 +21,9 @@ from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_term
 from bayeswater.explain.verdicts import Told
 from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.drawing import require_density
-from bayeswater.inference.gaussian_draws import draw_rows
-from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.inference.gaussian_leaving_out import likelihood_without
+from bayeswater.inference.gaussian_full import FullJoint, draw_rows
 from bayeswater.inference.gaussian_line import line_joint
+from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.scoring import Joint, score

@@ -16,7 +16,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.densities import read_densities
 from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
-from bayeswater.inference.gaussian_leaving_out import likelihood_without
+from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.threads import one_blas_thread, ordered_map, row_blocks

@@ -17,8 +17,8 @@ from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.wishart import NormalInverseWishart
 from bayeswater.estimate.yardstick import NARROWEST
-from bayeswater.inference.gaussian_form import joint_of
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_without import joint_of
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.kernels.moments import FAINT
 from bayeswater.models.settings import require_flag

@@ -12,7 +12,7 @@ from typing import Any
 from bayeswater.data.labels import CheckedLabels, encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.estimate.class_bins import between_buckets, class_cuts
+from bayeswater.estimate.bins import between_buckets, class_cuts
 from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, sums_of_choice
 from bayeswater.families.family import Settings

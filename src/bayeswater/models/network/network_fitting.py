@@ -24,8 +24,7 @@ from bayeswater.data.sources.whole import in_types_that_fit, whole_table
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
-from bayeswater.estimate.conditional_table import conditional_table
-from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.estimate.dirichlet import Dirichlet, conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
 from bayeswater.limits import require_table_bytes

@@ -29,7 +29,7 @@ from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.estimate.class_bins import value_cells
+from bayeswater.estimate.bins import value_cells
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.planning import FEW_VALUES, Late, agreed, plan_columns, replan_open
 from bayeswater.families.registry import OF_TEXT

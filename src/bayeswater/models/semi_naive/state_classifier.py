@@ -34,8 +34,8 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.estimate.categories import empty_is_state
 from bayeswater.estimate.class_prior import checked_class_prior
-from bayeswater.estimate.empty_cells import empty_is_state
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
 from bayeswater.explain.pair_explanations import PairExplanations

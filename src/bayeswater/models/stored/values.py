@@ -18,7 +18,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
-from bayeswater.estimate.gaussian import NormalInverseGamma
+from bayeswater.estimate.normal_parameters import NormalInverseGamma
 from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.estimate.wishart import NormalInverseWishart
 from bayeswater.families.family import ColumnSettings

@@ -11,8 +11,8 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.structures.learning import checked_seed, require_complete, require_rows
 from bayeswater.models.structures.state_table import StateTable
+from bayeswater.models.structures.structure_learning import checked_seed, require_complete, require_rows
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Arcs, Knowledge

@@ -37,10 +37,10 @@ from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.verdicts import Told
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
-from bayeswater.inference.class_joint import ClassJoint
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import fall_back, log_posterior
+from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.learning.network_em import Expectation
 from bayeswater.learning.structural_em import find_graph

@@ -15,11 +15,11 @@ from math import prod
 
 import numpy as np
 
-from bayeswater.estimate.conditional_table import conditional_table
-from bayeswater.inference.class_joint import ClassJoint
+from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import log_evidence
+from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.typing import Array
 
 MOST_FILLED = 2**12

@@ -1,16 +1,28 @@
-"""Bins that tell the classes apart (`data.reading.discretising.mdl`), cut from a histogram.
+"""Bins of about equal weight, cut where a column has no values, and bins that tell the classes apart.
 
-The histogram has the weight of every class in every bucket, which is all that the search asks for: of a column of up to
-`MOST_BUCKETS` different values each is a bucket, and the cuts are those of the sorted rows. Of more, no cut parts the
-values of a bucket.
+The latter (`data.reading.discretising.mdl`) are cut from a histogram. The histogram has the weight of every class in
+every bucket, which is all that the search asks for: of a column of up to `MOST_BUCKETS` different values each is a
+bucket, and the cuts are those of the sorted rows. Of more, no cut parts the values of a bucket.
 """
 
 import numpy as np
 
 from bayeswater.data.reading.discretising.cuts import closed_left
 from bayeswater.data.reading.discretising.finding_cuts import FALLBACK_BINS, cuts_by_class
-from bayeswater.data.reading.discretising.value_cells import ValueCells
-from bayeswater.statistics.key_counts import ColumnHistogram
+from bayeswater.data.reading.discretising.value_cells import ValueCells, first_of_bins
+from bayeswater.statistics.key_counts import ColumnHistogram, Occupied
+
+
+def quantile_cuts(occupied: Occupied, n_bins: int) -> tuple[float, ...]:
+    """Choose the cuts of at most `n_bins` bins, in rising order.
+
+    >>> import numpy as np
+    >>> ages = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> quantile_cuts(Occupied(ages, ages, np.array([2, 2, 1, 3]), is_whole=True), 2)
+    (2.5,)
+    """
+    starts = first_of_bins(occupied.weight, n_bins)
+    return tuple(occupied.limits[starts[1:]].tolist())
 
 
 def class_cuts(histogram: ColumnHistogram, fallback: int | None = FALLBACK_BINS) -> tuple[float, ...]:

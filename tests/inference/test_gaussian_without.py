@@ -5,7 +5,7 @@ import pytest
 
 from bayeswater import Friedman, GaussianClassifier, NormalInverseWishart, PrecisionWarning
 from bayeswater.estimate.densities import read_densities
-from bayeswater.inference.gaussian_form import joint_of
+from bayeswater.inference.gaussian_without import joint_of
 from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.inference.log_space import log_posterior
 

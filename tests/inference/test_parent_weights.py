@@ -11,7 +11,7 @@ from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.pseudo_counts import PseudoCounts
-from bayeswater.inference import pairs_of_few_rows
+from bayeswater.inference import parent_weights as pairs_of_few_rows
 from bayeswater.inference.prior import Prior
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.statistics.pair_counts import PairCounts

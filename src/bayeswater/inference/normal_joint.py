@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from bayeswater.estimate.gaussian import GaussianParameters
+from bayeswater.estimate.normal_parameters import GaussianParameters
 from bayeswater.kernels.independent_normals import gaussian_scores
 from bayeswater.typing import Array
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bayeswater import GaussianNB, ImpossibleEvidenceWarning, NormalInverseGamma, PrecisionWarning
-from bayeswater.inference.gaussian import apply_spikes, student_log_density
+from bayeswater.inference.normal_joint import apply_spikes, student_log_density
 from bayeswater.kernels import compiling
 
 

@@ -11,7 +11,7 @@ from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaErr
 from bayeswater.models.semi_naive.discrete_planning import read_columns
 from bayeswater.models.structures import state_table
 from bayeswater.models.structures.bootstrapping import bootstrap_structure
-from bayeswater.models.structures.learning import description_length, learn_structure, score_structure
+from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
 from bayeswater.structure.dag import Dag
 
 FIRST_ROW = np.repeat(np.arange(400) == 0, 4).reshape(400, 4)

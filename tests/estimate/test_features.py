@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.text import TextAnalyser, read_text
-from bayeswater.estimate.text import idf
+from bayeswater.estimate.features import idf
 from bayeswater.statistics.text_sums import TextSums
 
 TEXTS = ["the cat sat", "the dog sat sat", "a cat", "the the", "dogs"]
