@@ -129,7 +129,7 @@ def convert(
 ) -> None:
     """Write a network in the format that the name of a file tells; what had to be changed is said."""
     from bayeswater.cli.terminal import amount, say, warnings_told_once
-    from bayeswater.models.stored.folders import require_network_place
+    from bayeswater.models.network.network_files import require_network_place
 
     require_network_place(output)
     with warnings_told_once(of_rounding=True):

@@ -64,7 +64,7 @@ def learn(
     """Find the network that explains the rows best, and save it."""
     from bayeswater.cli.fit import told_families
     from bayeswater.cli.terminal import warnings_told_once
-    from bayeswater.models.stored.folders import require_network_place
+    from bayeswater.models.network.network_files import require_network_place
     from bayeswater.models.structures.structure_learning import learn_structure
 
     require_network_place(output)

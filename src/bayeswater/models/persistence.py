@@ -7,15 +7,15 @@ is data alone: its kind is looked up in the closed list `KINDS`, and all that it
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from reprlib import repr as shortened
-from textwrap import shorten
 from typing import Any
 
 from bayeswater.decision.calibration_choice import CalibrationReport
-from bayeswater.errors import BayesError, ModelFileError
+from bayeswater.errors import ModelFileError
 from bayeswater.estimate.shrinkage import Friedman
-from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
+from bayeswater.files.model_file import Document, require
 from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
@@ -24,6 +24,8 @@ from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.stored_network import KIND as NETWORK
+from bayeswater.models.network.stored_network import described_network, restored_network
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.a2de import A2DE
 from bayeswater.models.semi_naive.aode import AODE
@@ -38,21 +40,20 @@ from bayeswater.models.stored.documents import (
     TABLE_FIELDS,
     described_head,
     note_columns,
+    read_document,
     require_fields,
     with_parameters,
+    write_document,
 )
 from bayeswater.models.stored.sums import SEEN, described_sums, read_n_features, restored_sums
 from bayeswater.models.stored.values import CODEC, OldMap, require_fitting
 from bayeswater.models.stored_models import (
     CLASSIFIER,
     ENSEMBLE,
-    NETWORK,
     described_classifier,
     described_ensemble,
-    described_network,
     restored_classifier,
     restored_ensemble,
-    restored_network,
 )
 from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -151,14 +152,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, *OWN_FORMS])}{inside}")
     if type(model) is not BayesianNetwork:
         model._require_fitted()
-    try:
-        document, arrays = describe(model) if describe is not None else _described(model, str(kind))
-        _restored(document, arrays)  # what could not be read is not written
-        write_model_file(path, document, arrays)
-    except OSError as error:
-        raise ModelFileError(f"cannot write the model file {str(path)!r}: {error.strerror or error}") from error
-    except BayesError as error:
-        raise ModelFileError(f"cannot save the model to {str(path)!r}: {_in_brief(error)}") from None
+    described = partial(describe, model) if describe is not None else partial(_described, model, str(kind))
+    write_document(path, described, _restored)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -171,13 +166,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         Where there is no such file, or it is damaged, of another kind or of an unknown version.
     """
-    path = Path(path)
-    try:
-        return _restored(*read_model_file(path))
-    except OSError as error:
-        raise ModelFileError(f"cannot read the model file {str(path)!r}: {error.strerror or error}") from error
-    except (ValueError, TypeError, OverflowError) as error:  # whatever a stranger's numbers and labels lead to
-        raise ModelFileError(f"{str(path)!r} cannot be loaded as a model: {_in_brief(error)}") from None
+    return read_document(Path(path), _restored)
 
 
 # ---------------------------------------------------------------------- between a model and its document
@@ -253,8 +242,3 @@ def _calibrate(model: OnSums, written: Any) -> None:
         if isinstance(report.map, OldMap):
             report = replace(report, map=report.map.of_likelihood(model._joint().log_prior))
         model.calibration_ = report
-
-
-def _in_brief(error: Exception) -> str:
-    """One line of a message that may quote all of a file."""
-    return shorten(str(error), 500, placeholder=" ...")

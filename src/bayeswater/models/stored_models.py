@@ -1,7 +1,6 @@
-"""Models whose document and arrays are their own: networks, network classifiers and ensembles.
+"""Classifiers whose document and arrays are their own: network classifiers and ensembles.
 
-**A network**: all tables stand one after the other in one array of float64, all rules of deterministic variables in one
-of int64. **A network classifier**: how it reads a table, its graph, and its tables one after the other; the network is
+**A network classifier**: how it reads a table, its graph, and its tables one after the other; the network is
 made of them anew, as a fit makes it. **An ensemble**: how it reads a table, its committees, pool and report. Every
 committee gives and reads its own arrays, and refuses those of none that has learned; the document says what numbers an
 array had, and its shape where it is empty.
@@ -9,7 +8,6 @@ array had, and its shape where it is empty.
 What a file says is believed after it has gone through the checks that any network, or table, goes through.
 """
 
-from collections.abc import Mapping
 from math import prod
 from reprlib import repr as shortened
 from typing import Any
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED, NUMBER
-from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scorecard import Measured
@@ -31,126 +28,20 @@ from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.ensemble.reading import FAMILIES, EnsembleReading
 from bayeswater.models.ensemble.reading import OF_STATES as ENSEMBLE_STATES
 from bayeswater.models.ensemble.report import CommitteeReport, EnsembleReport
-from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.network_files import Remarks
+from bayeswater.models.network.stored_network import read_parents
 from bayeswater.models.stored.codec import NUMBERS, as_held, as_was
 from bayeswater.models.stored.documents import (
     TABLE_FIELDS,
     TableDocument,
     described_table,
-    read_states,
     require_arrays,
     require_fields,
     with_parameters,
-    written_states,
 )
 from bayeswater.models.stored.values import CODEC, require_fitting
 from bayeswater.models.structures.network_classifier import SHAPES, NetworkClassifier
-from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table, require_room, table_shape
-from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
-from bayeswater.version import __version__
-
-NETWORK = "BayesianNetwork"
-NETWORK_FIELDS = frozenset({"library", "kind", "variables", "parents", "conditionals", "title", "remarks"})
-"""What the document of a network says."""
-
-NO_NUMBERS = {"tables": np.empty(0), "rules": np.empty(0, dtype=np.int64)}
-
-
-def described_network(model: BayesianNetwork) -> tuple[Document, dict[str, Array]]:
-    """Give the document and the arrays of a network."""
-    core = model.core
-    parts: dict[str, list[Array]] = {name: [none] for name, none in NO_NUMBERS.items()}
-    conditionals: list[Any] = []
-    for variable, own in zip(core.variables, core.conditionals, strict=True):
-        if isinstance(own, Table):
-            conditionals.append("table")
-            parts["tables"].append(own.values.ravel())
-        elif isinstance(own, Deterministic):
-            conditionals.append("rule")
-            parts["rules"].append(np.asarray(own.rule).ravel())
-        else:
-            assert isinstance(own, NoisyOr)
-            causes = {name: dict(s) if isinstance(s, Mapping) else s for name, s in own.causes.items()}
-            written = (causes, own.leak, own.present)
-            conditionals.append(CODEC.encode(written, f"the noisy-OR of {variable.name!r}"))
-    document = {
-        "library": f"bayeswater {__version__}",
-        "kind": NETWORK,
-        "variables": written_states(core.variables),
-        "parents": [list(own) for own in core.parents],
-        "conditionals": conditionals,
-        "title": model.title,
-        "remarks": {name: [list(pair) for pair in pairs] for name, pairs in model.remarks.items()},
-    }
-    arrays = {name: np.concatenate(found) for name, found in parts.items()}
-    return document, {name: numbers for name, numbers in arrays.items() if numbers.size}
-
-
-def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNetwork:
-    """Make the network of a document and its arrays."""
-    require_fields(document, NETWORK_FIELDS)
-    arrays = NO_NUMBERS | arrays
-    require_arrays(arrays, NO_NUMBERS)
-    for name, none in NO_NUMBERS.items():
-        found = arrays[name]
-        require(found.ndim == 1 and found.dtype == none.dtype, f"its {name} are {found.dtype} of shape {found.shape}")
-    variables = tuple(read_states(document["variables"]))
-    dag = Dag(tuple(v.name for v in variables), read_parents(document["parents"]))
-    written = document["conditionals"]
-    require(isinstance(written, list) and len(written) == len(variables), f"its tables are {shortened(written)}")
-    taken = dict.fromkeys(arrays, 0)
-    conditionals = []
-    for own, variable, parents in zip(written, variables, dag.parents, strict=True):
-        conditionals.append(_read(own, variable, [variables[parent] for parent in parents], arrays, taken))
-    all_taken = all(taken[name] == len(array) for name, array in arrays.items())
-    require(all_taken, "it has more numbers than its tables need")
-    title, remarks = document["title"], document["remarks"]
-    require(isinstance(title, str), f"its title is {shortened(title)}")
-    return BayesianNetwork._of(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
-
-
-def read_parents(written: Any) -> tuple[tuple[int, ...], ...]:
-    """Read the parents of every variable, by their numbers."""
-    are_lists = isinstance(written, list) and all(isinstance(own, list) for own in written)
-    require(are_lists and all(type(parent) is int for own in written for parent in own), "its parents are no numbers")
-    return tuple(tuple(own) for own in written)
-
-
-def _read(
-    written: Any, variable: Variable, parents: list[Variable], arrays: dict[str, Array], taken: dict[str, int]
-) -> Conditional:
-    require_room(variable, parents)
-    shape = table_shape(variable, parents)
-    if written == "table":
-        return Table(_take("tables", shape, arrays, taken))
-    if written == "rule":
-        return Deterministic(_take("rules", shape[:-1], arrays, taken))
-    where = f"the noisy-OR of {variable.name!r}"
-    parts = CODEC.decode(written, where)
-    is_rule = isinstance(parts, tuple) and len(parts) == 3 and isinstance(parts[0], dict)
-    require(is_rule, f"{where} is {shortened(parts)}")
-    return NoisyOr(*parts)
-
-
-def _take(name: str, shape: tuple[int, ...], arrays: dict[str, Array], taken: dict[str, int]) -> Array:
-    """Take the next numbers from an array."""
-    start, stop = taken[name], taken[name] + prod(shape)
-    require(stop <= len(arrays[name]), f"its {name} end before those of all variables")
-    taken[name] = stop
-    return arrays[name][start:stop].reshape(shape)
-
-
-def _read_remarks(written: Any) -> Remarks:
-    is_dict = isinstance(written, dict) and all(isinstance(pairs, list) for pairs in written.values())
-    require(is_dict, f"its remarks are {shortened(written)}")
-    for pair in (pair for pairs in written.values() for pair in pairs):
-        is_pair = isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
-        require(is_pair, f"a remark of it is {shortened(pair)}")
-    return {name: tuple((a, b) for a, b in pairs) for name, pairs in written.items()}
-
 
 CLASSIFIER = "NetworkClassifier"
 CLASSIFIER_FIELDS = TABLE_FIELDS | {"parents", "structure", "log_loss"}

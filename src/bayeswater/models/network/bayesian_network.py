@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayeswater.data.variable import Variable
-from bayeswater.errors import BayesWarning, ModelFileError, ParameterError, ResourceLimitError, warn_user
+from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
 from bayeswater.files.networks.names import some
 from bayeswater.models.network.conditional_tables import (
     ConditionalTable,
@@ -199,21 +199,19 @@ class BayesianNetwork(GraphQuestions, Queries):
         """
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
-            from bayeswater.models.persistence import load  # which knows this class
+            from bayeswater.models.network.stored_network import read_network_model  # which knows this class
 
-            model = load(path)
-            if not isinstance(model, cls):
-                raise ModelFileError(f"{str(path)!r} holds a {type(model).__name__}, and no network; load() reads it")
-            return model
+            found = read_network_model(path)
+            return cls._of(found.core, found.title, found.remarks)
         return cls._of(*read_network_file(path, tolerance))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a network file, in the format that the ending of its name tells; one that is there is replaced."""
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
-            from bayeswater.models.persistence import save
+            from bayeswater.models.network.stored_network import write_network_model
 
-            save(self, path)
+            write_network_model(self, path)
         else:
             write_network_file(path, self.core, self.title, self.remarks)
 

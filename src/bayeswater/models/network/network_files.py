@@ -24,9 +24,10 @@ from bayeswater.errors import (
 )
 from bayeswater.files.networks import document as written
 from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Property
-from bayeswater.files.networks.formats import find_format, read_network, write_network
+from bayeswater.files.networks.formats import find_format, format_of, read_network, write_network
 from bayeswater.files.networks.names import some
 from bayeswater.models.network.network_rows import declared_variable
+from bayeswater.models.stored.folders import require_folder
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
@@ -229,3 +230,10 @@ def states_of_kind(kind: str, texts: tuple[str, ...]) -> Sequence[Any] | None:
 def without_kind(properties: tuple[Property, ...]) -> tuple[Property, ...]:
     """Leave out what is said of states: the remarks of the user remain."""
     return tuple(one for one in properties if one[0] != PROPERTY)
+
+
+def require_network_place(path: Path) -> None:
+    """Refuse a file that no network can be written to: in no format that is known, or in no folder that is there."""
+    require_folder(path)
+    if path.suffix.lower() != MODEL_SUFFIX:
+        format_of(path)

@@ -4,9 +4,11 @@ A model of a table says in its document how it reads one (`described_table`): pa
 the columns of X. What a file says of these is read back once for all kinds of models (`TableDocument`).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from reprlib import repr as shortened
+from textwrap import shorten
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,10 +16,12 @@ from sklearn.base import BaseEstimator
 
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.variable import Schema, Variable
+from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.families.plan_consistency import is_block, require_sound_plan
 from bayeswater.families.registry import FAMILIES
-from bayeswater.files.model_file import Document, require
+from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.stored.values import CODEC, without_vectorizers
+from bayeswater.typing import Array
 from bayeswater.version import __version__
 
 FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feature_names", "frame"})
@@ -28,6 +32,37 @@ TABLE_FIELDS = FIELDS | {"states", "n_features"}
 
 FRAMES = (None, "pandas", "polars", "pyarrow")
 """Libraries whose frames a model gives back, or None for arrays."""
+
+
+Restoring = Callable[[Document, dict[str, Array]], Any]
+"""Makes a model of a document and its arrays."""
+
+
+def write_document(path: Path, describe: Callable[[], tuple[Document, dict[str, Array]]], restore: Restoring) -> None:
+    """Write a model to a file; what could not be read is not written."""
+    try:
+        document, arrays = describe()
+        restore(document, arrays)
+        write_model_file(path, document, arrays)
+    except OSError as error:
+        raise ModelFileError(f"cannot write the model file {str(path)!r}: {error.strerror or error}") from error
+    except BayesError as error:
+        raise ModelFileError(f"cannot save the model to {str(path)!r}: {_in_brief(error)}") from None
+
+
+def read_document(path: Path, restore: Restoring) -> Any:
+    """Read a model from a file."""
+    try:
+        return restore(*read_model_file(path))
+    except OSError as error:
+        raise ModelFileError(f"cannot read the model file {str(path)!r}: {error.strerror or error}") from error
+    except (ValueError, TypeError, OverflowError) as error:  # whatever a stranger's numbers and labels lead to
+        raise ModelFileError(f"{str(path)!r} cannot be loaded as a model: {_in_brief(error)}") from None
+
+
+def _in_brief(error: Exception) -> str:
+    """One line of a message that may quote all of a file."""
+    return shorten(str(error), 500, placeholder=" ...")
 
 
 def require_fields(document: Document, fields: Collection[str], optional: Collection[str] = ()) -> None:

@@ -10,16 +10,6 @@ from bayeswater.errors import DataError, ModelFileError
 from bayeswater.files.atomic import is_device, replacing
 
 
-def require_network_place(path: Path) -> None:
-    """Refuse a file that no network can be written to: in no format that is known, or in no folder that is there."""
-    from bayeswater.files.networks.formats import format_of
-    from bayeswater.models.network.network_files import MODEL_SUFFIX
-
-    require_folder(path)
-    if path.suffix.lower() != MODEL_SUFFIX:
-        format_of(path)
-
-
 def require_folder(path: Path) -> None:
     """Refuse a place that cannot be written to, before hours are spent on what is to be written there."""
     if is_device(path):  # whether it takes bytes shows when they come
