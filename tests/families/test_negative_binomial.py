@@ -103,6 +103,15 @@ def test_counts_that_spread_are_found_by_evidence_and_others_are_not():
     assert model.n_parameters == 2 + 4 + 3
 
 
+def test_a_peak_with_a_gap_beside_it_is_none_of_a_law_of_counts():
+    x, y = drawn()
+    gains = np.where(x > 8, 100 * x, 0)  # nothing in most rows, and amounts in the others
+    why = NaiveBayes().fit(pd.DataFrame({"x": gains}), y).columns_["x"].why
+    assert "negative binomial not eligible (a value that stands apart)" in why
+    told = NaiveBayes(columns={"x": "negative_binomial"}).fit(pd.DataFrame({"x": gains}), y)
+    assert told.columns_["x"].family == "negative_binomial"
+
+
 def test_the_dispersion_is_read_anew_from_rows_that_are_added_and_taken_away():
     x, y = drawn()
     wild = np.where(np.arange(100) % 10 == 0, 100, 0)

@@ -33,6 +33,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.count_totals import CountTotals
+from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
 
 DISPERSIONS = 2.0 ** np.arange(-3, 7)
@@ -40,6 +41,9 @@ DISPERSIONS = 2.0 ** np.arange(-3, 7)
 
 PRIOR_EVENTS = 1.0
 """Events that the mean over all classes is worth as an expectation of that of a class."""
+
+PEAK = 0.05
+"""Share of the rows from which on a count is a peak."""
 
 MOST_COUNTS = 2**20
 """Counts that are gone through one by one."""
@@ -222,11 +226,13 @@ class NegativeBinomialCandidate(PoissonCandidate):
     title = "negative binomial"
 
     def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
-        """Say which numbers are no counts, or that there are more different ones than a histogram keeps apart."""
+        """Say which numbers are no counts, are too many to keep apart, or have a gap beside their peak."""
         reason = super().why_not(column, alone=alone)
         if reason is not None:
             return reason if alone else ""
-        return None if column.occupied.are_values else "too many different counts"
+        if not column.occupied.are_values:
+            return "too many different counts"
+        return "a value that stands apart" if not alone and _stands_apart(column.occupied) else None
 
     def weighed(self, column: OpenColumn) -> Weighed:
         """Log-evidence of the counts, averaged over the dispersions."""
@@ -241,6 +247,17 @@ class NegativeBinomialCandidate(PoissonCandidate):
         totals = super().settled(column, None, np.empty(0))
         rises = (column.histogram.class_sums(log_rise(column.histogram.first, r))[:, None] for r in DISPERSIONS)
         return DispersedTotals(totals.classes, totals.names, totals.weight, totals.total, *rises)
+
+
+def _stands_apart(occupied: Occupied) -> bool:
+    """Say whether the most frequent count has no neighbour: no law of counts leaves a gap beside its peak.
+
+    Bins pay for a gap by their widths, and counts would not.
+    """
+    if not len(occupied.first) or occupied.weight.max() <= PEAK * occupied.weight.sum():
+        return False
+    peak = occupied.first[occupied.weight.argmax()]
+    return not bool(np.isin([peak - 1, peak + 1], occupied.first).any())
 
 
 class NegativeBinomial(Poisson):
