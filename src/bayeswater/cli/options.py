@@ -58,8 +58,9 @@ ColumnFamilies = Annotated[
     list[str] | None,
     Parameter(
         name="--column",
-        help="Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, binned, "
-        "text, multinomial, complement, marks, ignored; mdl is binned where that tells the classes apart.",
+        help="Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, "
+        "negative_binomial, beta, von_mises, binned, text, multinomial, complement, marks, ignored; mdl is binned where "
+        "that tells the classes apart.",
     ),
 ]
 

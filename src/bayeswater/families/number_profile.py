@@ -18,10 +18,10 @@ from bayeswater.families.registry import CANDIDATES
 from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics import key_counts
+from bayeswater.statistics.count_totals import WholeSums
 from bayeswater.statistics.key_counts import KeyCounts, Occupied
 from bayeswater.statistics.moments import side_by_side
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
-from bayeswater.statistics.whole_sums import WholeSums
 from bayeswater.typing import Array
 
 

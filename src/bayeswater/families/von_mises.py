@@ -48,8 +48,8 @@ LARGE_KAPPA = 1e4
 STEPS, CONVERGED = 100, 1e-14
 """Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
 
-QUADRATURE = np.polynomial.legendre.leggauss(12)
-"""Places and weights by which a density is integrated from one point of a fine grid to the next."""
+NODES = 12
+"""Places at which a density is looked at to integrate it from one point of a fine grid to the next."""
 
 CIRCLE = np.linspace(-np.pi, np.pi, 181)
 """Places that are looked at wherever the classes are."""
@@ -276,9 +276,10 @@ class CircleFact(RegionFact):
         """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
         points = np.unique(np.concatenate([self.grid(), switches]))
         half = np.diff(points)[:, None] / 2
-        inner = (points[:-1, None] + half + half * QUADRATURE[0]).ravel()[:, None]
-        density = np.exp(self.log_density(inner)).reshape(len(half), len(QUADRATURE[1]), -1)
-        pieces = half * np.einsum("pqk,q->pk", density, QUADRATURE[1])
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        inner = (points[:-1, None] + half + half * nodes).ravel()[:, None]
+        density = np.exp(self.log_density(inner)).reshape(len(half), NODES, -1)
+        pieces = half * np.einsum("pqk,q->pk", density, weights)
         region = np.searchsorted(switches, points[:-1], side="right")
         mass = np.zeros((len(switches) + 1, len(self.mu)))
         np.add.at(mass, region, pieces)

@@ -1,7 +1,7 @@
 """The line between generative and discriminative: posteriors written as softmax(W x + b), or with a square in x.
 
 Many a generative model has log-odds that are linear in the features: Gaussians that share a covariance, counts, marks,
-categories as one-hot columns, Poisson rates. Its posterior is then that of a logistic regression whose weights were not
+categories as one-hot columns, rates. Its posterior is then that of a logistic regression whose weights were not
 fitted but read off the sums. `LinearForm` holds these weights, and hands them over to scikit-learn.
 """
 

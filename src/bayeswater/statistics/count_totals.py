@@ -1,4 +1,4 @@
-"""`CountTotals`: the weight and the sum of every column of counts within every class: all a Poisson rate needs."""
+"""`CountTotals`: weight and sum of every column of counts within every class; and `WholeSums`, of any numbers."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -60,3 +60,17 @@ class CountTotals(ColumnStatistic):
     def pooled(self) -> tuple[Array, Array]:
         """Weight and sum of each column over all classes together: (n_columns,) each."""
         return self.weight.sum(axis=0), self.total.sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeSums(ColumnStatistic):
+    """Weights of the cells that are counts and of those that are not, sum of the counts and of log x!.
+
+    A count is a whole number from 0 on, below 2**53. All sums are (n_classes, n_columns); the weights are int64 where
+    those of the rows are whole, and `total` is float64, exact as long as it is whole and under 2**53.
+    """
+
+    whole: Array
+    other: Array
+    total: Array
+    log_factorials: Array

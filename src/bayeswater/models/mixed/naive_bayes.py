@@ -61,9 +61,10 @@ class NaiveBayes(OnSums, BayesClassifier):
     ----------
     columns : dict, optional
         What is known better: ``{"age": "binned", "note": "text", "id": "ignored", "coin": {"prior": Beta(2, 8)}}``, or
-        the ``columns_`` of another model, to read the table as it does. "mdl" is short for ``{"bins": "mdl"}``: bins
+        the ``columns_`` of another model, to read the table as it does. Numbers that go round say their period,
+        ``{"hour": {"period": 24}}``. "mdl" is short for ``{"bins": "mdl"}``: bins
         that tell the classes apart.
-    family : {"auto", "gaussian", "lognormal", "poisson", "binned"}, default "auto"
+    family : {"auto", "gaussian", "lognormal", "poisson", "negative_binomial", "beta", "binned"}, default "auto"
         Family of numbers that `columns` does not name; "auto" takes the one of most evidence.
     alpha : "auto" or float, default "auto"
         Pseudo-count of each state or word; "auto" finds the best one for each column from the sums, 0 is maximum

@@ -42,6 +42,7 @@ KINDS = {
     "models.streaming.passes": ("Parts",),
     "statistics.category_counts": ("CategoryCounts",),
     "statistics.column_groups": ("ColumnGroups",),
+    "statistics.count_totals": ("WholeSums",),
     "statistics.feature_sums": ("BinaryCounts", "FeatureSums"),
     "statistics.fourth_moments": ("FourthMoments",),
     "statistics.key_counts": ("KeyCounts",),
@@ -51,7 +52,6 @@ KINDS = {
     "statistics.scatter": ("Scatter",),
     "statistics.sums": ("ClassCounts", "SeenRanges", "Sums"),
     "statistics.text_sums": ("TextSums",),
-    "statistics.whole_sums": ("WholeSums",),
 }
 """All that a pass may add up, by the modules they are at home in: they are loaded when they are met."""
 
