@@ -38,10 +38,9 @@ if TYPE_CHECKING:
         StatisticsError,
         UnseenCategoryWarning,
     )
+    from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
     from bayeswater.estimate.dirichlet import Beta, Dirichlet
     from bayeswater.estimate.normal_parameters import NormalInverseGamma
-    from bayeswater.estimate.shrinkage import Friedman
-    from bayeswater.estimate.wishart import NormalInverseWishart
     from bayeswater.kernels.threads import threads
     from bayeswater.models.bernoulli_nb import BernoulliNB
     from bayeswater.models.categorical_nb import CategoricalNB
@@ -94,9 +93,9 @@ _HOME = {
     "Loss": "decision.loss",
     "Beta": "estimate.dirichlet",
     "Dirichlet": "estimate.dirichlet",
-    "Friedman": "estimate.shrinkage",
+    "Friedman": "estimate.covariance_priors",
     "NormalInverseGamma": "estimate.normal_parameters",
-    "NormalInverseWishart": "estimate.wishart",
+    "NormalInverseWishart": "estimate.covariance_priors",
     "Deterministic": "networks.conditionals",
     "NoisyOr": "networks.conditionals",
     "compare": "models.comparing.compare",

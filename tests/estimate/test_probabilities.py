@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, ParameterError
-from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
+from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior
 from bayeswater.estimate.features import complement_sums, complement_weights, normalised_weights
 
 # ---------------------------------------------------------------------- class prior

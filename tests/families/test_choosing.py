@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from bayeswater import ParameterError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence
-from bayeswater.estimate.normal_parameters import NormalInverseGamma
+from bayeswater.estimate.normal_parameters import NormalInverseGamma, dirichlet_log_evidence, normal_log_evidence
 from bayeswater.families.choosing import choose_family
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.statistics import key_counts

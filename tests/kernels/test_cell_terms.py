@@ -7,7 +7,7 @@ from bayeswater.estimate import count_trees
 from bayeswater.estimate.count_trees import cell_tree, level_tree
 from bayeswater.kernels.cell_terms import LevelRule, cell_terms, find_nodes, own_counts
 from bayeswater.kernels.level_terms import BackOffRule, Taken, level_terms
-from bayeswater.statistics.parent_cells import ParentCells, class_cells
+from bayeswater.statistics.parent_counts import ParentCells, class_cells
 
 N_SLOTS = np.array([4, 3, 5, 4])
 """Three parents and the column itself; the last slot of each is that of cells that are not there."""

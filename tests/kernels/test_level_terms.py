@@ -5,7 +5,7 @@ import pytest
 
 from bayeswater.estimate.count_trees import level_tree
 from bayeswater.kernels.level_terms import BackOffRule, Taken, level_terms
-from bayeswater.statistics.parent_cells import ParentCells
+from bayeswater.statistics.parent_counts import ParentCells
 
 N_SLOTS = np.array([4, 3, 5, 4])
 """Three parents and the column itself; the last slot of each is that of missing cells."""

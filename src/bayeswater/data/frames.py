@@ -1,4 +1,6 @@
-"""Arrays that put cells off or hide them, as plain ones: an array of Dask is computed, and a masked cell is missing.
+"""Frames of any library as Arrow columns, and arrays that put cells off or hide them as plain ones.
+
+Arrays that put cells off or hide them, as plain ones: an array of Dask is computed, and a masked cell is missing.
 
 NumPy makes plain arrays of both, too, but with the cells that a mask hides.
 

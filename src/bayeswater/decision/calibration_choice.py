@@ -1,4 +1,6 @@
-"""Doubt: what is made of classes that a classifier calls impossible, and that happen all the same.
+"""Which calibration map is taken, what is made of impossible classes, and the report of both.
+
+Doubt: what is made of classes that a classifier calls impossible, and that happen all the same.
 
 No map of finite scores can raise a probability of zero. The rows tell how much of it is due:
 

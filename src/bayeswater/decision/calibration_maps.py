@@ -1,4 +1,6 @@
-"""Maps of all classes at once: temperature, and vector scaling (for two classes, Platt's).
+"""Calibration maps: of all classes by a softmax, or of one class against the rest.
+
+Maps of all classes at once: temperature, and vector scaling (for two classes, Platt's).
 
 Both have the least log-loss on the rows they are fitted on, with a guard against a record too good to be true: W rows
 without an error do not prove that there are none. A temperature claims at least 1 / (W + 2) errors (Laplace's rule of

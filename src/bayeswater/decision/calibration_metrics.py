@@ -1,4 +1,6 @@
-"""Rows with their true class put into bins by probability, and the means of every bin.
+"""How far probabilities are from frequencies, in bins of rows.
+
+Rows with their true class put into bins by probability, and the means of every bin.
 
 How far probabilities are from frequencies: calibration errors, reliability tables, the parts of the Brier score.
 

@@ -1,4 +1,6 @@
-"""Cost curves: what a two-class classifier costs under every ratio of costs and frequencies at once.
+"""Costs against what can be set or may change, as data for a table or a plot.
+
+Cost curves: what a two-class classifier costs under every ratio of costs and frequencies at once.
 
 Drummond and Holte (2006, Cost curves: an improved method for visualizing classifier performance). With p+ the frequency
 of the positive class, and C(-|+), C(+|-) the costs of missing it and of a false alarm, all that matters is

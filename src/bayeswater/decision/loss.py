@@ -1,4 +1,6 @@
-"""A loss as a table to look at: plain text and HTML.
+"""`Loss`: what each decision costs, the decision of least expected cost, and the table that shows it.
+
+A loss as a table to look at: plain text and HTML.
 
 `Loss`: what each decision costs, and the decision of least expected cost.
 

@@ -1,4 +1,6 @@
-"""The value of one more fact: by how much knowing it would lower the expected cost of the best decision.
+"""The value of one more fact, what asking costs, and which fact to ask for next.
+
+The value of one more fact: by how much knowing it would lower the expected cost of the best decision.
 
     worth = least risk now - sum over outcomes o of P(o) (least risk once o is known)
 

@@ -1,4 +1,6 @@
-"""`Scorecard`: how predictions compare with the truth, as sums over rows, so that a test set may come in pieces.
+"""`Scorecard`: predictions against the truth as sums over rows, and intervals of what they show.
+
+`Scorecard`: how predictions compare with the truth, as sums over rows, so that a test set may come in pieces.
 
 accuracy = trace of the confusion / n,    log-loss = - mean of log P(truth),
 Brier = mean over rows of sum over classes of (P(class) - 1[class is the truth])^2    (0 to 2),

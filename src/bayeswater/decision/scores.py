@@ -1,4 +1,6 @@
-"""What is known of rows: the class of each as its place among the classes, and its weight.
+"""Rows with their true classes and weights, and the log-probabilities they were given.
+
+What is known of rows: the class of each as its place among the classes, and its weight.
 
 Rows whose class is known and for which a classifier gave log-probabilities: what calibration learns from.
 

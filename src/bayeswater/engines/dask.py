@@ -1,4 +1,6 @@
-"""The partition of a Dask DataFrame or the chunk of a Dask Array, as an Arrow table in the types of all of them.
+"""Rows of Dask: frames, bags of partitions, and arrays.
+
+The partition of a Dask DataFrame or the chunk of a Dask Array, as an Arrow table in the types of all of them.
 
 Numbers are taken as they are: to look for NaN in a column takes longer than to count it. A column that begins with NaN
 is read as all others are, since it may have no value at all.

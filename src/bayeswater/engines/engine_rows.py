@@ -1,4 +1,6 @@
-"""Errors on their way: from the rows of a piece, which get its name, to the caller, who gets the error itself back.
+"""Rows on the workers of an engine: pieces of them, what travels there and back, and errors that come from there.
+
+Errors on their way: from the rows of a piece, which get its name, to the caller, who gets the error itself back.
 
 The rows of a piece in the types that all pieces have.
 

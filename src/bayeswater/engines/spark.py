@@ -1,4 +1,6 @@
-"""Groups that Spark counts by itself: a row that goes through `mapInArrow` costs more than all that is counted of it.
+"""Rows of Spark, and sums that Spark itself counts in groups.
+
+Groups that Spark counts by itself: a row that goes through `mapInArrow` costs more than all that is counted of it.
 
 Margins: each row becomes one for every column, its place and its cell, and these are grouped with the label: one pass.
 Spreads: sums and sums of squares about a pivot, zero or the first row, grouped by partition and label, so that their

@@ -26,11 +26,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from bayeswater.data.weights import evenly_spaced
-from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.kernels.level_terms import BackOffRule, Tree, at_cells, less, paths
 from bayeswater.kernels.parent_cells import log_likelihoods
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.statistics.parent_cells import ParentCells
+from bayeswater.statistics.parent_counts import ParentCells
 from bayeswater.typing import Array
 
 LOOKED_AT = 2**16

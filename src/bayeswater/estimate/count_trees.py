@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswater.kernels.cell_terms import CellTree
 from bayeswater.kernels.level_terms import Tree
-from bayeswater.statistics.parent_cells import ParentCells
+from bayeswater.statistics.parent_counts import ParentCells
 from bayeswater.typing import Array
 
 
@@ -72,9 +72,9 @@ LONG, SHARE_OF_TABLE = 64, 0.5
 
 
 def cell_tree(cells: ParentCells) -> CellTree:
-    """Lay out the counts of a column, its parents and the class (`statistics.parent_cells`).
+    """Lay out the counts of a column, its parents and the class (`statistics.parent_counts`).
 
-    >>> from bayeswater.statistics.parent_cells import class_cells
+    >>> from bayeswater.statistics.parent_counts import class_cells
     >>> tree = cell_tree(class_cells(np.array([[0, 1, 1], [0, 1, 1], [1, 0, 0]]), np.array([3, 3, 2]), None))
     >>> tree.trunk_class, tree.trunk_cell[0]
     (array([[2., 1.]]), array([[0., 1.],

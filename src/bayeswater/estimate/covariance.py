@@ -18,8 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from bayeswater.estimate.shrinkage import Friedman, ledoit_wolf_intensity, oas_intensity
-from bayeswater.estimate.wishart import NormalInverseWishart
+from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart, ledoit_wolf_intensity, oas_intensity
 from bayeswater.estimate.yardstick import Yardstick
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter

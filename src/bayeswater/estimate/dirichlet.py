@@ -7,15 +7,31 @@ With counts n_v over S states and pseudo-counts a_v, the estimate is the posteri
 a_v = 0 is maximum likelihood, a_v = 1 Laplace, a_v = a < 1 Lidstone, a_v = m p_v the m-estimate, and a `Dirichlet` or
 `Beta` states any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever less
 smoothing is taken: 1 / S.
+
+`PseudoCounts`: one rule of smoothing for distributions over any number of cells.
+
+Of v cells the share of one is (n + a) / (N + v a), with a pseudo-count a for each cell:
+
+    m-estimate    a = alpha / v    alpha rows are imagined, spread equally, however many cells there are
+    laplace       a = alpha        every cell is imagined alpha times
+
+Tables of pairs of columns have many cells and few rows in each, where the m-estimate is much the better of the two:
+its weight does not grow with the number of states.
+
+The probability of each class before a row is looked at.
+
+P(class k) = (N_k + class_alpha) / (N + K class_alpha)
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
+from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 
@@ -196,3 +212,80 @@ def conditional_table(count: Array, pseudo_count: Array) -> Array:
     smoothed = count + pseudo_count
     total = smoothed.sum(axis=-1, keepdims=True)
     return np.where(total > 0, smoothed, 1.0) / np.where(total > 0, total, count.shape[-1])
+
+
+KINDS = ("m-estimate", "laplace")
+"""Ways to smooth."""
+
+
+@dataclass(frozen=True)
+class PseudoCounts:
+    """A kind of smoothing and its strength.
+
+    >>> [float(PseudoCounts(kind, 1.0).of(4)) for kind in KINDS]
+    [0.25, 1.0]
+    """
+
+    kind: str = "m-estimate"
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(f"smoothing is {self.kind!r}; it can be one of {list(KINDS)}")
+        if not is_pseudo_count(self.alpha):
+            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}")
+
+    def of(self, n_cells: Any) -> Any:
+        """Pseudo-count of each cell of a distribution over `n_cells` of them."""
+        if self.kind == "laplace":
+            return np.full(np.shape(n_cells), float(self.alpha))[()]
+        return self.alpha / np.maximum(n_cells, 1)
+
+
+def log_share(count: Array, total: Array, cell: Any, n_cells: Any, removed: Any = 0.0) -> Array:
+    """Logarithm of (count + cell) / (total + n_cells * cell), once a weight is taken out of both counts.
+
+    Where neither a row nor a pseudo-count says anything, all cells are equal: 1 / n_cells. A share of zero is -inf.
+
+    >>> np.exp(log_share(np.array([3, 0]), np.array([3, 3]), 0.5, 2))
+    array([0.875, 0.125])
+    """
+    smoothed = remainder(count, removed) + cell
+    whole = remainder(total, removed) + n_cells * cell
+    empty = whole <= 0
+    with np.errstate(divide="ignore"):
+        return np.log(np.where(empty, 1.0, smoothed)) - np.log(np.where(empty, np.maximum(n_cells, 1), whole))
+
+
+def class_log_prior(count: Array, *, given: Array | None, fit_prior: bool, class_alpha: float) -> Array:
+    """Read the log prior (n_classes,) off the class counts, unless it is given or uniform.
+
+    >>> np.exp(class_log_prior(np.array([1, 3]), given=None, fit_prior=True, class_alpha=0.0))
+    array([0.25, 0.75])
+    """
+    if given is not None:
+        with np.errstate(divide="ignore"):
+            return np.log(given)
+    if not fit_prior:
+        return np.full(len(count), -np.log(len(count)))
+    return log_posterior_mean(count, class_alpha, axis=0)
+
+
+def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
+    """Check class probabilities that a user gives: one for each class, not negative, summing to one."""
+    if given is None:
+        return None
+    try:
+        prior = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} is {given!r}; give one probability for each class") from None
+    if prior.shape != (n_classes,):
+        raise ParameterError(
+            f"Number of priors must match number of classes: {name} has shape {prior.shape}, and there "
+            f"are {n_classes} classes"
+        )
+    if not np.isfinite(prior).all() or (prior < 0).any():
+        raise ParameterError(f"Priors must be non-negative: {name} is {prior.tolist()}")
+    if not np.isclose(prior.sum(), 1.0):
+        raise ParameterError(f"The sum of the priors should be 1: {name} is {prior.tolist()}, with sum {prior.sum()}")
+    return prior

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.data.variable import Schema, Variable
-from bayeswater.estimate.pseudo_counts import PseudoCounts, log_share
+from bayeswater.estimate.dirichlet import PseudoCounts, log_share
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
 from bayeswater.statistics.pair_counts import PairCounts

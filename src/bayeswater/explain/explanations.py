@@ -1,26 +1,137 @@
-"""`Explanations`: the reasons for the predictions of many rows, as a matrix and one by one.
+"""`Explanations`: the terms of every cell, what would turn a decision, and a text for each row.
+
+The terms of a table: what every cell says about every class, and what it says for one class against another.
+
+A log-likelihood of -inf is legal: the cell is impossible in that class. Two classes in which it is impossible are not
+told apart by it, so the difference of two such terms is 0, and NaN is never a result.
+
+A row of a model whose log-joint is a sum over columns, and what would become of it if some cells were others.
+
+`Explanations`: the reasons for the predictions of many rows, as a matrix and one by one.
 
 The contributions of all rows are worked out at once; what is said about a row in words, when it is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, overload
 
 import numpy as np
 
 from bayeswater.data.frames import Alongside, write_frame
+from bayeswater.data.reading.coded_table import MixedTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.explanation import Contribution, RowExplanation
-from bayeswater.explain.sum_landscape import SumLandscape
-from bayeswater.explain.terms import Terms
-from bayeswater.explain.turning import Landscape, RowDecisions, TurningSearch
-from bayeswater.explain.verdicts import Verdicts
-from bayeswater.families.view import CellUse, ColumnView, LastBlock
+from bayeswater.explain.turning import Landscape, RowDecisions, TurningSearch, Verdicts
+from bayeswater.families.family import MixedJoint
+from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptions, Options
 from bayeswater.inference.log_space import log_ratio
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
+
+BLOCK_TERMS = 2**21
+"""Terms that are held at a time, about: cells times classes."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Log-likelihoods of the cells of a table, worked out for the rows that are asked for.
+
+    `groups` names the columns of each group; the terms are in the order of the plan, whatever the groups.
+    """
+
+    joint: MixedJoint
+    table: MixedTable
+    groups: Mapping[str, tuple[Column, ...]]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that have terms."""
+        return self.table.plan.used
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.joint.log_prior)
+
+    def of(self, rows: slice) -> Array:
+        """Terms of some rows: (n_rows, n_columns, n_classes)."""
+        place = {column.name: j for j, column in enumerate(self.columns)}
+        terms = np.empty((rows.stop - rows.start, len(place), self.n_classes))
+        for key, block in self.table.block(rows).items():
+            terms[:, [place[column.name] for column in self.groups[key]]] = self.joint.groups[key].terms(block)
+        return terms
+
+    def contributions(self, chosen: Array, against: Array) -> tuple[Array, Array]:
+        """What each cell adds to the log-odds of two classes in each row, by their codes (n_rows,).
+
+        Gives the contributions (n_rows, n_columns), and the rows (n_rows,) that are impossible in both classes.
+        """
+        n_rows = self.table.n_rows
+        result = np.empty((n_rows, len(self.columns)))
+        impossible = np.empty(n_rows, dtype=bool)
+        size = max(1, BLOCK_TERMS // (len(self.columns) * self.n_classes))
+        for rows in row_blocks(n_rows, size):
+            terms, row = self.of(rows), np.arange(rows.stop - rows.start)
+            a, b = terms[row, :, chosen[rows]], terms[row, :, against[rows]]
+            result[rows] = log_ratio(a, b)
+            prior_a, prior_b = self.joint.log_prior[chosen[rows]], self.joint.log_prior[against[rows]]
+            impossible[rows] = np.isneginf(a.sum(axis=1) + prior_a) & np.isneginf(b.sum(axis=1) + prior_b)
+        return result, impossible
+
+
+@dataclass(frozen=True)
+class SumLandscape:
+    """One row, its terms, and the views of its columns."""
+
+    row: int
+    terms: Terms
+    views: tuple[ColumnView, ...]
+    chosen: int
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [view.column.name for view in self.views]
+
+    @cached_property
+    def options(self) -> list[Options | NumberOptions | None]:
+        """What could be in each column."""
+        return [view.options(self.row, self.chosen) for view in self.views]
+
+    @cached_property
+    def _own(self) -> Array:
+        return self.terms.of(slice(self.row, self.row + 1))[0]  # (n_columns, n_classes)
+
+    @cached_property
+    def log_joint(self) -> Array:
+        """Log-joints of the row as it is: (n_classes,)."""
+        return self.terms.joint.log_prior + self._own.sum(axis=0)
+
+    @cached_property
+    def _rest(self) -> Array:
+        """Log-joints without each column (n_columns, n_classes): what is before it and what is behind it, added up."""
+        none = np.zeros((1, self._own.shape[1]))
+        before = np.concatenate([none, self._own[:-1]]).cumsum(axis=0)
+        behind = np.concatenate([self._own[1:], none])[::-1].cumsum(axis=0)[::-1]
+        return self.terms.joint.log_prior + before + behind
+
+    def is_known(self, j: int) -> bool:
+        """Whether the cell in column j is known."""
+        return bool(self._own[j].any())
+
+    def with_cells(self, j: int, cells: Array) -> Array:
+        """Log-joints with each of some cells in column j."""
+        return self._rest[j] + self.views[j].terms_at(self.row, cells)
+
+    def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
+        """Log-joints with pairs of cells in columns i and j."""
+        rest = self.terms.joint.log_prior + np.delete(self._own, [i, j], axis=0).sum(axis=0)
+        return rest + self.views[i].terms_at(self.row, cells) + self.views[j].terms_at(self.row, others)
+
 
 SHOWN_IN_FULL = 3
 SHOWN_ROWS = 20

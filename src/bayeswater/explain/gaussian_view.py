@@ -13,8 +13,7 @@ import numpy as np
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.terms import Terms
+from bayeswater.explain.explanations import Explanations, Terms
 from bayeswater.explain.turning import Landscape
 from bayeswater.families.numbers import told
 from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptions

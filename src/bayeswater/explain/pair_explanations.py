@@ -1,10 +1,15 @@
-"""Reasons of models in which columns depend on one another: what each cell says, given the cell it depends on.
+"""Reasons of models on pairs of columns, and what would turn their decisions.
+
+A row of states that depend on one another, and what would become of its log-joint if some cells were others.
+
+Reasons of models in which columns depend on one another: what each cell says, given the cell it depends on.
 
 As with naive Bayes the log-odds are a sum, of one term for every pair of a parent and a column. What a column adds is
 the sum of its terms under all its parents.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,15 +19,61 @@ from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.state_landscape import StateLandscape
-from bayeswater.explain.turning import Landscape, RowDecisions
-from bayeswater.explain.verdicts import Verdicts
+from bayeswater.explain.turning import Landscape, RowDecisions, Verdicts
 from bayeswater.families.states import StateView
-from bayeswater.families.view import LastBlock
+from bayeswater.families.view import LastBlock, NumberOptions, Options
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class StateLandscape:
+    """One row of codes (1, n_columns), the model that scores rows, and the views of the columns."""
+
+    row: int
+    codes: Array
+    joint: Any
+    views: tuple[StateView, ...]
+    chosen: int
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [view.column.name for view in self.views]
+
+    @cached_property
+    def options(self) -> list[Options | NumberOptions | None]:
+        """What could be in each column."""
+        return [view.options(self.row, self.chosen) for view in self.views]
+
+    @cached_property
+    def log_joint(self) -> Array:
+        """Log-joints of the row as it is: (n_classes,)."""
+        return self.joint.of(self.codes, False)[0]
+
+    def is_known(self, j: int) -> bool:
+        """Whether the cell in column j is known."""
+        return bool(self.codes[0, j] < len(self.views[j].labels))
+
+    def with_cells(self, j: int, cells: Array) -> Array:
+        """Log-joints with each of some states in column j."""
+        return self._with({j: cells})
+
+    def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
+        """Log-joints with pairs of states in columns i and j."""
+        return self._with({i: cells, j: others})
+
+    def _with(self, cells: dict[int, Array]) -> Array:
+        n = len(next(iter(cells.values())))
+        if not n:
+            return np.empty((0, len(self.log_joint)))
+        rows = np.repeat(self.codes.astype(np.int64), n, axis=0)
+        for j, own in cells.items():
+            rows[:, j] = own
+        return self.joint.of(rows, False)
+
 
 BLOCK_TERMS = 2**22
 """Terms that are held at a time, about: rows times pairs of columns."""

@@ -23,8 +23,7 @@ import numpy as np
 from bayeswater.data.frames import Alongside
 from bayeswater.explain.explanation import Contribution, RowExplanation
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import MOST_TURNS, Turn
-from bayeswater.explain.verdicts import Verdicts
+from bayeswater.explain.turning import MOST_TURNS, Turn, Verdicts
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.typing import Array
 

@@ -27,13 +27,13 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.evidence import or_impossible
+from bayeswater.estimate.normal_parameters import or_impossible
 from bayeswater.families.family import ParameterDraws, Settings
 from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.inference.lines import Line, require_whole
+from bayeswater.inference.linear import Line, require_whole
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.statistic import ColumnStatistic, remainder
 from bayeswater.typing import Array

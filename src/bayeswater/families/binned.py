@@ -24,7 +24,7 @@ from bayeswater.data.reading.number_table import bin_labels, bin_schema, binned
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.bins import quantile_cuts
-from bayeswater.estimate.evidence import dirichlet_log_evidence, or_impossible
+from bayeswater.estimate.normal_parameters import dirichlet_log_evidence, or_impossible
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.states import StateFamily, counts_of_values, without_unknown

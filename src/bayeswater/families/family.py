@@ -24,7 +24,7 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import Fact
 from bayeswater.errors import StatisticsError
 from bayeswater.inference.drawing import Stage
-from bayeswater.inference.lines import Line
+from bayeswater.inference.linear import Line
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 

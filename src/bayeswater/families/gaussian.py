@@ -30,11 +30,12 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import NOTHING, DensityFact, Fact
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.evidence import normal_log_evidence, or_impossible
 from bayeswater.estimate.normal_parameters import (
     GaussianParameters,
     NormalInverseGamma,
     floored_parameters,
+    normal_log_evidence,
+    or_impossible,
     require_finite_moments,
     require_near_priors,
 )

@@ -28,7 +28,7 @@ from bayeswater.families.family import ParameterDraws, Settings
 from bayeswater.families.numbers import OpenColumn, Weighed
 from bayeswater.families.poisson import TAIL, TAIL_MASS, Poisson, PoissonBlock, PoissonCandidate, draw_poisson
 from bayeswater.inference.drawing import Stage, log_gamma, stream
-from bayeswater.inference.lines import Line, line_of_numbers
+from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks

@@ -27,7 +27,7 @@ from bayeswater.families.numbers import Candidate, CountView, NumberBlock, Numbe
 from bayeswater.families.view import ColumnView
 from bayeswater.inference.drawing import Stage, log_gamma, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.inference.lines import Line, line_of_numbers
+from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.statistics.count_totals import CountTotals

@@ -31,22 +31,22 @@ from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.variable import Schema, Variable, sorted_labels
 from bayeswater.decision.facts import MISSING_IS_STATE, Fact, StateFact
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.categories import (
+from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.estimate.smoothing import (
+    best_alphas,
+    best_alphas_without,
     category_log_likelihood,
     column_totals,
     columns_of_one_value,
     concentration_table,
     empty_is_state,
 )
-from bayeswater.estimate.dirichlet import Dirichlet
-from bayeswater.estimate.smoothing import best_alphas, best_alphas_without
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings
 from bayeswater.families.view import CellUse, ColumnView, Options
 from bayeswater.families.wording import cell
-from bayeswater.inference.categories import CategoryJoint, with_unseen
 from bayeswater.inference.drawing import Stage, draw_states, log_share, states_at, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
-from bayeswater.inference.lines import Line, line_of_states
+from bayeswater.inference.linear import CategoryJoint, Line, line_of_states, with_unseen
 from bayeswater.kernels.category_tables import sum_of_own_states
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.statistic import remainder

@@ -31,7 +31,7 @@ from bayeswater.families.numbers import NumberBlock, NumberFamily, NumberView
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.inference.lines import Line, require_whole
+from bayeswater.inference.linear import Line, require_whole
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.statistic import ColumnStatistic, remainder
 from bayeswater.typing import Array

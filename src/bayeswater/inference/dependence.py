@@ -27,9 +27,9 @@ from bayeswater.estimate.back_off import Concentrations, fitted_rule, flat_rule,
 from bayeswater.estimate.count_trees import cell_tree, level_tree
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.missing_parents import DependenceNetwork, sum_over_gaps
-from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.kernels.cell_terms import CellTree, LevelRule, cell_terms, find_nodes, own_counts
@@ -38,8 +38,7 @@ from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.kernels.prefix_losses import log_losses, log_products, multiply
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
-from bayeswater.statistics.parent_cells import ParentCells, of_first_parents
-from bayeswater.statistics.parent_counts import ParentCounts, Parents
+from bayeswater.statistics.parent_counts import ParentCells, ParentCounts, Parents, of_first_parents
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array

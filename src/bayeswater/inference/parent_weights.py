@@ -35,10 +35,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
+from bayeswater.estimate.dirichlet import log_share
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.estimate.pseudo_counts import log_share
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.prior import Prior
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.labels import Labels
+from bayeswater.estimate.dirichlet import log_share
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.estimate.pseudo_counts import log_share
 from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.parent_weights import one_sided, parent_shares
-from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling

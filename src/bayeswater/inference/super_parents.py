@@ -18,9 +18,10 @@ import numpy as np
 
 from bayeswater import limits
 from bayeswater.data.labels import Labels
+from bayeswater.estimate.dirichlet import log_share
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.estimate.pseudo_counts import log_share
 from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.parent_weights import (
     NaiveScores,
@@ -32,7 +33,6 @@ from bayeswater.inference.parent_weights import (
     spodes_of_few_rows,
     without_implied,
 )
-from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents

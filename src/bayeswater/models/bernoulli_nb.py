@@ -15,7 +15,7 @@ from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.words.features import BernoulliColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.asking import Facts

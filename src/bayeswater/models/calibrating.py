@@ -16,8 +16,7 @@ from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, thi
 from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.decision.scores import Scores, normalised
-from bayeswater.explain.turning import RowDecisions
-from bayeswater.explain.verdicts import Decided
+from bayeswater.explain.turning import Decided, RowDecisions
 from bayeswater.inference.log_space import best_class, fall_back, log_posterior
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.class_scores import log_shares

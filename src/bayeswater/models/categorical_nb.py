@@ -14,13 +14,13 @@ from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.estimate.categories import concentration_table
 from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.estimate.smoothing import concentration_table
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.states import StateBlock
-from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.linear import CategoryJoint
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block

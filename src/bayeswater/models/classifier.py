@@ -31,8 +31,7 @@ from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import RowDecisions
-from bayeswater.explain.verdicts import Decided, Told
+from bayeswater.explain.turning import Decided, RowDecisions, Told
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks

@@ -9,12 +9,11 @@ from bayeswater.data.cells import python_value
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.explain.explanations import Explanations, views_of
+from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.feature_view import FeatureTerms, FeatureView
 from bayeswater.explain.gaussian_view import SharedTerms
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations, RowCells
-from bayeswater.explain.terms import Terms
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.family import Block, MixedJoint
 from bayeswater.families.view import LastBlock
 from bayeswater.kernels.threads import row_blocks

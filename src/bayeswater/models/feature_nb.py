@@ -14,7 +14,7 @@ from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import ParameterError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.words.features import ComplementColumns, MultinomialColumns
 from bayeswater.inference.linear import LinearJoint
 from bayeswater.models.classifier import BayesClassifier

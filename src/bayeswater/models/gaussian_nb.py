@@ -21,7 +21,7 @@ from bayeswater.estimate.normal_parameters import (
     require_near_priors,
 )
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.gaussian import NormalBlock, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint

@@ -10,12 +10,17 @@ from scipy import sparse
 
 from bayeswater.errors import ParameterError
 from bayeswater.families.family import MixedJoint
-from bayeswater.inference.categories import CategoryJoint
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.independent import IndependentJoint
-from bayeswater.inference.linear import LinearJoint
-from bayeswater.inference.lines import Line, line_of_features, line_of_states, require_whole
+from bayeswater.inference.linear import (
+    CategoryJoint,
+    Line,
+    LinearJoint,
+    line_of_features,
+    line_of_states,
+    require_whole,
+)
 from bayeswater.models.linear_form import LinearForm, QuadraticForm
 from bayeswater.typing import Array
 

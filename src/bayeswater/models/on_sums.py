@@ -28,7 +28,7 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.estimate.class_prior import checked_class_prior, class_log_prior
+from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.inference.scoring import Joint, JointWithout

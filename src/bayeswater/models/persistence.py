@@ -14,7 +14,7 @@ from typing import Any
 
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.errors import ModelFileError
-from bayeswater.estimate.shrinkage import Friedman
+from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.categorical_nb import CategoricalNB

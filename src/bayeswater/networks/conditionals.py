@@ -1,4 +1,6 @@
-"""Tables of conditional probabilities, checked once: (*n_states of the parents, n_states of the variable).
+"""How a variable depends on its parents: tables of any form, noisy-OR, rules.
+
+Tables of conditional probabilities, checked once: (*n_states of the parents, n_states of the variable).
 
 A row, the distribution of the variable for one state of every parent, sums to one. Within `EXACT` of one it is kept as
 it is; up to `DRIFT` away, as numbers printed with few digits are, it is divided by its sum; anything more is refused.

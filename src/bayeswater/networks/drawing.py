@@ -1,4 +1,6 @@
-"""A network as SVG: parents above children, and in each node a bar for the probability of every state.
+"""Pictures of networks: SVG and DOT.
+
+A network as SVG: parents above children, and in each node a bar for the probability of every state.
 
 A graph in the language of Graphviz.
 """

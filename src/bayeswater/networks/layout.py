@@ -1,4 +1,6 @@
-"""Nodes in layers, parents above children, and every edge cut into steps from one layer to the next.
+"""Where the nodes of a graph are drawn: layers, few crossings, coordinates.
+
+Nodes in layers, parents above children, and every edge cut into steps from one layer to the next.
 
 Layers are such that all edges together are as short as can be. An edge that passes over layers gets a vertex of its own
 in each of them, a bend: it takes room there as a node does.

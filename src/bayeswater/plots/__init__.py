@@ -10,7 +10,7 @@ _HOME = {
     "ComparisonDisplay": "comparison",
     "CostCurveDisplay": "cost_displays",
     "ErrorRejectDisplay": "cost_displays",
-    "GaussianDisplay": "gaussian",
+    "GaussianDisplay": "gaussian_display",
     "PriorDisplay": "cost_displays",
     "ReliabilityDisplay": "reliability",
     "ThresholdDisplay": "cost_displays",

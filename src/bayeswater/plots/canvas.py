@@ -1,4 +1,6 @@
-"""Axes to draw on, and the colours of the curves on them.
+"""What displays are drawn on and with: axes, colours and marks of classes, and the base of them all.
+
+Axes to draw on, and the colours of the curves on them.
 
 One colour for each classifier, and one kind of line for each thing that is told about it, so that several displays can
 share their axes. The colours are those of Okabe and Ito (2008), told apart by people of any colour vision, without the

@@ -1,4 +1,6 @@
-"""`ThresholdDisplay`: cost against the threshold.
+"""Displays of cost: against the threshold, a class frequency, all ratios of costs, and the share refused.
+
+`ThresholdDisplay`: cost against the threshold.
 
 `PriorDisplay`: cost against the frequency of a class.
 

@@ -1,4 +1,6 @@
-"""The codes of a table column by column, as kernels read them that look at several columns of a row at once.
+"""Counts of states: of single columns (`CategoryCounts`), of several together, and the codes both are read from.
+
+The codes of a table column by column, as kernels read them that look at several columns of a row at once.
 
 How often the states of some columns met: the joint counts of a family, a variable with its parents.
 

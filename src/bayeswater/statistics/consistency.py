@@ -27,8 +27,7 @@ from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
-from bayeswater.statistics.parent_cells import ParentCells
-from bayeswater.statistics.parent_counts import ParentCounts, checked_parents
+from bayeswater.statistics.parent_counts import ParentCells, ParentCounts, checked_parents
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums

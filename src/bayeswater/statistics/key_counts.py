@@ -1,4 +1,6 @@
-"""`Occupied`: the stretches of the real line where a column has values, and the limits half way between them.
+"""`KeyCounts`, a histogram of every column of numbers, and the stretches it occupies.
+
+`Occupied`: the stretches of the real line where a column has values, and the limits half way between them.
 
 Each stretch reaches from the least to the largest value in a bucket of a histogram: where a bucket has but one value,
 `first` and `last` are that value. Limits are half way between neighbours; in a column of whole numbers they are halves,

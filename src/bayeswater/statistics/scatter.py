@@ -1,4 +1,6 @@
-"""What is left of a scatter matrix when rows are taken away, and whether its digits can be trusted.
+"""`Scatter`: weight, mean and scatter matrix of every class, and what a subtraction leaves of it.
+
+What is left of a scatter matrix when rows are taken away, and whether its digits can be trusted.
 
 With L the scatter before, and R what remains, no direction v of L may keep less than v'Rv / v'Lv = 1e-8 of itself:
 there only eight of sixteen digits are right. The shares are the eigenvalues of R seen in the directions of L, each

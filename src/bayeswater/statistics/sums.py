@@ -1,4 +1,6 @@
-"""`ClassCounts`: the weight of every class, N_k.
+"""`Sums`: everything a classifier has learned; with `ClassCounts` and `SeenRanges`, which most models hold.
+
+`ClassCounts`: the weight of every class, N_k.
 
 `SeenRanges`: from which number to which the cells of a column were.
 

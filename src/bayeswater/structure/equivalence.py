@@ -1,4 +1,6 @@
-"""`PartlyDirected`: a graph of arcs and of edges that have no direction yet, and what its arcs say of these.
+"""Graphs that say the same: Markov equivalence, and graphs whose edges are partly directed.
+
+`PartlyDirected`: a graph of arcs and of edges that have no direction yet, and what its arcs say of these.
 
 An edge has to be x -> y where y -> x would close a cycle or make a new v-structure (a -> c <- b, a and b not joined).
 In the graph of an equivalence class, with any directions that are known of it, the four rules of Meek (1995) find all

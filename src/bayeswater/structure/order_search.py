@@ -1,4 +1,6 @@
-"""`GrowTrees`: for every variable, the parents it grows when some others may be taken; remembered as trees.
+"""Search over orders of the variables, with the parents each grows from those before it kept as trees.
+
+`GrowTrees`: for every variable, the parents it grows when some others may be taken; remembered as trees.
 
 From a set of parents the variable whose joining gains most is taken, of those that may be, until none gains; then
 parents are dropped as long as that gains. The sets met on the way are nodes of a tree, which serve every order (see

@@ -1,4 +1,6 @@
-"""Tests of independence given other variables: how likely counts are that depart so far, if x and y do not depend.
+"""PC: tests of independence, and the graph that they leave.
+
+Tests of independence given other variables: how likely counts are that depart so far, if x and y do not depend.
 
     G2 = 2 sum of n_xyz ln(n_xyz n_z / (n_xz n_yz)),        X2 = sum of (n_xyz - e)^2 / e, e = n_xz n_yz / n_z
 

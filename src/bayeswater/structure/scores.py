@@ -1,4 +1,6 @@
-"""The regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.
+"""Scores of a structure, and the regret that one of them is made of.
+
+The regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.
 
     C(n, 1) = 1
     C(n, 2) = sum over k >= 0 of n! / ((n - k)! n^k)                (Mononen and Myllymaki 2008)

@@ -1,4 +1,6 @@
-"""`SortedRows`: what trees are grown from: rows in the order of class and content, however they came.
+"""`TreeSplits`: class trees grown from sorted rows, with orders of states, and what a file of them must fulfil.
+
+`SortedRows`: what trees are grown from: rows in the order of class and content, however they came.
 
 Equal rows become one of their weight together or, where that is hardly ever more than 1, as many rows as it says: those
 are counted faster than weights are added. Either way a tree that is grown from them is the same for rows in any order,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater import Friedman, GaussianClassifier, ParameterError, StatisticsError, threads
-from bayeswater.estimate.shrinkage import CANDIDATES
+from bayeswater.estimate.covariance_priors import CANDIDATES
 
 
 def two_kinds_of_rows(n=9000):

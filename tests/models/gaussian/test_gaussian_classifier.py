@@ -31,7 +31,7 @@ from bayeswater import (
     save,
     threads,
 )
-from bayeswater.estimate.shrinkage import CANDIDATES
+from bayeswater.estimate.covariance_priors import CANDIDATES
 
 X, Y = load_iris(return_X_y=True)
 FORMS = ("full", "shared", "diagonal", "shared_diagonal", "spherical")

@@ -1,4 +1,6 @@
-"""Strings that look like numbers or dates: what is likely wrong with a column of them, and how to put it right.
+"""What a column holds, told by its type and values; and strings that only look like numbers or dates.
+
+Strings that look like numbers or dates: what is likely wrong with a column of them, and how to put it right.
 
 A program that exports a table may write numbers with a decimal comma, a currency or groups of three digits, dates as
 its country has them, or a word for what is missing among the numbers. All these arrive as strings, and would be taken

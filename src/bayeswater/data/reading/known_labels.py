@@ -1,4 +1,6 @@
-"""Cells of a column whose states are all known: codes, a dictionary, or numbers where the states are bins of numbers.
+"""Labels of cells as codes, of states that are known and of those that are found.
+
+Cells of a column whose states are all known: codes, a dictionary, or numbers where the states are bins of numbers.
 
 Of codes nothing is looked at but the buffers of Arrow, so that they cost no more than a pass over their bytes. A column
 with anything else in it is left to the encoder that names what it finds (`coded_table`).

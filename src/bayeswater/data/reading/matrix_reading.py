@@ -1,4 +1,6 @@
-"""Columns that lie side by side in memory, as those of a frame of pandas do, are one array already.
+"""Numbers of a user's table as one matrix, checked, and without a copy where its columns lie side by side.
+
+Columns that lie side by side in memory, as those of a frame of pandas do, are one array already.
 
 There must be no gap between them. At equal distances lie any two columns, and what lies between may be anybody's: an
 array that claims it overlaps with whatever NumPy allocates there, also to copy it to, and copying then never ends.

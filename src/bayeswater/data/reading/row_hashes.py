@@ -1,4 +1,6 @@
-"""Mixing of bits: one function that makes of any 64 bits another 64, in which every bit has a say in every other.
+"""Hashes of rows by their cells, of which no order, repetition or division into pieces shows.
+
+Mixing of bits: one function that makes of any 64 bits another 64, in which every bit has a say in every other.
 
 It is the finaliser of the generator SplitMix64 (Steele, Lea and Flood 2014): a one-to-one map of the 64-bit words, so
 different words stay different. Rows are hashed with it, column by column, wherever a choice among rows must depend on

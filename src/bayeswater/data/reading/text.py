@@ -1,4 +1,6 @@
-"""Settings of scikit-learn's text vectorisers, as far as what they count is a sum over rows.
+"""Text columns: how texts become counted words, by our own analyser or by a vectorizer.
+
+Settings of scikit-learn's text vectorisers, as far as what they count is a sum over rows.
 
 Sums can be merged, so nothing may depend on all rows at once. Left out are therefore a vocabulary cut down to the
 frequent words (hash the words instead), and rows divided by their length: the sum of such rows is no sum of words.

@@ -1,4 +1,6 @@
-"""The header of an ARFF file: attributes, their types, and the words that both header and rows are made of.
+"""ARFF files: their header, and their rows.
+
+The header of an ARFF file: attributes, their types, and the words that both header and rows are made of.
 
     @relation weather
     @attribute outlook {sunny, 'partly cloudy', rainy}

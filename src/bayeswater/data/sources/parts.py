@@ -1,4 +1,6 @@
-"""Places in rows that are read in pieces: where a piece begins, where reading stopped, how far it has come.
+"""Places in rows that are read in pieces, and the parts that are read one after the other.
+
+Places in rows that are read in pieces: where a piece begins, where reading stopped, how far it has come.
 
 A mark is a place in one file at which decoding can begin; a place names the next row to be read among the rows of all
 files, and the last mark before it. Both are whole numbers alone, to be written down and read again.

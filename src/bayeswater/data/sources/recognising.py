@@ -1,4 +1,6 @@
-"""`open_source`: a file of any format, recognised by its name or its first bytes, as a `Source` of batches.
+"""Rows from whatever a user gives: files of any format, queries, streams, and rows kept on disk.
+
+`open_source`: a file of any format, recognised by its name or its first bytes, as a `Source` of batches.
 
 `local_rows`: whatever holds rows on this machine, as `LocalRows`.
 

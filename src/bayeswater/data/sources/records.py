@@ -1,4 +1,6 @@
-"""The character between cells: one that is named is checked, and where none is it is recognised by the first rows.
+"""Records of delimited text: what parts its cells, and where a record may end.
+
+The character between cells: one that is named is checked, and where none is it is recognised by the first rows.
 
 Blocks of a file are cut and parsed as bytes, in which only characters of ASCII are a byte each, and no part of another
 character.

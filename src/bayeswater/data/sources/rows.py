@@ -1,4 +1,6 @@
-"""What a place of rows can count by itself, where it speaks a language of queries: no row has to come to us for it.
+"""`Rows`: all that learning asks of a table in pieces; and groups that a database counts itself.
+
+What a place of rows can count by itself, where it speaks a language of queries: no row has to come to us for it.
 
 `Rows`: a table that is read in pieces, wherever it lies: in files, behind a query, on the workers of an engine.
 

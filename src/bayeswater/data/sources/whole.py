@@ -1,4 +1,6 @@
-"""Rows of text whose types were told by the first of them, read again where a later cell does not fit.
+"""Rows read into memory whole, as long as a forecast allows it.
+
+Rows of text whose types were told by the first of them, read again where a later cell does not fit.
 
 `whole_table`: all rows of a source as one table in memory, for what looks at its rows many times.
 

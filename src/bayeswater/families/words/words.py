@@ -34,7 +34,7 @@ from bayeswater.families.wording import ratio
 from bayeswater.families.words.draws import CountedWordDraws, DrawnTexts, MarkedWordDraws, draw_marks, words_of
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.drawing import Stage
-from bayeswater.inference.lines import Line, feature_values, line_of_features
+from bayeswater.inference.linear import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
 from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums

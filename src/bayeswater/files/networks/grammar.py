@@ -1,4 +1,6 @@
-"""How the formats that are made of words and signs begin to be read.
+"""What the text formats of networks have in common: opening, attributes, types, properties, rows of tables.
+
+How the formats that are made of words and signs begin to be read.
 
 Attributes ``name = value;`` of NET and DSC as properties: a value in quotes is its text, any other its words.
 

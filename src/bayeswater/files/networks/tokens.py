@@ -1,4 +1,6 @@
-"""Bytes to text: UTF-8 with or without its mark, UTF-16 with it, and Latin-1 where the bytes are no UTF-8, noted.
+"""Text of network files: its encoding, and its words with their places.
+
+Bytes to text: UTF-8 with or without its mark, UTF-16 with it, and Latin-1 where the bytes are no UTF-8, noted.
 
 Text to words, by one regular expression, and words back to their places when something is wrong with one.
 

@@ -1,4 +1,6 @@
-"""Rows of evidence as the kernels want them: one line for each variable, soft evidence scaled, equal rows found.
+"""Evidence of many rows: gathered into equal patterns, and written into the tables.
+
+Rows of evidence as the kernels want them: one line for each variable, soft evidence scaled, equal rows found.
 
 Rows in which at most one variable is missing: products of table entries, and never a tree.
 

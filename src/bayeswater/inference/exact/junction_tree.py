@@ -1,4 +1,6 @@
-"""`Plan`: a tree of cliques made for one way of asking, and the tables that passing messages along it needs.
+"""`JunctionTree`: the plan of a tree of cliques, and the tree that answers by it.
+
+`Plan`: a tree of cliques made for one way of asking, and the tables that passing messages along it needs.
 
 Variables that are observed in all rows can be taken out of the graph (`fixed`), which makes the tree smaller; evidence
 on the others enters at leaves. Families that are no ancestors of anything asked or observed sum to one and are left

@@ -1,4 +1,6 @@
-"""Which way rows with several missing cells are answered: by the least work, counted in cells (`effort`).
+"""Marginals of many rows, each by the way that takes least work.
+
+Which way rows with several missing cells are answered: by the least work, counted in cells (`effort`).
 
 - one tree for all rows, observed variables entering at its leaves: no pattern needs work of its own;
 - a tree for the rows of one pattern, without the observed variables: far fewer cells, when the rows of the pattern

@@ -1,4 +1,6 @@
-"""Do chains agree, and how much do their draws tell? R-hat and effective sample size.
+"""Gibbs sampling: where chains start, how they run, and whether they have mixed.
+
+Do chains agree, and how much do their draws tell? R-hat and effective sample size.
 
 With m chains of n draws each, every chain cut into halves (so that one which drifts disagrees with itself):
 

@@ -1,4 +1,6 @@
-"""`Estimate`: probabilities found by sampling, how far off each may be, and whether that can be relied on.
+"""What is sampled, which states are possible in it, and what came of it.
+
+`Estimate`: probabilities found by sampling, how far off each may be, and whether that can be relied on.
 
 Which states evidence leaves possible: zeros of tables, followed from table to table.
 

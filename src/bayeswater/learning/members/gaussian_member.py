@@ -20,16 +20,16 @@ import numpy as np
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.covariance import CovarianceReading
+from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
-from bayeswater.estimate.pseudo_counts import PseudoCounts
-from bayeswater.estimate.shrinkage import Friedman
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.class_trees import KeptFields
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_without import likelihood_without
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import fall_back, log_posterior
-from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import one_blas_thread

@@ -24,11 +24,11 @@ from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.back_off import Concentrations
-from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.inference.choosing import best_of_prefixes
 from bayeswater.inference.dependence import CountedColumn, Removed, SparseDependence, starting_concentrations
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_posterior
-from bayeswater.inference.prior import Prior
 from bayeswater.learning.members.committee import (
     JUDGES,
     HonestMembers,
@@ -44,7 +44,7 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.category_counts import code_kind
 from bayeswater.statistics.consistency import SLACK
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.parent_cells import ParentCells, class_cells, joined, remaining, taken_away
+from bayeswater.statistics.parent_counts import ParentCells, class_cells, joined, remaining, taken_away
 from bayeswater.structure.trees import k_dependence
 from bayeswater.typing import Array
 

@@ -31,7 +31,7 @@ from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations
-from bayeswater.explain.verdicts import Decided
+from bayeswater.explain.turning import Decided
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.log_space import best_class

@@ -14,11 +14,11 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import DensityFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.covariance import FORMS, CovarianceReading
+from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
-from bayeswater.estimate.shrinkage import Friedman
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows

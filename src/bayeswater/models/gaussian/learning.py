@@ -14,8 +14,8 @@ import numpy as np
 from bayeswater.data.matrix import DenseTable
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.covariance import CovarianceReading
+from bayeswater.estimate.covariance_priors import CANDIDATES, Friedman
 from bayeswater.estimate.densities import read_densities
-from bayeswater.estimate.shrinkage import CANDIDATES, Friedman
 from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import SCORING_ROWS

@@ -13,9 +13,8 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.matrix_reading import first_cell, names_of, read_dense, require_values, with_known_columns
 from bayeswater.errors import DataError, ParameterError, SingularCovarianceWarning, StatisticsError, warn_user
 from bayeswater.estimate.covariance import FORMS, CovarianceReading, Shrinkage
+from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
-from bayeswater.estimate.shrinkage import Friedman
-from bayeswater.estimate.wishart import NormalInverseWishart
 from bayeswater.estimate.yardstick import NARROWEST
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_without import joint_of

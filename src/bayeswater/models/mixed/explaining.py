@@ -10,10 +10,9 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws, support
-from bayeswater.explain.explanations import Explanations, views_of
+from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.novelty import novelty as row_novelty
-from bayeswater.explain.terms import Terms
-from bayeswater.explain.verdicts import Decided, Told
+from bayeswater.explain.turning import Decided, Told
 from bayeswater.families.family import MixedJoint
 from bayeswater.families.registry import with_new_cells
 from bayeswater.inference.drawing import Stage, checked_draws, checked_seed

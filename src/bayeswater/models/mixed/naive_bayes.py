@@ -22,7 +22,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.family import Block, MixedJoint, Settings
 from bayeswater.families.registry import (
     NUMERIC,

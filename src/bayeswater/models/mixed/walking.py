@@ -16,7 +16,7 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.estimate.categories import columns_of_one_value
+from bayeswater.estimate.smoothing import columns_of_one_value
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.planning import NOT_AGREED, plan_columns, warn_of_empty_states, warn_of_left_out

@@ -8,7 +8,7 @@ labels of each, and `settled` tells once for all rows what they are together: th
 them, and 0, 1, ..., n - 1 without a gap are codes, which are read faster.
 
 In a network a cell that is None is not observed, so where empty cells are a state it has a name. Of a column of one
-value and holes the hole is what tells (`estimate.categories`). As the code of a missing cell is one past the last
+value and holes the hole is what tells (`estimate.smoothing`). As the code of a missing cell is one past the last
 state, rows need not be coded anew where the last state becomes that of empty cells.
 """
 
@@ -35,7 +35,7 @@ from bayeswater.data.reading.known_labels import write_known_codes
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
-from bayeswater.estimate.categories import columns_of_one_value
+from bayeswater.estimate.smoothing import columns_of_one_value
 from bayeswater.families.planning import FEW_VALUES, warn_of_empty_states
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.inference.dependence import Dependence
 from bayeswater.models.semi_naive.learning import parents_of
 from bayeswater.models.semi_naive.several_parents import (

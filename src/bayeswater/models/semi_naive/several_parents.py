@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.estimate.dirichlet import KINDS, PseudoCounts
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.estimate.pseudo_counts import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
-from bayeswater.inference.prior import Prior
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.models.semi_naive.learning import pairs_of
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups

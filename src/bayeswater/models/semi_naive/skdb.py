@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.inference.choosing import best_of_prefixes, judging_rows, prefix_losses, weight_of_judges
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.missing_parents import n_filled

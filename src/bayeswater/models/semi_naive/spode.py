@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
-from bayeswater.estimate.class_prior import checked_class_prior
+from bayeswater.estimate.dirichlet import checked_class_prior
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks

@@ -34,19 +34,18 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.estimate.categories import empty_is_state
-from bayeswater.estimate.class_prior import checked_class_prior
+from bayeswater.estimate.dirichlet import PseudoCounts, checked_class_prior
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.estimate.pseudo_counts import PseudoCounts
+from bayeswater.estimate.smoothing import empty_is_state
 from bayeswater.explain.pair_explanations import PairExplanations
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import families_of
 from bayeswater.families.settings import settings_of
 from bayeswater.families.states import StateFamily
+from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_posterior
-from bayeswater.inference.prior import Prior
 from bayeswater.inference.scoring import JointWithout, score_blocks
 from bayeswater.models.asking import Facts, state_facts
 from bayeswater.models.classifier import BayesClassifier

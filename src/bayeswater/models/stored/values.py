@@ -17,10 +17,9 @@ from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.normal_parameters import NormalInverseGamma
-from bayeswater.estimate.shrinkage import Friedman
-from bayeswater.estimate.wishart import NormalInverseWishart
 from bayeswater.families.family import ColumnSettings
 from bayeswater.families.settings import NAMES, column_settings
 from bayeswater.files.model_file import require

@@ -34,7 +34,7 @@ from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import PooledExplanations
-from bayeswater.explain.verdicts import Told
+from bayeswater.explain.turning import Told
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.exact.factors import Factors

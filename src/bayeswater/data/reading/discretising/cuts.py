@@ -1,4 +1,6 @@
-"""Names of bins by their limits, and the way back: cuts read off the names, so that numbers find their bin again.
+"""`Cuts` of a column of numbers, and the names of its bins.
+
+Names of bins by their limits, and the way back: cuts read off the names, so that numbers find their bin again.
 
 A network that was learned from numbers has bins for states, and a network file keeps no more of them than their names.
 What is read off a name is the limit that it shows: where it was rounded, to six digits and more, a number between both

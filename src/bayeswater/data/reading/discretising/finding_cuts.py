@@ -1,4 +1,6 @@
-"""Bins of equal width, from the least to the largest value of a column.
+"""How the cuts of a column are found: by width, frequency or description length, and at round numbers.
+
+Bins of equal width, from the least to the largest value of a column.
 
 Numbers that round to the same are in one interval.
 

@@ -21,7 +21,7 @@ from bayeswater import (
     SchemaError,
 )
 from bayeswater.plots.canvas import colour_of, marker_of
-from bayeswater.plots.gaussian import GaussianDisplay
+from bayeswater.plots.gaussian_display import GaussianDisplay
 from bayeswater.plots.plane import ActionRule, plane_of
 
 FRAME, KIND = load_iris(return_X_y=True, as_frame=True)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import stats
 from tests.oracles.precise import moments_of, predictive
 
-from bayeswater.estimate.evidence import dirichlet_log_evidence, normal_log_evidence
-from bayeswater.estimate.normal_parameters import NormalInverseGamma
+from bayeswater.estimate.normal_parameters import NormalInverseGamma, dirichlet_log_evidence, normal_log_evidence
 from bayeswater.families.poisson import poisson_log_evidence
 
 PRIOR = NormalInverseGamma(mean=0.5, strength=2.0, shape=1.5, scale=3.0)
