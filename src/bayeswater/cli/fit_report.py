@@ -140,7 +140,7 @@ def _quality(learned: "FittedModel") -> Any:
 
 
 def _calibrated_on(learned: "FittedModel") -> str:
-    """Say which rows a model was calibrated by; one that cuts by the labels takes rows that had no say in the cuts."""
+    """Say which rows a model was calibrated by; where labels choose the cuts, rows that were held out."""
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.semi_naive.state_classifier import StateClassifier
 

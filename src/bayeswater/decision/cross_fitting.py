@@ -36,7 +36,7 @@ def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, A
     """Split the rows that are kept (given by X and codes; `keep` marks them among all rows) into folds.
 
     A number means stratified folds of rows dealt at random, always alike: rows may come sorted, and a classifier of old
-    ones that is judged by new ones would be corrected for what is the fault of the folds. There are fewer where the
+    ones that is validated on new ones would be corrected for what is the fault of the folds. There are fewer where the
     largest class has fewer rows, and none if every row is alone.
     """
     if cv is None or isinstance(cv, int | np.integer):

@@ -1,7 +1,7 @@
 """Columns of Gaussian classes, as an explanation looks at them.
 
 Columns that are not independent have no terms of their own: what one of them says hangs on the others. So a change of
-one cell is judged by the density of the whole row.
+one cell counts by the density of the whole row.
 """
 
 from collections.abc import Callable

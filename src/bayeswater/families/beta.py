@@ -363,7 +363,7 @@ def beta_log_evidence(n: Array, from_zero: Array, from_one: Array) -> Array:
     return peak + prior - 0.5 * log_det
 
 
-class Beta(NumberFamily):
+class BetaShares(NumberFamily):
     """Shares between 0 and 1."""
 
     key: ClassVar = "beta"

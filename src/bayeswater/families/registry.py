@@ -9,7 +9,7 @@ from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import IGNORED, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.errors import ParameterError
-from bayeswater.families.beta import Beta
+from bayeswater.families.beta import BetaShares
 from bayeswater.families.binned import Binned
 from bayeswater.families.categorical import Categorical
 from bayeswater.families.family import Block, Family, Settings
@@ -29,7 +29,7 @@ LAWS: tuple[type[Family], ...] = (
     Normal,
     Poisson,
     NegativeBinomial,
-    Beta,
+    BetaShares,
     VonMises,
     OpenNumbers,
     Words,

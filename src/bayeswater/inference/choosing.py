@@ -1,10 +1,10 @@
 """Choices of a structure by leave-one-out: the prefixes of SKDB and of AODE, and the rows that judge them.
 
-All are judged by the squared error (1 - P(y | x))^2 of the true class, each row taken out of the counts. Equal rows say
-the same, so one judges with the weight of all. Kinds of rows stand in the order of a hash of their cells: the first of
-them are a fair sample, which neither the order of the rows nor their repetition changes. So a row of weight 2 chooses
-what two equal rows do. Rows of equal hash are taken for equal; among a million rows, two that are not meet once in
-thirty million tables.
+All are compared by the squared error (1 - P(y | x))^2 of the true class, each row taken out of the counts. Equal rows
+say the same, so one judges with the weight of all. Kinds of rows stand in the order of a hash of their cells: the first
+of them are a fair sample, which neither the order of the rows nor their repetition changes. So a row of weight 2
+chooses what two equal rows do. Rows of equal hash are taken for equal; among a million rows, two that are not meet once
+in thirty million tables.
 
 **SKDB.** Columns stand in the order of what they tell about the class. A model (k, a) has the first a columns, each
 with its first k parents. With a row taken out, its joints grow column by column, for every k at once, so that all

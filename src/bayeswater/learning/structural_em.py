@@ -2,7 +2,7 @@
 
 In turn, the tables of the graph so far are estimated by EM; missing cells are drawn a few times from what the network
 says of them, given all that is known of their row; and a graph is searched for on the rows so completed. Graphs are
-judged by what is known alone: the log-likelihood of the cells that are there, less the price of the parameters (that of
+scored by what is known alone: the log-likelihood of the cells that are there, less the price of the parameters (that of
 BIC where the score has none). The best is kept, and it ends when a round brings none better.
 """
 
@@ -67,7 +67,7 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows with missing cells, and what graphs are judged by.
+    """Rows with missing cells, and what graphs are scored by.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def joint_counts(codes: Array, members: Sequence[int], cards: Sequence[int], wei
            [1, 1]])
     """
     n_cells = prod(cards)
-    what, way_out = f"counting a family of {len(members)} columns", "give the variable fewer parents"
+    what, way_out = f"counting {len(members)} columns together", "give the variable fewer parents"
     require_table_bytes(8 * n_cells, what, way_out)
     require_table_axes(len(members), what, way_out)
     kind = np.int64 if weight is None or weight.dtype.kind == "i" else np.float64

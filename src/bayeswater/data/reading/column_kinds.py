@@ -24,7 +24,8 @@ category    all other strings
 ==========  ==========================================================================================================
 
 "3 words or 8 characters" is asked of each string, so that a column of English and Chinese messages is text although
-neither half has the median. Strings are judged by the first `SAMPLED` cells that have a value, numbers by all.
+neither half has the median. The kind of strings is told from the first `SAMPLED` cells that have a value, numbers by
+all.
 """
 
 from dataclasses import dataclass, field, replace

@@ -69,7 +69,7 @@ class MultinomialColumns:
 
 @dataclass(frozen=True)
 class ComplementColumns:
-    """Sums of features (n_classes, n_features), of which each class is judged by those of all others."""
+    """Sums of features (n_classes, n_features), of which each class is scored by those of all others."""
 
     feature_sum: Array
     alpha: Array

@@ -12,8 +12,8 @@ states of the others. Striking out the rest until nothing changes is no proof th
 
 Families that are no ancestors of anything asked or observed are left out; observed variables, and those of which
 evidence leaves one state, are fixed in the tables; states that evidence makes impossible are struck out. Of what
-remains, only the parts that hang together with the targets are sampled: the others have no say in the answer. But all
-have to be possible, or else the evidence is not.
+remains, only the parts that hang together with the targets are sampled: the answer does not depend on the others. But
+all have to be possible, or else the evidence is not.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ drawn, level by level, from those with fewer parents, and by a share lambda from
 
 All rows are counted. A quarter of those that the structure has not seen choose, each taken out of the counts, the
 concentrations (`estimate/back_off.py`), then how many parents and columns are worth having, then the
-temperature; what was not chosen is not kept. So much is chosen that these rows know the member by heart: only the
+temperature; what was not chosen is not kept. So much is chosen that the member overfits these rows: only the
 others judge it. Lambda is chosen for all members at once, by what the pool of the first few says of rows that tune
 them: tables of numbers want less of it, those of categories more.
 """

@@ -3,11 +3,11 @@
     p_g = committee g's posterior ^ (1 / T_g), normalised          T_g of least log-loss on honest rows
     p   = mean of the linear and the log-linear pool of all p_g  (`decision/pools.py`), weights from honest rows
 
-Honest rows are judged by members whose structure has not seen them, and with themselves taken out of the counts, so no
-row is set apart for any of this. A row that some committee has no such member for does not judge, nor does one that is
-alone in its class: without it nobody could know of the class. What the report says of error, log-loss and calibration
-is cross-fitted as well: temperatures and weights of one half of these rows are judged by the other. Rows stand in the
-order of their hashes, so where there are more than enough the first ones are taken.
+Held-out rows are scored by members whose structure has not seen them, and with themselves taken out of the counts, so
+no row is set apart for any of this. A row that some committee has no such member for does not judge, nor does one that
+is alone in its class: without it nobody could know of the class. What the report says of error, log-loss and
+calibration is cross-fitted as well: temperatures and weights of one half of these rows are validated on the other. Rows
+stand in the order of their hashes, so where there are more than enough the first ones are taken.
 """
 
 from collections.abc import Mapping, Sequence

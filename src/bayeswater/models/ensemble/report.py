@@ -47,7 +47,7 @@ class EnsembleReport:
 
     Attributes
     ----------
-    error, log_loss, ece : honest figures, each with an interval of 95 %: rows are judged by members whose structure has
+    error, log_loss, ece : honest figures, each with an interval of 95 %: rows are scored by members whose structure has
         not seen them, without themselves in the counts, and by temperatures of committees and a pool that other rows
         taught
     n_rows : weight of the rows that were learned from

@@ -102,7 +102,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         has no row yet has neither: NaN, but for a covariance that it shares and where there is a prior.
     shrinkage_ : Friedman
         What "auto" chose; kept by `partial_fit` and `forget`. Of two models that are merged, the choice of the left one
-        stays, as all its parameters do; the rows of the right one have no say in it.
+        stays, as all its parameters do; it does not depend on the rows of the right one.
     calibration_ : CalibrationReport
         What calibration learned and achieved, where it was asked for.
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)

@@ -78,7 +78,7 @@ class LabelledRows(Examples):
 
     @property
     def _n_first(self) -> int:
-        """As many rows as strings are judged by, and fewer of a very wide table."""
+        """As many rows as the kind of a string column is told from, and fewer of a very wide table."""
         return max(1, min(SAMPLED, BATCH_CELLS // len(self.columns)))
 
     @property
