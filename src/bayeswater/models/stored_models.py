@@ -24,7 +24,7 @@ from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.members.presets import KINDS, PRESETS
 from bayeswater.learning.members.stack import Stack
 from bayeswater.limits import require_table_bytes
-from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
+from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble, EnsembleState, state_of, with_state
 from bayeswater.models.ensemble.reading import FAMILIES, EnsembleReading
 from bayeswater.models.ensemble.reading import OF_STATES as ENSEMBLE_STATES
 from bayeswater.models.ensemble.report import CommitteeReport, EnsembleReport
@@ -137,7 +137,7 @@ OF_STACK = ("class_count", "temperature", "share", "power", "figures", "of_famil
 
 def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]]:
     """Give the document and the arrays of an ensemble."""
-    stack, reading, report = model._stack, model._reading, model.report_
+    reading, classes, stack, report = state_of(model)
     arrays = {
         "class_count": stack.class_count,
         "temperature": stack.temperature,
@@ -153,7 +153,7 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
     for place, committee in enumerate(stack.committees):
         arrays |= {f"{place}.{name}": np.asarray(array) for name, array in committee.to_arrays().items()}
     document = {
-        **described_table(model, ENSEMBLE, model._classes, reading.plan, reading.schema),
+        **described_table(model, ENSEMBLE, classes, reading.plan, reading.schema),
         "families": [family.name for family in report.families],
         "numbers": {name: [array.dtype.name, *([] if array.size else array.shape)] for name, array in arrays.items()},
         "report": [report.preset, report.seed, report.seconds, report.forecast, report.is_stale],
@@ -171,13 +171,8 @@ def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnse
     found = _as_learned(arrays, document["numbers"])
     stack = _stack(document["families"], found, reading, table.classes.n_states)
     model = with_parameters(BayesEnsemble, document["parameters"])
-    model._require_parameters()
     table.note_columns(model)
-    model._reading = reading
-    model._classes = table.classes
-    model.classes_ = table.classes.labels
-    model.report_ = _report(document, found, stack)
-    return model._adopt(stack)
+    return with_state(model, EnsembleState(reading, table.classes, stack, _report(document, found, stack)))
 
 
 def _stack(names: Any, arrays: dict[str, Array], reading: EnsembleReading, n_classes: int) -> Stack:

@@ -13,7 +13,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -414,3 +414,25 @@ class BayesEnsemble(BayesClassifier):
         )
 
     __radd__ = __add__  # of a `sum`, which begins with 0
+
+
+class EnsembleState(NamedTuple):
+    """How an ensemble reads a table, and all that it has learned: what a model file holds."""
+
+    reading: EnsembleReading
+    classes: Variable
+    stack: Stack
+    report: EnsembleReport
+
+
+def state_of(model: BayesEnsemble) -> EnsembleState:
+    """Give what an ensemble has learned."""
+    return EnsembleState(model._reading, model._classes, model._stack, model.report_)
+
+
+def with_state(model: BayesEnsemble, state: EnsembleState) -> BayesEnsemble:
+    """Let an ensemble, whose parameters are checked, be one that has learned this."""
+    model._require_parameters()
+    model._reading, model._classes, model.report_ = state.reading, state.classes, state.report
+    model.classes_ = state.classes.labels
+    return model._adopt(state.stack)
