@@ -9,7 +9,7 @@ from sklearn.base import clone
 from tests.models.streaming.pieces import Pieces
 
 from bayeswater import A2DE, AODE, KDB, SKDB, SPODE, TAN, GaussianClassifier, NaiveBayes
-from bayeswater.models import held_out, review
+from bayeswater.models import calibrating, held_out
 from bayeswater.models.streaming import labelled
 
 N = 240
@@ -39,7 +39,7 @@ ORDER = RNG.permutation(N)
 @pytest.mark.parametrize("sizes", [{}, {"CROSS_FITTED_ROWS": 100, "REVIEWED_ROWS": 60}], ids=["few rows", "many rows"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_calibrated_model_is_the_same_for_every_order_and_division_of_its_rows(name, sizes, monkeypatch):
-    for module in (held_out, review):
+    for module in (held_out, calibrating):
         for limit, size in sizes.items():
             if hasattr(module, limit):
                 monkeypatch.setattr(module, limit, size)

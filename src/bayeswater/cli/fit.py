@@ -121,7 +121,7 @@ def _warn_of_few_rows(model: Any, target: str) -> None:
 def _kind_and_settings(name: str, columns: dict[str, str] | None, alpha: Any) -> tuple[Any, dict[str, Any]]:
     """Give the class of a model and its parameters; refuse those that it does not have."""
     from bayeswater.errors import ParameterError
-    from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.comparing.compare import LADDER
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
 
     rung = LADDER[name]
@@ -169,7 +169,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     from bayeswater.cli.models import load_model, require_columns
     from bayeswater.errors import SchemaError
     from bayeswater.families.settings import settings_like
-    from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.comparing.compare import LADDER
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.streaming.sources import column_names, column_types, label_type
 
@@ -202,9 +202,9 @@ def _learned(
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.terminal import passes_shown
     from bayeswater.families.settings import MDL
+    from bayeswater.models.calibrating import review_of_source
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
-    from bayeswater.models.review import review_of_source
     from bayeswater.models.streaming.fitting import learned_from
     from bayeswater.models.streaming.labelled import LabelledRows
 

@@ -77,7 +77,7 @@ ModelName = Literal[
     "skdb",
     "ensemble",
 ]
-"""Names of the models of the ladder (`models.comparing.ladder`), which is too much to import for `--help`."""
+"""Names of the models of the ladder (`models.comparing.compare`), which is too much to import for `--help`."""
 
 Preset = Literal["balanced", "generative", "best"]
 """Presets of an ensemble (`learning.members.presets`)."""

@@ -17,7 +17,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.explain.turning import Told
 from bayeswater.families.words.features import BernoulliColumns
-from bayeswater.inference.linear import LinearJoint
+from bayeswater.inference.linear import Line, LinearJoint, line_of_features
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_features
@@ -152,6 +152,10 @@ class BernoulliNB(OnSums, BayesClassifier):
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
         return self._columns(self.statistics_.columns).without(table, labels, removed)
+
+    def _line(self) -> Line:
+        joint = self._columns(self.statistics_.columns).joint
+        return line_of_features(joint, self._column_names(), type(self).__name__)
 
     def _require_same_reading(self, other: Self) -> None:
         if self.threshold_ != other.threshold_:

@@ -20,7 +20,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Told
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.linear import CategoryJoint
+from bayeswater.inference.linear import CategoryJoint, Line, line_of_states
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block
@@ -189,6 +189,11 @@ class CategoricalNB(OnSums, BayesClassifier):
 
     def _likelihood_without(self, table: CodedTable, labels: Labels, removed: Array) -> Any:
         return self._columns(self.statistics_.columns).without(table, labels, removed)
+
+    def _line(self) -> Line:
+        schema = self.statistics_.columns.schema
+        columns = [(variable.name, variable.labels.tolist()) for variable in schema]
+        return line_of_states(self._columns(self.statistics_.columns).joint, columns)
 
     def _require_same_reading(self, other: Self) -> None:
         if (self.missing == "state") != (other.missing == "state"):

@@ -36,8 +36,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
 from bayeswater.models.asking import Facts, OpenRow, letting_missing_in, require_one_row, row_of_cells
-from bayeswater.models.calibrating import Calibration, Priors, decided, learned_calibration
-from bayeswater.models.review import LeaveOneOut, Review
+from bayeswater.models.calibrating import Calibration, LeaveOneOut, Priors, Review, decided, learned_calibration
 from bayeswater.models.settings import require_names
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.fitting import score_source
@@ -484,8 +483,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         from bayeswater.models.network.bayesian_network import BayesianNetwork  # which knows the classifiers
 
         return BayesianNetwork.from_classifier(self, class_name=class_name)
-
-    # ------------------------------------------------------------------ housekeeping
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

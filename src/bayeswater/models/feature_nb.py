@@ -16,11 +16,11 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.explain.turning import Told
 from bayeswater.families.words.features import ComplementColumns, MultinomialColumns
-from bayeswater.inference.linear import LinearJoint
+from bayeswater.inference.linear import Line, LinearJoint, line_of_features
+from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.review import LeaveOneOut
 from bayeswater.models.settings import checked_alpha, require_flag, warn_of_small_alpha
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.sums import Sums
@@ -69,6 +69,10 @@ class FeatureClassifier(OnSums, BayesClassifier):
 
     def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
         return self._columns(self.statistics_.columns.feature_sum).without(table, labels, removed)
+
+    def _line(self) -> Line:
+        joint = self._columns(self.statistics_.columns.feature_sum).joint
+        return line_of_features(joint, self._column_names(), type(self).__name__)
 
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> FeatureSums:
         return FeatureSums.of(table, labels, weight)

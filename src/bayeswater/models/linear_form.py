@@ -6,13 +6,20 @@ fitted but read off the sums. `LinearForm` holds these weights, and hands them o
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.families.family import MixedJoint
+from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_line import line_joint
+from bayeswater.inference.independent import IndependentJoint
+from bayeswater.inference.linear import Line, require_whole
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.typing import Array
 
@@ -154,3 +161,103 @@ class QuadraticForm(Form):
         u = self.design(X) - self.center
         squares = np.stack([np.einsum("ij,ij->i", u @ matrix, u) for matrix in self.quadratic], axis=1)
         return squares + u @ self.weights.T + self.intercepts
+
+
+def linear_form(line: Line, log_prior: Array, classes: Array, table_of: Callable[[Any], Any]) -> LinearForm:
+    """Write a model as softmax(W x + b) whose log-likelihoods are a line in features of the table that it reads."""
+    infinite = ~np.isfinite(line.weights)
+    if infinite.any():
+        feature, k = (int(index) for index in np.argwhere(infinite)[0])
+        raise ParameterError(
+            f"feature {line.names[feature]!r} is impossible in class {classes.tolist()[k]!r}, and no weight is "
+            "infinite; smooth it: alpha over 0"
+        )
+    weights, at_center = line.weights.T, line.intercepts + log_prior
+    return LinearForm(
+        classes.copy(),
+        tuple(line.names),
+        weights,
+        at_center if line.center is None else at_center - weights @ line.center,
+        lambda X: line.design(table_of(X)),
+        line.center,
+        at_center,
+    )
+
+
+def quadratic_form(
+    joint: FullJoint | IndependentJoint, classes: Array, table_of: Callable[[Any], Any], model: str
+) -> QuadraticForm:
+    """Write normal classes as a square in x."""
+    read = joint.densities
+    if np.isfinite(read.degrees).any():
+        raise ParameterError(
+            "with a prior, rows are predicted by a Student-t, which is no square in x; take prior=None"
+        )
+    center = read.blend.yardstick.center
+    whitening = FullJoint(joint.log_prior, read)
+    precision = np.stack([w @ w.T for w in whitening.whitening])
+    away = read.mean - center
+    weights = np.einsum("kij,kj->ki", precision, away)
+    intercepts = joint.log_prior + whitening.constant - 0.5 * np.einsum("kj,kj->k", weights, away)
+    return QuadraticForm(
+        *(classes.copy(), center.copy(), -0.5 * precision, weights, intercepts),
+        design=lambda X: _whole_numbers(table_of(X), model),
+    )
+
+
+def calibrated_has_none(form: str) -> ParameterError:
+    """Say why the probabilities of a calibrated model are no formula in x."""
+    return ParameterError(
+        f"the probabilities are calibrated, and {form} has neither lapses nor cells that are not known; take "
+        "calibrate=False"
+    )
+
+
+def line_of_normals(joint: FullJoint | IndependentJoint, names: list[str], model: str) -> Line:
+    """Give the line of classes that share a covariance."""
+    read = joint.densities
+    if np.isfinite(read.degrees).any():
+        raise ParameterError(
+            "with a prior, rows are predicted by a Student-t, whose log-odds are no line; take prior=None"
+        )
+    lines = line_joint(joint.log_prior, read, joint)
+    if lines is None:
+        raise ParameterError(
+            f"classes have covariances of their own ({read.blend.reading.form!r}), so log-odds are squares in x: "
+            "to_quadratic() gives them, and covariance='shared' has a line"
+        )
+    line = lines.line
+    return Line(names, line.weight, line.intercept, lambda table: _whole_numbers(table, model), line.center)
+
+
+def _whole_numbers(table: Any, model: str) -> Array:
+    block = table.block(slice(0, table.shape[0]))
+    require_whole(block, table.names, model)
+    numbers: Array = block.astype(np.float64)
+    return numbers
+
+
+def line_of_groups(joint: MixedJoint, groups: Mapping[str, Sequence[Column]], model: str) -> Line:
+    """Put the lines of the groups of a mixed table side by side."""
+    pieces: dict[str, Line] = {}
+    for key, block in joint.groups.items():
+        line = block.line([column.name for column in groups[key]], model)
+        if line is None:
+            column = groups[key][0]
+            raise ParameterError(
+                f"column {column.name!r} is {column.family}, and its log-odds are no line in its numbers; read it as "
+                "'binned', or take GaussianClassifier(covariance='shared')"
+            )
+        pieces[key] = line
+    keys = list(pieces)
+
+    def design(table: Any) -> Any:
+        parts = [pieces[key].design(table.groups[key]) for key in keys]
+        return sparse.hstack([sparse.csr_array(part) for part in parts], format="csr")
+
+    return Line(
+        [name for key in keys for name in pieces[key].names],
+        np.concatenate([pieces[key].weights for key in keys]),
+        np.sum([pieces[key].intercepts for key in keys], axis=0),
+        design,
+    )

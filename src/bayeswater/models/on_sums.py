@@ -31,10 +31,10 @@ from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.leave_one_out import log_prior_without
+from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import Joint, JointWithout
-from bayeswater.models.calibrating import Priors, as_stale
-from bayeswater.models.linear_form import LinearForm
-from bayeswater.models.review import reviewed
+from bayeswater.models.calibrating import Priors, as_stale, reviewed
+from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import agreed_classes, note_columns, require_flag
 from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
 from bayeswater.models.streaming.passes import Batches, Counting, Examples, Pass, Walk, as_triple, walked
@@ -399,9 +399,16 @@ class OnSums(Base):
             Where they are not, as with variances that differ between classes.
         """
         self._require_fitted()
-        from bayeswater.models.linear_reading import linear_form
+        if self._is_calibrated:
+            raise calibrated_has_none("a line")
+        return linear_form(self._line(), self._joint().log_prior, self.classes_, self._table)
 
-        return linear_form(self)
+    def _line(self) -> Line:
+        """Give the log-likelihoods as a line in features of the columns, or say why they are none."""
+        raise ParameterError(
+            f"the log-odds of {type(self).__name__} are no line: variances differ between classes. "
+            "GaussianClassifier(covariance='shared_diagonal') has one"
+        )
 
     def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:
         """Give scikit-learn's `LogisticRegression` with the weights of `to_linear`, fitted on from there with X and y.

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 import bayeswater
 from bayeswater import AODE, TAN, Calibrated, DataError, NaiveBayes, ParameterError, compare, load, save
 from bayeswater.decision.calibration_metrics import ece
-from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.models.comparing.compare import LADDER
 
 FAST = ["naive-bayes", "aode"]
 

@@ -15,8 +15,8 @@ from bayeswater.data.reading.discretising.cuts import Cuts
 from bayeswater.errors import ParameterError, SchemaError, StatisticsError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.models import held_out
+from bayeswater.models.calibrating import Review
 from bayeswater.models.held_out import CellsOf, CountingKinds
-from bayeswater.models.review import Review
 from bayeswater.models.streaming.passes import Piece
 
 N = 400

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from bayeswater import Loss, NaiveBayes
 from bayeswater.errors import DataError
-from bayeswater.models import review
+from bayeswater.models import calibrating
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +142,7 @@ def test_of_more_rows_than_are_kept_a_sample_by_their_cells_is_taken(
 ) -> None:
     frame, y, model = overconfident
     every = model.leave_one_out([(frame, y)]).scores
-    monkeypatch.setattr(review, "REVIEWED_ROWS", 60)
+    monkeypatch.setattr(calibrating, "REVIEWED_ROWS", 60)
     for size in (400, 70, 33):
         batches = [(frame[start : start + size], y[start : start + size]) for start in range(0, 400, size)]
         found = model.leave_one_out(batches)

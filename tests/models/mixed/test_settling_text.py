@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from bayeswater import NaiveBayes
-from bayeswater.models.mixed import open_columns, settling_text
+from bayeswater.models.mixed import settling_text, table_learning
 from bayeswater.models.mixed.settling_text import WordReport
 
 TEXT = {"t": "text"}
@@ -39,13 +39,13 @@ def test_rows_that_are_sorted_by_class_are_judged_on_all_classes(monkeypatch):
     texts, labels = notes(300)
     order = np.argsort(labels, kind="stable")
     seen = {}
-    compare = open_columns.settle_text
+    compare = table_learning.settle_text
 
     def watched(sums, settings, X, labels, *rest):
         seen["labels"] = np.bincount(labels.codes, minlength=3)
         return compare(sums, settings, X, labels, *rest)
 
-    monkeypatch.setattr(open_columns, "settle_text", watched)
+    monkeypatch.setattr(table_learning, "settle_text", watched)
     read_as([texts[i] for i in order], [labels[i] for i in order])
     assert seen["labels"].tolist() == [20, 20, 20]
 

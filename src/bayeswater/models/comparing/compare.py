@@ -1,12 +1,11 @@
-"""`compare`: the whole ladder of models on the same folds of a table.
+"""`compare`: the ladder of models, from naive Bayes to those whose columns depend on each other, on the same folds.
 
-All that is learned is learned inside a fold, cuts of numbers, structure and calibration too, so the held-out rows are
-new to everything that judges them. A model that cannot be fitted says why, and the others go on.
+The names are those of the command line. Every model starts with its defaults; the Gaussian forms read numbers alone.
 """
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -27,10 +26,67 @@ from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.settings import column_settings
 from bayeswater.models.comparing.comparison import Comparison, Contestant
-from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
+from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
+from bayeswater.models.mixed.naive_bayes import NaiveBayes
+from bayeswater.models.semi_naive.a2de import A2DE
+from bayeswater.models.semi_naive.aode import AODE
+from bayeswater.models.semi_naive.kdb import KDB
+from bayeswater.models.semi_naive.skdb import SKDB
+from bayeswater.models.semi_naive.spode import SPODE
+from bayeswater.models.semi_naive.tan import TAN
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A kind of model: its class, and what it is told beyond the defaults.
+
+    Its name shows the `parameters`, and not what is `fixed`. A model that `calibrates_itself` is not told whether to.
+    """
+
+    model: type[Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    needs_numbers: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    calibrates_itself: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name in tables.
+
+        >>> LADDER["gaussian-shared"].name, LADDER["aode"].name
+        ('Gaussian, shared', 'AODE')
+        """
+        return ", ".join([self.model.__name__.removesuffix("Classifier"), *map(str, self.parameters.values())])
+
+    def make(self, **parameters: Any) -> Any:
+        """Make a model that has learned nothing yet."""
+        told = {k: value for k, value in parameters.items() if not (k == "calibrate" and self.calibrates_itself)}
+        return self.model(**self.parameters, **self.fixed, **told)
+
+
+def _gaussian(covariance: str) -> Rung:
+    return Rung(GaussianClassifier, {"covariance": covariance}, needs_numbers=True)
+
+
+LADDER = {
+    "naive-bayes": Rung(NaiveBayes),
+    "gaussian-diagonal": _gaussian("diagonal"),
+    "gaussian-shared": _gaussian("shared"),
+    "gaussian-full": _gaussian("full"),
+    "spode": Rung(SPODE),
+    "tan": Rung(TAN),
+    "aode": Rung(AODE),
+    "a2de": Rung(A2DE),
+    "kdb": Rung(KDB),
+    "skdb": Rung(SKDB),
+    "ensemble": Rung(BayesEnsemble, fixed={"random_state": 0}, calibrates_itself=True),
+}
+"""All models that are compared, each named as on the command line."""
+
 
 EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"
 

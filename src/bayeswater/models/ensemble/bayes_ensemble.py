@@ -39,10 +39,10 @@ from bayeswater.inference.scoring import Joint
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.presets import committees_of, limited
 from bayeswater.learning.members.stack import Stack, learn, log_frequency
+from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
-from bayeswater.models.review import LeaveOneOut
 from bayeswater.models.settings import note_columns, require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number

@@ -26,9 +26,11 @@ from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.asking import Facts
+from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.gaussian.discriminating import conditional_densities, discriminant_axes, projected
 from bayeswater.models.gaussian.learning import LeftOutRows, LossSums, require_rows_for
@@ -44,10 +46,8 @@ from bayeswater.models.gaussian.reading import (
     require_whole_rows,
     warn_of_singular,
 )
-from bayeswater.models.linear_form import QuadraticForm
-from bayeswater.models.linear_reading import quadratic_form
+from bayeswater.models.linear_form import QuadraticForm, calibrated_has_none, line_of_normals, quadratic_form
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.review import reviewed
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.passes import Counting, Examples, Pass, Piece, Walk
 from bayeswater.statistics.fourth_moments import FourthMoments
@@ -211,10 +211,10 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Give the log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
 
-        Equals n refits, each without one row; where cells are missing it costs more. A row of weight w stands for w
-        equal ones: one is left out. Held fixed is what covariances are measured by: the scales of the columns, which of
-        them (and which directions of bound ones) have a factor, and what `variance_floor` is a share of; so are the
-        classes, shrinkage that was read off the sums or chosen, and a class prior that was given.
+        Equals n refits; a row of weight w stands for w equal ones, of which one is left out. Held fixed is what
+        covariances are measured by: the scales of the columns, which of them (and which directions of bound ones) have
+        a factor, and what `variance_floor` is a share of; so are the classes, shrinkage that was chosen, and a class
+        prior that was given.
 
         A row that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class
         is then counted again without it, if X and y hold all rows of that class (with weights of at most one); if not,
@@ -272,8 +272,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     def _reading_of(self, scatter: Scatter | None) -> CovarianceReading:
         return checked_reading(self, scatter)
-
-    # ------------------------------------------------------------------ the road
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> DenseTable:
         require_missing_rule(self.missing, ("ignore", "em", "error"))
@@ -336,17 +334,13 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     @property
     def _densities(self) -> Densities:
-        joint = self._joint()
-        assert isinstance(joint, FullJoint | IndependentJoint)
-        return joint.densities
+        return self._normals().densities
 
     def _shared_densities(self) -> Densities:
         reading, sums = self._reading_of(self.statistics_.columns), self.statistics_
         shrinkage = Friedman() if self.covariance == "spherical" else reading.shrinkage
         shared = CovarianceReading("shared", reading.unbiased, shrinkage)
         return read_densities(sums.columns, sums.class_count.count, shared, self.variance_floor)
-
-    # ------------------------------------------------------------------ discriminant axes
 
     @property
     def discriminant_axes_(self) -> Array:
@@ -464,10 +458,8 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         return super().explain(X, against)
 
     def _reasons(self, X: Any, table: DenseTable, told: Told) -> Explanations:
-        joint = self._joint()
-        assert isinstance(joint, FullJoint | IndependentJoint)
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
-        terms, views = gaussian_terms(joint, table, self._column_names(), raw, seen)
+        terms, views = gaussian_terms(self._normals(), table, self._column_names(), raw, seen)
         return GaussianExplanations.of(terms, views, *told)
 
     def _facts(self, X: Any) -> Facts:
@@ -486,7 +478,17 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         True
         """
         self._require_fitted()
-        return quadratic_form(self)
+        if self._is_calibrated:
+            raise calibrated_has_none("a square in x")
+        return quadratic_form(self._normals(), self.classes_, self._table, type(self).__name__)
+
+    def _line(self) -> Line:
+        return line_of_normals(self._normals(), self._column_names(), type(self).__name__)
+
+    def _normals(self) -> FullJoint | IndependentJoint:
+        joint = self._joint()
+        assert isinstance(joint, FullJoint | IndependentJoint)
+        return joint
 
     @property
     def n_parameters(self) -> int:

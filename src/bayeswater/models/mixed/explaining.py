@@ -1,13 +1,19 @@
-"""Why a mixed table is decided as it is, how sure that is, and whether the like of a row was ever seen."""
+"""Why a mixed table is decided as it is, how sure that is, whether the like was seen, and what cells would tell.
 
-from collections.abc import Callable, Mapping
+A date is asked for as a whole, and tells its days, weekday and month together.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.frames import Alongside
+from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.coded_table import MixedTable
-from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.decision.facts import Fact, RegionFact
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, intervals, parameter_draws, support
 from bayeswater.explain.explanations import Explanations, Terms, views_of
@@ -16,6 +22,7 @@ from bayeswater.explain.turning import Decided, Told
 from bayeswater.families.family import MixedJoint
 from bayeswater.families.registry import with_new_cells
 from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
+from bayeswater.models.asking import Facts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import Array, is_number
@@ -74,3 +81,37 @@ def novelty_of(
     """Tell the share of rows drawn from a model that are no more probable than each row; see `NaiveBayes`."""
     draws, seed = checked_draws(n_draws), checked_seed(random_state)
     return row_novelty(joint.generative(), with_new_cells(table, raw), groups, draws, seed)
+
+
+def mixed_facts(
+    joint: MixedJoint,
+    groups: Mapping[str, Sequence[Column]],
+    plan: ColumnPlan,
+    raw: RawTable,
+    unknown: Collection[str] = (),
+) -> Facts:
+    """Give the facts of every column of the table that is missing in the first row.
+
+    Where empty is a state, a missing cell is known to be empty, unless the column is `unknown`.
+    """
+    of_column = {
+        column.name: joint.groups[key].fact(j, is_unknown=column.source in unknown)
+        for key, columns in groups.items()
+        for j, column in enumerate(columns)
+    }
+    facts: dict[str, Sequence[Fact] | str] = {}
+    for source in plan.sources:
+        found = [of_column[column.name] for column in plan.used if column.source == source]
+        if found and _is_missing(raw, source):
+            reasons = [fact for fact in found if isinstance(fact, str)]
+            told = [fact for fact in found if not isinstance(fact, str)]
+            # A density comes first: its regions hang on what the other parts of a date say.
+            facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, RegionFact))
+    return facts
+
+
+def _is_missing(raw: RawTable, source: str) -> bool:
+    cells = raw.columns[source]
+    if isinstance(cells, SparseMatrix):
+        return False
+    return is_missing(python_value(cells[0]))

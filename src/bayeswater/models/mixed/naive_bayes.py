@@ -24,6 +24,8 @@ from bayeswater.explain.credible_interval import CredibleIntervals
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Told
 from bayeswater.families.family import Block, MixedJoint, Settings
+from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.registry import (
     NUMERIC,
     count_columns,
@@ -33,14 +35,15 @@ from bayeswater.families.registry import (
     seen_in_columns,
 )
 from bayeswater.families.settings import column_settings, is_smoothing
+from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
 from bayeswater.models.asking import Facts
+from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.mixed.explaining import explained, novelty_of, posterior_intervals
-from bayeswater.models.mixed.facts import mixed_facts
-from bayeswater.models.mixed.open_columns import settled, with_arrived
-from bayeswater.models.mixed.walking import walk_over_columns
+from bayeswater.models.linear_form import line_of_groups
+from bayeswater.models.mixed.explaining import explained, mixed_facts, novelty_of, posterior_intervals
+from bayeswater.models.mixed.table_learning import MixedReading, review_of_folds, warn_of_columns
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.answering import over_rows
@@ -159,7 +162,26 @@ class NaiveBayes(OnSums, BayesClassifier):
         return self._learned_from(Batches(batches, type(self).__name__))
 
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
-        return walk_over_columns(self, examples, classes)
+        """Plan a table, count it, settle its families, calibrate it; `classes` are declared beforehand."""
+        self._require_reading_parameters()
+        reading, head = self._mixed_reading, examples.head
+        total, folds = yield from reading.counted(examples, calibrates=self.calibrate)
+        sums = total.sums if classes is None else total.sums.with_classes(classes)
+        self._require_prior(sums.classes.n_states)
+        self._keep(reading.settled_after(total, sums, head), head.X, first=True)
+        warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
+        if not self.calibrate:
+            return self
+        profile = sums.columns.groups.get(OpenNumbers.key)
+        if not (isinstance(profile, NumberProfile) and total.choosing is not None):
+            return self.calibrate_with((yield from reviewed(self._review_of)))
+        cut = [chosen and reading.recut(self.statistics_, profile, chosen) for chosen in total.choosing.parts]
+        models = [copy(self)._adopt(sums) if sums else self for sums in cut]  # a single row has no others
+        return self.calibrate_with((yield from review_of_folds(folds, [model._review_of for model in models])))
+
+    @property
+    def _mixed_reading(self) -> MixedReading:
+        return MixedReading(self._settings, self.family, self.class_alpha)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes, categories and words.
@@ -185,8 +207,8 @@ class NaiveBayes(OnSums, BayesClassifier):
             sums = self.statistics_
             if self.columns_.open:
                 self._require_names(rows.X)
-                sums = with_arrived(self, sums, rows.X)
-            sums = settled(self, sums + self._sums_of(*rows.triple, None, sums), *rows.triple)
+                sums = self._mixed_reading.with_arrived(sums, rows.X)
+            sums = self._mixed_reading.settled(sums + self._sums_of(*rows.triple, None, sums), *rows.triple)
             return self._keep(sums if declared is None else sums.with_classes(declared), rows.X, first=False)
 
     def decay(self, factor: float) -> Self:
@@ -205,7 +227,8 @@ class NaiveBayes(OnSums, BayesClassifier):
         self._require_fitted()
         if not (is_number(factor) and 0 < factor <= 1):
             raise ParameterError(f"factor is {factor!r}; give a number over 0 and up to 1")
-        least = _least_weight(self.statistics_) * float(factor)
+        count = self.statistics_.class_count.count
+        least = float(count[count > 0].min()) * float(factor)
         if least < np.finfo(np.float64).tiny:
             raise ParameterError(
                 f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
@@ -306,8 +329,6 @@ class NaiveBayes(OnSums, BayesClassifier):
         if not is_frame(X) or COUNTS in self.columns_.sources:
             super()._require_names(X)
 
-    # ------------------------------------------------------------------ what could be asked for
-
     def _facts(self, X: Any) -> Facts:
         groups, unknown = self._columns_of_groups(), self._settings.unknown
         return mixed_facts(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown)
@@ -393,6 +414,9 @@ class NaiveBayes(OnSums, BayesClassifier):
         """
         return log_evidence(score(self._mixed_joint().generative(), self._table(X), None))
 
+    def _line(self) -> Line:
+        return line_of_groups(self._mixed_joint(), self._columns_of_groups(), type(self).__name__)
+
     def _mixed_joint(self) -> MixedJoint:
         joint = self._joint()
         assert isinstance(joint, MixedJoint)
@@ -472,9 +496,3 @@ class NaiveBayes(OnSums, BayesClassifier):
         return (
             len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in families_of(self.columns_).items())
         )
-
-
-def _least_weight(sums: Sums[ColumnGroups]) -> float:
-    """Weight of the class that counts for least, among those that have rows."""
-    count = sums.class_count.count
-    return float(count[count > 0].min())

@@ -11,13 +11,13 @@ from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.models.semi_naive.learning import StateRows, pairs_of, parents_of
-from bayeswater.models.semi_naive.several_parents import (
+from bayeswater.models.semi_naive.kdb import (
     SeveralParents,
     go_round,
     named_parents,
     require_number_of_parents,
 )
+from bayeswater.models.semi_naive.learning import StateRows, pairs_of, parents_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.statistics.column_groups import ColumnGroups

@@ -45,14 +45,14 @@ from bayeswater.families.registry import families_of
 from bayeswater.families.settings import settings_of
 from bayeswater.families.states import StateFamily
 from bayeswater.inference.leave_one_out import Prior
+from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import JointWithout, score_blocks
 from bayeswater.models.asking import Facts, state_facts
+from bayeswater.models.calibrating import REVIEWED_ROWS, Review
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.held_out import Fold
-from bayeswater.models.linear_form import LinearForm
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.review import REVIEWED_ROWS, Review
 from bayeswater.models.semi_naive.cutting import left_out
 from bayeswater.models.semi_naive.discrete_planning import (
     code_columns,
@@ -460,8 +460,7 @@ class StateClassifier(OnSums, BayesClassifier):
         cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}
         return drawn_table(cells, {column.name: column.dtype for column in plan}, self._library), self.classes_[codes]
 
-    def to_linear(self) -> LinearForm:
-        """Refuse: what a cell says depends on other cells, so the log-odds are no line."""
+    def _line(self) -> Line:
         raise ParameterError(
             f"the log-odds of {type(self).__name__} are no line: what a cell says depends on those beside it. "
             "NaiveBayes and CategoricalNB have one"

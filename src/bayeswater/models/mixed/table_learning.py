@@ -1,0 +1,342 @@
+"""A mixed table learned from rows that are read in pieces.
+
+The first rows tell the kinds of columns. One pass counts all rows (`MixedCounting`), and the families that are still
+open are chosen from the sums (`settled`); ``calibrate=True`` takes another pass, to leave every row out. A column that
+is empty in the first rows stays open until it has a value.
+
+Cuts that saw the labels of a row know something of it that leaving it out of the counts does not take back. So for a
+calibration they are chosen anew by some folds, all rows are counted in these bins, off the histogram of all rows, and
+only the other fold is scored (`models.held_out`).
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.data.frames import sparse_columns
+from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
+from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.reading.column_plan import IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.counted_rows import CountedRows
+from bayeswater.data.reading.raw_table import RawTable, read_raw
+from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.errors import SchemaError
+from bayeswater.estimate.bins import between_buckets, class_cuts
+from bayeswater.estimate.smoothing import columns_of_one_value
+from bayeswater.families.binned import Binned
+from bayeswater.families.choosing import FamilyChoice, in_order, settle_numbers, sums_of_choice
+from bayeswater.families.family import Settings
+from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.planning import (
+    NOT_AGREED,
+    Late,
+    agreed,
+    plan_columns,
+    replan_open,
+    warn_of_empty_states,
+    warn_of_left_out,
+)
+from bayeswater.families.registry import count_columns, encode_columns, families_of, seen_in_columns
+from bayeswater.families.settings import MDL
+from bayeswater.models.calibrating import LeaveOneOut, Review, Reviewing
+from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
+from bayeswater.models.mixed.settling_text import rows_to_compare, settle_text
+from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, SideBySide, Walk, plus
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.sums import ClassCounts, Sums
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    pass
+
+
+def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:
+    """Name the columns of which it was said that the labels choose their bins."""
+    return tuple(name for name, said in settings.given.items() if said.bins == MDL)
+
+
+def profiles_of_choosing(
+    names: tuple[str, ...],
+    folds: tuple[Fold, ...],
+    raw: RawTable,
+    dated: RawTable,
+    y: CheckedLabels,
+    weight: Array | None,
+) -> Parts:
+    """Sum the named columns over the rows that choose their cuts, for each fold; `dated` has dates as planned."""
+    labels, shares = encode_labels(y), folds[0].folds.shares(raw, y)
+    numbers = [dated.numbers(name) for name in names]
+
+    def profile(fold: Fold) -> NumberProfile | None:
+        share = 1 - shares[:, fold.number]
+        some = share > 0
+        if not some.any():
+            return None
+        counted = share[some] if weight is None else share[some] * weight[some]
+        matrix = ColumnMatrix(tuple(column[some] for column in numbers), names)
+        return NumberProfile.of(matrix, labels.take(some), None if (counted == 1).all() else counted)
+
+    return Parts(tuple(map(profile, folds)))
+
+
+def chosen_cuts(chosen_by: NumberProfile, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:
+    """Choose the cuts of each column by some rows, such that all rows can be counted by them."""
+    assert chosen_by.names is not None and of_all.names is not None
+    cuts = {}
+    for j, name in enumerate(chosen_by.names):
+        histogram = of_all.keys.of_column(of_all.names.index(name))
+        cuts[name] = between_buckets(class_cuts(chosen_by.keys.of_column(j)), histogram)
+    return cuts
+
+
+def with_cuts(
+    sums: Sums[ColumnGroups], profile: NumberProfile, cuts: Mapping[str, tuple[float, ...]], settings: Settings
+) -> Sums[ColumnGroups]:
+    """Count the bins of some columns by other cuts; `profile` is that of all rows, before families were settled."""
+    assert profile.names is not None
+    columns = sums.columns
+    plan = columns.plan.with_columns(
+        {name: replace(columns.plan[name], cuts=limits, spans=None) for name, limits in cuts.items()}
+    )
+    family, counts = families_of(plan)[Binned.key], columns.groups[Binned.key]
+    assert isinstance(counts, CategoryCounts)
+    kept = [j for j, name in enumerate(family.names) if name not in cuts]
+    pieces: list[Any] = [counts.take(kept)] if kept else []
+    for name, limits in cuts.items():
+        choice = FamilyChoice("binned", "", limits, {})
+        pieces.append(sums_of_choice(profile, profile.names.index(name), choice, sums.class_count.count))
+    groups = {**columns.groups, Binned.key: family.declaring(in_order(pieces, family.names), settings)}
+    return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))
+
+
+@dataclass(frozen=True)
+class MixedCounting:
+    """A function of a piece: its sums, by a plan.
+
+    Parameters
+    ----------
+    reading : how cells are read
+    plan : how each column is read, made of the first rows
+    sparse : the sparse columns of the first rows, which are counted by their place
+    choosing : columns whose cuts are chosen by some rows, and scored by the others
+    folds : the folds that are scored, one after the other
+    read : the first rows and what was read of them, where they are here
+    """
+
+    reading: "MixedReading"
+    plan: ColumnPlan
+    sparse: tuple[Any, ...] = ()
+    choosing: tuple[str, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    read: tuple[Any, RawTable] | None = None
+
+    def __call__(self, piece: Piece) -> "MixedTotal":
+        """Count the rows of a piece."""
+        settings = self.reading.settings
+        X, flat, weight = CountedRows.of(*piece[:3], settings.model).triple
+        _require_same_block(self.sparse, X)
+        is_read = self.read is not None and self.read[0] is X
+        raw = self.read[1] if self.read is not None and is_read else read_raw(X, settings.model)
+        raw = raw.require_columns(self.plan.sources, settings.model)
+        plan = self.plan
+        late: Late = {}
+        if plan.open and not is_read:
+            plan, late = replan_open(plan, raw, settings.given, self.reading.family)
+        sums = sums_by_plan(raw, flat, weight, plan, settings)
+        texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
+        shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
+        profiles = None
+        if self.folds:
+            profiles = profiles_of_choosing(self.choosing, self.folds, raw, raw.with_dates(plan), flat, weight)
+        return MixedTotal(sums, self.plan, late, shown, profiles, settings)
+
+
+def sums_by_plan(
+    raw: RawTable, flat: CheckedLabels, weight: Array | None, plan: ColumnPlan, settings: Settings
+) -> Sums[ColumnGroups]:
+    """Sum rows that count, by a plan of which nothing is counted yet."""
+    if raw.n_rows != len(flat):
+        raise inconsistent_lengths(raw.n_rows, len(flat))
+    labels, table = encode_labels(flat), encode_columns(raw, plan, {}, settings, learning=True)
+    return Sums(ClassCounts.of(labels, weight), count_columns(table, labels, weight, settings), seen_in_columns(table))
+
+
+@dataclass(frozen=True)
+class MixedTotal:
+    """Sums of pieces, `late` columns that some of them have, rows `shown` to compare readings of late texts by."""
+
+    sums: Sums[ColumnGroups]
+    plan: ColumnPlan
+    late: Late
+    shown: Mapping[str, Any]
+    choosing: Parts | None
+    settings: Settings
+
+    def __add__(self, other: "MixedTotal") -> "MixedTotal":
+        late = {name: agreed(self.late.get(name), other.late.get(name)) for name in {**self.late, **other.late}}
+        mine, theirs = self._with(late), other._with(late)
+        return MixedTotal(
+            mine + theirs,
+            self.plan,
+            late,
+            {**other.shown, **self.shown},
+            plus(self.choosing, other.choosing),
+            self.settings,
+        )
+
+    def _with(self, late: Late) -> Sums[ColumnGroups]:
+        """Lay the sums out for late columns as they were agreed on."""
+        if late == self.late:
+            return self.sums
+        plan = ColumnPlan(tuple(new for column in self.plan for new in late.get(column.source, (column,))))
+        given_up = [name for name, columns in self.late.items() if _is_left_out(late[name]) > _is_left_out(columns)]
+        sums = _without(self.sums, given_up)
+        new = {name: own for name, own in late.items() if name not in self.late}
+        return with_late_columns(sums, plan, new, self.settings)
+
+
+def _is_left_out(columns: tuple[Column, ...]) -> bool:
+    return all(column.family == IGNORED for column in columns)
+
+
+def _without(sums: Sums[ColumnGroups], sources: Collection[str]) -> Sums[ColumnGroups]:
+    """Leave the sums of some columns out."""
+    if not sources:
+        return sums
+    plan, groups = sums.columns.plan, dict(sums.columns.groups)
+    for key, part in families_of(plan).items():
+        kept = [j for j, column in enumerate(part.columns) if column.source not in sources]
+        if not kept:
+            del groups[key]
+        elif len(kept) < len(part.columns):
+            group: Any = groups[key]
+            groups[key] = group.take(kept)
+    rest = ColumnPlan(tuple(column for column in plan if column.source not in sources))
+    return replace(sums, columns=ColumnGroups(sums.classes, rest, groups))
+
+
+def _require_same_block(first: tuple[Any, ...], X: Any) -> None:
+    """Refuse a piece whose sparse columns, which are counted by their place, are others than in the first rows."""
+    found = sparse_columns(X)
+    if found != list(first):
+        raise SchemaError(
+            f"the sparse columns of a batch are {found[:10]}, and those of the first {list(first)[:10]}; give every "
+            "batch the same ones, in the same order"
+        )
+
+
+def with_late_columns(sums: Sums[ColumnGroups], plan: ColumnPlan, late: Late, settings: Settings) -> Sums[ColumnGroups]:
+    """Lay sums out for a plan in which `late` columns are new: every row so far is missing in them."""
+    import pyarrow as pa
+
+    count = sums.class_count.count
+    n_classes = len(count)
+    empty = RawTable({source: pa.chunked_array([pa.nulls(n_classes)]) for source in late}, n_classes, named=True)
+    labels = Labels(sums.classes, np.arange(n_classes), np.ones(n_classes, dtype=np.int64))
+    new_plan = ColumnPlan(tuple(column for own in late.values() for column in own if column.family != IGNORED))
+    empty = empty.with_dates(new_plan)
+    parts, groups = families_of(plan), dict(sums.columns.groups)
+    for key, part in families_of(new_plan).items():
+        new = part.count(part.encode(empty, None, settings, learning=True), labels, count, settings)
+        groups[key] = in_order([groups[key], new], parts[key].names) if key in groups else new
+    return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))
+
+
+@dataclass(frozen=True)
+class MixedReading:
+    """How a mixed table is read: settings, the family of numbers nothing is said about, pseudo-counts of classes."""
+
+    settings: Settings
+    family: str
+    class_alpha: Any
+
+    def counted(self, examples: Examples, *, calibrates: bool) -> Walk[tuple[MixedTotal, tuple[Fold, ...]]]:
+        """Plan the columns and sum all rows; where a calibration needs them, beside it which folds are held out."""
+        head, model = examples.head, self.settings.model
+        cut_by_labels = columns_cut_by_labels(self.settings) if calibrates else ()
+        with examples.head_named():
+            raw = read_raw(head.X, model)
+            if raw.n_rows != len(head.y):
+                raise inconsistent_lengths(raw.n_rows, len(head.y))
+            plan = plan_columns(raw, self.settings.given, self.family)
+        read = (head.X, raw) if isinstance(examples, Batches) else None  # elsewhere the first rows come again
+        folds: tuple[Fold, ...] = ()
+        if cut_by_labels:
+            cells = CellsOf(model, plan.sources)
+            found = yield from folds_of_rows(examples, cells)
+            folds = tuple(Fold(cells, found, number, held_out=True) for number in range(found.n_scored))
+        counting = MixedCounting(self, plan, tuple(sparse_columns(head.X)), cut_by_labels, folds, read)
+        total = yield Pass(counting, then="calibrate=True reads the rows twice" if calibrates else "")
+        return total, folds
+
+    def settled_after(self, total: MixedTotal, sums: Sums[ColumnGroups], head: Piece) -> Sums[ColumnGroups]:
+        """Choose the families that are still open once all rows are counted."""
+        for name, shown in total.shown.items():
+            if sums.columns.plan[name].family == TEXT:
+                sums = self._with_text_settled(sums, [name], *shown)
+        return self.settled(sums, *CountedRows.of(*head[:3], self.settings.model).triple)
+
+    def settled(self, sums: Sums[ColumnGroups], X: Any, y: CheckedLabels, weight: Array | None) -> Sums[ColumnGroups]:
+        """Choose the families that are still open; for text, by leaving out rows of the first batch."""
+        sums = settle_numbers(sums, self.settings, self.family)
+        texts = [column.name for column in sums.columns.plan.of_families(TEXT)]
+        return self._with_text_settled(sums, texts, X, y, weight)
+
+    def _with_text_settled(
+        self, sums: Sums[ColumnGroups], names: Collection[str], X: Any, y: CheckedLabels, weight: Array | None
+    ) -> Sums[ColumnGroups]:
+        """Choose how some texts are read, by leaving out rows of a batch that has them."""
+        if not names:
+            return sums
+        X, y, weight = rows_to_compare(X, y, weight)
+        labels = encode_labels(y, sums.classes, counted=True)
+        return settle_text(sums, self.settings, X, labels, weight, self.class_alpha, names)
+
+    def with_arrived(self, sums: Sums[ColumnGroups], X: Any) -> Sums[ColumnGroups]:
+        """Open the columns that were empty so far and have a value in these rows."""
+        plan, settings = sums.columns.plan, self.settings
+        raw = read_raw(X, settings.model).require_columns(plan.sources, settings.model)
+        plan, late = replan_open(plan, raw, settings.given, self.family)
+        return with_late_columns(sums, plan, late, settings)
+
+    def recut(self, sums: Sums[ColumnGroups], profile: NumberProfile, chosen_by: NumberProfile) -> Sums[ColumnGroups]:
+        """Count all rows in bins whose cuts some of them choose; `profile` is that of all, before families settled."""
+        return with_cuts(sums, profile, chosen_cuts(chosen_by, profile), self.settings)
+
+
+def review_of_folds(folds: tuple[Fold, ...], reviews: Iterable[Callable[..., Review]]) -> Walk[LeaveOneOut]:
+    """Score the rows of each fold by what the others chose: `reviews` are those of the models that they did."""
+    reviewing = tuple(Reviewing(review_of, fold) for fold, review_of in zip(folds, reviews, strict=True))
+    found = yield Pass(SideBySide(reviewing), "leaving one out")
+    review: Review = reduce(plus, found.parts)
+    return review.result()
+
+
+def warn_of_columns(sums: ColumnGroups, *, with_states: bool) -> None:
+    """Name the columns that are left out though nobody said so, and those in which an empty cell is a state."""
+    _warn_of_left_out(sums.plan)
+    if with_states:
+        warn_of_empty_states(_with_empty_states(sums))
+
+
+def _warn_of_left_out(plan: ColumnPlan) -> None:
+    """Name the columns of which no value was found, or none that could be read."""
+    later = "read once later rows have one, or at once if you say how"
+    unclear = [column for column in plan if column.why == NOT_AGREED]
+    for columns, what_to_do in ((plan.open, later), (unclear, "say how to read them")):
+        example = f"for example columns={{{columns[0].name!r}: 'categorical'}}" if columns else ""
+        warn_of_left_out(columns, f"{what_to_do}, {example}")
+
+
+def _with_empty_states(sums: ColumnGroups) -> list[str]:
+    """Name the columns of one value and holes, in the order of the plan."""
+    found: set[str] = set()
+    for key, part in families_of(sums.plan).items():
+        counts = sums.groups[key]
+        if isinstance(counts, CategoryCounts):
+            found.update(name for name, is_one in zip(part.names, columns_of_one_value(counts), strict=True) if is_one)
+    return [column.name for column in sums.plan if column.name in found]
