@@ -30,6 +30,9 @@ ROOMS = (
 
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
+NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+"""Names that `NamedTuple` gives to everybody."""
+
 
 def code_lines(text: str) -> int:
     """Count the lines of a file without docstrings, comments and blanks."""
@@ -59,7 +62,7 @@ def private_uses(tree: ast.Module) -> int:
         isinstance(node, ast.Attribute)
         and re.match(r"_[a-z]", node.attr) is not None
         and _base(node) not in ("self", "cls", "super", "os", "sys")
-        and node.attr not in own
+        and node.attr not in own | NAMED_TUPLES
         for node in ast.walk(tree)
     )
 

@@ -5,7 +5,7 @@ What is known of rows: the class of each as its place among the classes, and its
 Rows whose class is known and for which a classifier gave log-probabilities: what calibration learns from.
 
 Log-probabilities are normalised on the way in. -inf is legal: the class is impossible by the classifier. A map leaves
-it so; what is to be made of impossible classes that happen is the subject of `doubt`.
+it so; what is to be made of impossible classes that happen is the subject of `calibration_choice.Doubt`.
 """
 
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ order and with it their bits are the same in every run:
 A sum is a `mapInArrow` that gives one row for each partition, its number and the parcel of its sum. Small parcels come
 to the driver as they are; large ones are added on the executors by further rounds of `mapInArrow`, until few are left.
 Parcels are added in the order of the numbers of their partitions, so a sum of floats is the same in every run over the
-same partitions. What Spark can count by itself as groups it does (`spark_groups`), and no row leaves it.
+same partitions. What Spark can count by itself as groups it does, and no row leaves it.
 
 Inside, columns are called c0, c1, ...: Spark takes a dot in a name for a field of a struct.
 """

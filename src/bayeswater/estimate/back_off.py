@@ -12,7 +12,7 @@ of single rows: each takes away their mean u in the place of 1, and c is looked 
 common factor of all weights goes into c and nowhere else. In log c the terms bend slowly: a grid of factors of 4
 finds the highest peak, and a search beside its best point the maximum.
 
-A member of an ensemble learns them from rows that its structure has not seen, each taken out (`level_concentrations`):
+A member of an ensemble learns them from rows that its structure has not seen, each taken out:
 f_l of each column, and c_l, one for all columns, times 0.3. What is best for one member is too smooth for many: their
 mean smooths again what each says too boldly. One c for each level is all that some hundred rows can tell; one for each
 column and level fits their noise.

@@ -12,7 +12,7 @@ an addition seldom waits for the one before, and rounding does not pile up.
 
 `SpreadColumn`: the sums of a long column of numbers of which hardly any two are equal, without sorting it.
 
-Some of its numbers were looked at first (`column_look`). They tell the shift that its histogram probably has
+Some of its numbers were looked at first (`Look`). They tell the shift that its histogram probably has
 (`key_cells`), the magnitudes between which nearly all numbers lie, and about where the middle of each class is. Then
 each block of rows is read once, while it is in the cache: numbers are counted into a table of buckets, and the few that
 lie beyond it are sorted. The cells are those of `SortedColumn`, bit by bit: a shift is the smallest if with one less

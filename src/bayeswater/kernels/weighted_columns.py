@@ -1,4 +1,4 @@
-"""Scores of a variable with its parents and one arc more or less, from weighted rows; whole rows: `family_columns`.
+"""Scores of a variable with its parents and one arc more or less, of weighted rows (whole ones: `local_score_columns`).
 
     scores[x] = score(y | P + x), or score(y | P - x) where x is in P;   scores[y] = score(y | P)
 

@@ -1,7 +1,7 @@
 """`KdbMembers`: k-dependence Bayesian networks, each with its own cuts, order and parents.
 
 A member draws the order of the columns, in proportion to what they tell about the class, and gives each the 5 parents
-among those before that it hangs on most (`structure/kdb.py`): all that from its share of the rows. Probabilities are
+among those before that it hangs on most (`structure/trees.py`): all that from its share of the rows. Probabilities are
 drawn, level by level, from those with fewer parents, and by a share lambda from those without the class.
 
 All rows are counted. A quarter of those that the structure has not seen choose, each taken out of the counts, the
