@@ -5,7 +5,7 @@ import pytest
 
 from bayeswater import KDB, SKDB
 from bayeswater.inference import choosing
-from bayeswater.inference.choosing import PrefixChoice, best_of_prefixes, judging_rows, row_hash, weight_of_judges
+from bayeswater.inference.choosing import PrefixChoice, best_of_prefixes, row_hash, validation_rows, validation_weight
 from bayeswater.models.semi_naive import skdb
 
 
@@ -38,12 +38,12 @@ def test_rows_judge_in_the_place_of_those_that_are_too_many(monkeypatch):
     monkeypatch.setattr(choosing, "FILLED_JUDGING", 10)
     monkeypatch.setattr(choosing, "MOST_JUDGING", 8)
     n_combinations = np.array([1.0, 6.0, 9.0, 4.0, 2.0, 1.0])
-    times = weight_of_judges(n_combinations, np.array([1.0, 1.0, 2.0, 3.0, 2.0, 7.0]))
+    times = validation_weight(n_combinations, np.array([1.0, 1.0, 2.0, 3.0, 2.0, 7.0]))
     np.testing.assert_array_equal(times, [1, 2, 0, 6, 0, 7])  # two of four in weight judge for eight
 
 
 def test_rows_with_too_many_combinations_judge_nothing_where_all_have():
-    np.testing.assert_array_equal(weight_of_judges(np.array([1.0, 2.0**11]), np.ones(2)), [1, 0])
+    np.testing.assert_array_equal(validation_weight(np.array([1.0, 2.0**11]), np.ones(2)), [1, 0])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def kinds(X, y, weight, most, removed=None):
     """Judges as {(cells, class): weight}."""
     table = KDB(columns=dict.fromkeys(range(X.shape[1]), "categorical")).fit(X, y)._table(X)
     removed = np.minimum(weight, 1.0) if removed is None else removed
-    judges = judging_rows(table, y, removed, weight, most)
+    judges = validation_rows(table, y, removed, weight, most)
     cells = [(*X[i].tolist(), int(y[i])) for i in judges.rows]
     return list(zip(cells, judges.weight.tolist(), strict=True))
 

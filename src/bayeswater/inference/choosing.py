@@ -1,15 +1,15 @@
-"""Choices of a structure by leave-one-out: the prefixes of SKDB and of AODE, and the rows that judge them.
+"""Choices of a structure by leave-one-out: the prefixes of SKDB and of AODE, and the rows that validate them.
 
 All are compared by the squared error (1 - P(y | x))^2 of the true class, each row taken out of the counts. Equal rows
-say the same, so one judges with the weight of all. Kinds of rows stand in the order of a hash of their cells: the first
-of them are a fair sample, which neither the order of the rows nor their repetition changes. So a row of weight 2
+say the same, so one validates with the weight of all. Kinds of rows stand in the order of a hash of their cells: the
+first of them are a fair sample, which neither the order of the rows nor their repetition changes. So a row of weight 2
 chooses what two equal rows do. Rows of equal hash are taken for equal; among a million rows, two that are not meet once
 in thirty million tables.
 
 **SKDB.** Columns stand in the order of what they tell about the class. A model (k, a) has the first a columns, each
 with its first k parents. With a row taken out, its joints grow column by column, for every k at once, so that all
 models are scored at about the price of one. A row with missing parents is filled in with all that they can be
-(`inference.missing_parents`). Of these there may be many for each row: rows with too many judge nothing, and of the
+(`inference.missing_parents`). Of these there may be many for each row: rows with too many validate nothing, and of the
 others, where they are many, the first do in the place of all.
 
 **AODE.** A model (p, c) takes the first p columns as parents and the first c as children. With a row taken out, the
@@ -61,15 +61,15 @@ def first_of_least(losses: Array) -> tuple[int, ...]:
     return tuple(np.argwhere(enough)[0].tolist())
 
 
-class Judges(NamedTuple):
+class ValidationRows(NamedTuple):
     """One row of each kind, by its place, and the weight of the kind: both (n_kinds,)."""
 
     rows: Array
     weight: Array
 
 
-def judging_rows(table: DiscreteTable, codes: Array, removed: Array, weight: Array, most: int) -> Judges:
-    """Give up to `most` kinds of rows: of equal cells, class and removed weight. Rows of weight 0 do not judge."""
+def validation_rows(table: DiscreteTable, codes: Array, removed: Array, weight: Array, most: int) -> ValidationRows:
+    """Give up to `most` kinds of rows: of equal cells, class and removed weight. Rows of weight 0 do not validate."""
     can = np.flatnonzero(weight > 0)
 
     def hashes(rows: slice) -> Array:
@@ -77,7 +77,7 @@ def judging_rows(table: DiscreteTable, codes: Array, removed: Array, weight: Arr
 
     found = np.concatenate(list(ordered_map(hashes, row_blocks(len(codes), SCORING_ROWS))))
     _, first, kind = np.unique(found[can], return_index=True, return_inverse=True)
-    return Judges(can[first[:most]], np.bincount(kind, weights=weight[can])[:most])
+    return ValidationRows(can[first[:most]], np.bincount(kind, weights=weight[can])[:most])
 
 
 def row_hash(block: Array, codes: Array, removed: Array) -> Array:
@@ -133,10 +133,10 @@ def prefix_losses(
     return losses
 
 
-def weight_of_judges(n_combinations: Array, weight: Array) -> Array:
-    """Weight with which each row judges: those whose combinations are too many have none, and others stand for them.
+def validation_weight(n_combinations: Array, weight: Array) -> Array:
+    """Weight with which each row validates: those whose combinations are too many have none, and others stand for them.
 
-    >>> weight_of_judges(np.array([1.0, 2.0**20, 3.0]), np.array([5.0, 1.0, 2.0]))
+    >>> validation_weight(np.array([1.0, 2.0**20, 3.0]), np.array([5.0, 1.0, 2.0]))
     array([5., 0., 3.])
     """
     is_filled = n_combinations > 1

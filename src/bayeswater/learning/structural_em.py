@@ -73,13 +73,13 @@ class Problem:
     ----------
     codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
     n_states : (n_variables,)
-    judge : AIC, BIC, or the log-likelihood at a price of its own
+    criterion : AIC, BIC, or the log-likelihood at a price of its own
     weight : (n_rows,), optional
     """
 
     codes: Array
     n_states: Array
-    judge: Score
+    criterion: Score
     weight: Array | None
     cards: tuple[int, ...] = field(init=False)
 
@@ -100,7 +100,9 @@ class Problem:
         fit = fit_by_em(Factors(self.cards, axes, tuple(tables)), rows, pseudo, tolerance=TOLERANCE)
         smooth = Factors(self.cards, axes, fit.tables)
         likeliest = fit_by_em(smooth, rows, [np.zeros(shape[-1]) for shape in shapes], tolerance=TOLERANCE)
-        price = sum(self.judge.terms(float(np.prod(shape[:-1])), shape[-1], rows.n_rows).constant for shape in shapes)
+        price = sum(
+            self.criterion.terms(float(np.prod(shape[:-1])), shape[-1], rows.n_rows).constant for shape in shapes
+        )
         return Estimated(parents, rows, smooth, float(likeliest.log_likelihood[-1] + price))
 
 
@@ -173,7 +175,7 @@ def structural_em(
 
 
 def judge_of(score: Score) -> Score:
-    """Give the score that judges graphs by what is known: itself, if it is a log-likelihood at a price, or BIC."""
+    """Give the score that compares graphs by what is known: itself, if it is a log-likelihood at a price, or BIC."""
     return score if has_price(score) else Score("bic")
 
 

@@ -265,7 +265,7 @@ def test_the_report_prints_and_tells_weights_members_and_seconds(model):
 def test_a_report_that_no_row_could_judge_says_so():
     found = BayesEnsemble(members=FEW, random_state=0).fit(np.arange(6.0)[:, None], [*"abcdef"])
     text = str(found.report_)
-    assert "  no row could judge (6 alone in their class left out)" in text
+    assert "  no row could be scored (6 alone in their class left out)" in text
     assert "nan" not in text
 
 

@@ -3,7 +3,7 @@
 A member keeps the counts of all pairs of columns (`PairCounts`) and is AODE with the m-estimate of one row: every
 column whose value was counted is in turn the parent of all others, and the joints are averaged
 (`inference/super_parents.py`). Only its cuts are learned, from a share of the rows; so where there are no numbers
-nothing is, one member stands for all, and every row may judge it.
+nothing is, one member stands for all, and every row may validate it.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.learning.members.committee import (
-    JUDGES,
     PHI,
+    VALIDATION_ROWS,
     HonestMembers,
     best_temperature,
     checked_temperature,
@@ -58,12 +58,14 @@ class AodeMember(KeptFields):
     def learn(cls, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> "AodeMember":
         """Cut by the rows that are seen, count all, and let the others fit the temperature."""
         columns = StateColumns.learn(table, seen, number, rng)
-        member, judges = cls(columns, _counted(columns, table)), table.take(~seen)
-        judges = judges.take(some_rows(judges.hashes, JUDGES))
-        if not len(judges):
+        member, validation = cls(columns, _counted(columns, table)), table.take(~seen)
+        validation = validation.take(some_rows(validation.hashes, VALIDATION_ROWS))
+        if not len(validation):
             return member
         count = member.sums.class_count.count
-        return replace(member, temperature=best_temperature(member.log_posterior_without(judges), judges, count))
+        return replace(
+            member, temperature=best_temperature(member.log_posterior_without(validation), validation, count)
+        )
 
     def joint_for(self, n_rows: int) -> SuperParents:
         """The probabilities, ready for scoring so many rows; kept for the next ones where they are not too large.

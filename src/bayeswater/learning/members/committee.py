@@ -1,11 +1,11 @@
 """`Committee`: members of one kind that learn, count, forget and predict together; `HonestMembers` one by one.
 
 **Honest members.** A member learns its structure (cuts, orders, parents, splits) from some of the rows and counts all
-of them. The rows that its structure has not seen judge it: each is scored with itself taken out of the counts. Which
+of them. The rows that its structure has not seen validate it: each is scored with itself taken out of the counts. Which
 rows a structure sees, the hash of their cells decides (`in_structure`), so equal rows share their fate.
 
 A committee is a frozen value: `learn`, `plus` and `minus` give new ones. What it says must not depend on the number of
-threads, nor on the order of the rows. What members say is averaged as probabilities; a row that is judged is so by the
+threads, nor on the order of the rows. What members say is averaged as probabilities; a row that is scored is so by the
 mean of those members whose structure has not seen it.
 """
 
@@ -117,7 +117,7 @@ def in_structure(hashes: Array, seed: int, member: int, phi: float) -> Array:
 
 
 PHI = 0.6
-"""Share of the rows that structures are learned from: the others are enough to judge them."""
+"""Share of the rows that structures are learned from: the others are enough to validate them."""
 
 
 class Member(Protocol):
@@ -157,8 +157,8 @@ class HonestMembers(Committee):
 
     member_kind: ClassVar[Any]
     tuned_by: ClassVar[float] = 0.0
-    """Share of the rows, beside those that a structure has seen, that tune the numbers of a member: they do not judge
-    it either. Where a member tunes no more than a temperature, none are set apart for it."""
+    """Share of the rows, beside those that a structure has seen, that tune the numbers of a member: they do not
+    validate it either. Where a member tunes no more than a temperature, none are set apart for it."""
 
     n_members: int = 0
     seed: int = 0
@@ -214,19 +214,19 @@ class HonestMembers(Committee):
         return self._scored(table, lambda number: self.tuning_rows(table, number))
 
     def tuning_rows(self, table: EnsembleTable, number: int) -> Array:
-        """Mark the rows that tune a member (n_rows,): none of those that its structure has seen, or that judge it."""
+        """Mark the rows that tune a member (n_rows,): none of those that its structure has seen, or that score it."""
         first, last = (in_structure(table.hashes, self.seed, number, self.phi + more) for more in (0.0, self.tuned_by))
         return last & ~first
 
     def _scored(self, table: EnsembleTable, rows_of: Callable[[int], Array]) -> tuple[Array, Array]:
         """Score counted rows by the members that `rows_of` marks them for."""
 
-        def judged(number: int) -> tuple[Array, Array]:
+        def scored(number: int) -> tuple[Array, Array]:
             rows = np.flatnonzero(rows_of(number))
             own = self.members[number].log_posterior_without(table.take(rows)) if len(rows) else np.zeros((0, 1))
             return rows, own
 
-        return honest_log_mean(_beside(judged, range(self.n_members)), len(table), table.n_classes)
+        return honest_log_mean(_beside(scored, range(self.n_members)), len(table), table.n_classes)
 
     def to_arrays(self) -> dict[str, Array]:
         """Give all members as arrays."""
@@ -272,7 +272,7 @@ def _beside(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
     return ordered_map(alone, items)
 
 
-JUDGES = 3000
+VALIDATION_ROWS = 3000
 """Different rows by which one or two numbers are chosen, at most: more would hardly choose otherwise."""
 
 
@@ -291,23 +291,23 @@ def log_mean(log_posteriors: Iterable[Array]) -> Array:
 
 
 def honest_log_mean(parts: Iterable[tuple[Array, Array]], n_rows: int, n_classes: int) -> tuple[Array, Array]:
-    """Logarithm of the mean of the posteriors that judge each row, and their number (n_rows,).
+    """Logarithm of the mean of the posteriors that validate each row, and their number (n_rows,).
 
-    Each part has the rows that a member judges, by their places, and its log posterior of these. A row that none
-    judges has the uniform posterior.
+    Each part has the rows that a member validates, by their places, and its log posterior of these. A row that none
+    validates has the uniform posterior.
     """
     total, n_members = np.full((n_rows, n_classes), -np.inf), np.zeros(n_rows, dtype=np.int64)
     for rows, own in parts:
         total[rows] = np.logaddexp(total[rows], own)
         n_members[rows] += 1
-    judged = n_members > 0
-    total[judged] -= np.log(n_members[judged])[:, None]
-    total[~judged] = -np.log(n_classes)
+    scored = n_members > 0
+    total[scored] -= np.log(n_members[scored])[:, None]
+    total[~scored] = -np.log(n_classes)
     return total, n_members
 
 
-def can_judge(table: EnsembleTable, class_count: Array) -> Array:
-    """Which rows can judge what they are taken out of: those that are not alone in their class: (n_rows,)."""
+def can_validate(table: EnsembleTable, class_count: Array) -> Array:
+    """Which rows can validate what they are taken out of: those that are not alone in their class: (n_rows,)."""
     left = remainder(class_count[table.labels].astype(np.float64), table.removed)
     return np.asarray(left > 0)
 
@@ -319,7 +319,7 @@ def tempered(log_posterior: Array, temperature: float) -> Array:
 
 def best_temperature(log_posterior: Array, table: EnsembleTable, class_count: Array) -> float:
     """Temperature of least log-loss over rows that were taken out; 1 where there are none."""
-    rows = can_judge(table, class_count)
+    rows = can_validate(table, class_count)
     if not rows.any():
         return 1.0
     return Temperature.fit(log_posterior[rows], table.labels[rows], table.weights[rows]).temperature
@@ -327,7 +327,7 @@ def best_temperature(log_posterior: Array, table: EnsembleTable, class_count: Ar
 
 def log_loss(log_posterior: Array, table: EnsembleTable, class_count: Array) -> float:
     """Mean log-loss over rows that were taken out; 0 where there are none."""
-    rows = np.flatnonzero(can_judge(table, class_count))
+    rows = np.flatnonzero(can_validate(table, class_count))
     weight = table.weights[rows]
     return -float(weight @ log_posterior[rows, table.labels[rows]]) / float(weight.sum()) if len(rows) else 0.0
 

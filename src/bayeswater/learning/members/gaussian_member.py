@@ -6,7 +6,7 @@ S_k is the scatter of class k and S the sum of all of them: each class is lent q
 in g d rows more, for d columns. Of four values of g the one of least log-loss is taken, each with its temperature, by
 exact leave-one-out. Numbers are measured in the units they were brought to (`StandardNumbers`), whatever rows come or
 go, so leaving a row out changes sums alone. Categories have P(state | class) by the m-estimate of one row. Nothing else
-is learned from the classes but sums, so every row may judge.
+is learned from the classes but sums, so every row may validate.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.members.committee import (
-    JUDGES,
+    VALIDATION_ROWS,
     Committee,
     best_temperature,
     checked_temperature,
@@ -258,14 +258,14 @@ class GaussianMember(Committee):
         """Sum all rows, and choose g and the temperature by leave-one-out."""
         numbers, states = NormalNumbers.learn(table), NaiveStates.learn(table)
         member = replace(self, class_counts=_counted(table), numbers=numbers, states=states, temperature=1.0)
-        judges = table.take(some_rows(table.hashes, JUDGES))
+        validation = table.take(some_rows(table.hashes, VALIDATION_ROWS))
         shapes = [None] if numbers is None else [numbers.lent(g) for g in LENT_ROWS]
         best: tuple[float, Self] | None = None
         for shape in shapes:
             own = replace(member, numbers=shape)
-            found = own.honest_log_posterior(judges)[0]
-            temperature = best_temperature(found, judges, own.class_count)
-            loss = log_loss(tempered(found, temperature), judges, own.class_count)
+            found = own.honest_log_posterior(validation)[0]
+            temperature = best_temperature(found, validation, own.class_count)
+            loss = log_loss(tempered(found, temperature), validation, own.class_count)
             if best is None or loss < best[0]:
                 best = loss, replace(own, temperature=temperature)
         assert best is not None
@@ -317,7 +317,7 @@ class GaussianMember(Committee):
         return tempered(log_posterior(joint), self.temperature)
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
-        """Log posterior of counted rows, one copy of each taken out of the sums; one member judges every row."""
+        """Log posterior of counted rows, one copy of each taken out of the sums; one member validates every row."""
         prior = Prior.of(self.class_count, SMOOTHING).without(table.labels, table.removed)
         joint = prior + sum(part.log_likelihood_without(table) for part in self.parts)
         fall_back(joint, prior)

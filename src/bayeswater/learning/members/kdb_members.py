@@ -7,7 +7,7 @@ drawn, level by level, from those with fewer parents, and by a share lambda from
 All rows are counted. A quarter of those that the structure has not seen choose, each taken out of the counts, the
 concentrations (`estimate/back_off.py`), then how many parents and columns are worth having, then the
 temperature; what was not chosen is not kept. So much is chosen that the member overfits these rows: only the
-others judge it. Lambda is chosen for all members at once, by what the pool of the first few says of rows that tune
+others validate it. Lambda is chosen for all members at once, by what the pool of the first few says of rows that tune
 them: tables of numbers want less of it, those of categories more.
 """
 
@@ -30,10 +30,10 @@ from bayeswater.inference.dependence import CountedColumn, Removed, SparseDepend
 from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.learning.members.committee import (
-    JUDGES,
+    VALIDATION_ROWS,
     HonestMembers,
     best_temperature,
-    can_judge,
+    can_validate,
     checked_temperature,
     log_loss,
     some_rows,
@@ -52,7 +52,7 @@ MOST_PARENTS = 5
 
 CLASS_FREE = (0.3, 1.0)
 """Values of lambda; of 0, members are too sure of themselves. One that each member chose would fit the noise of its
-judges, so all have the same."""
+validates, so all have the same."""
 
 PILOTS = 4
 """Members by which lambda is chosen."""
@@ -86,16 +86,18 @@ class KdbMember:
         columns = StateColumns.learn(table, seen, number, rng)
         member = cls(columns, _counted_structure(columns, table, seen, rng, class_free))
         count = member.joint.prior.count
-        judges = table.take(tuning)
-        judges = judges.take(can_judge(judges, count) & some_rows(judges.hashes, JUDGES))
-        if not len(judges):
+        validation = table.take(tuning)
+        validation = validation.take(can_validate(validation, count) & some_rows(validation.hashes, VALIDATION_ROWS))
+        if not len(validation):
             return member
-        few = judges.take(some_rows(judges.hashes, max(1000, TUNING_CELLS // table.n_columns)))
+        few = validation.take(some_rows(validation.hashes, max(1000, TUNING_CELLS // table.n_columns)))
         found = member.joint.fitted(columns.codes(few), few.weights, _taken(few))
         joint = replace(member.joint, concentrations=found)
-        losses = joint.log_losses(columns.codes(judges), judges.weights, _taken(judges))
+        losses = joint.log_losses(columns.codes(validation), validation.weights, _taken(validation))
         member = replace(member, joint=joint.shortened(*best_of_prefixes(losses)))
-        return replace(member, temperature=best_temperature(member.log_posterior_without(judges), judges, count))
+        return replace(
+            member, temperature=best_temperature(member.log_posterior_without(validation), validation, count)
+        )
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Log posterior of rows: (n_rows, n_classes)."""
@@ -203,10 +205,10 @@ class KdbMembers(HonestMembers):
         for class_free in CLASS_FREE:
             start = replace(self, seed=seed, phi=self.phi_for(table), class_free=class_free, members=())
             few = start.grown(table, min(PILOTS, n_members))
-            found, n_judges = few.tuning_log_posterior(table)
-            judged = table.take(n_judges > 0)
-            found = found[n_judges > 0]
-            losses.append(log_loss(tempered(found, best_temperature(found, judged, count)), judged, count))
+            found, n_scored = few.tuning_log_posterior(table)
+            scored = table.take(n_scored > 0)
+            found = found[n_scored > 0]
+            losses.append(log_loss(tempered(found, best_temperature(found, scored, count)), scored, count))
             committees.append(few)
         return committees[int(np.argmin(losses))].grown(table, n_members)
 

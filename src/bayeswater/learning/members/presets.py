@@ -7,9 +7,10 @@
 
 A committee that a table has no columns for is left out: without numbers there are no Gaussians.
 
-For a time limit every committee learns one round of members, as many as there are threads, from some rows, and judges
-them; a member of all rows is taken to cost in proportion to their number. If the preset is too much, every committee
-keeps the same share of its members; if that would be less than an eighth, the dearest are left out, but not the last.
+For a time limit every committee learns one round of members, as many as there are threads, from some rows, and
+validates them; a member of all rows is taken to cost in proportion to their number. If the preset is too much, every
+committee keeps the same share of its members; if that would be less than an eighth, the dearest are left out, but not
+the last.
 """
 
 from collections.abc import Mapping

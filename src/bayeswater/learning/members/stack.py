@@ -4,8 +4,8 @@
     p   = mean of the linear and the log-linear pool of all p_g  (`decision/pools.py`), weights from honest rows
 
 Held-out rows are scored by members whose structure has not seen them, and with themselves taken out of the counts, so
-no row is set apart for any of this. A row that some committee has no such member for does not judge, nor does one that
-is alone in its class: without it nobody could know of the class. What the report says of error, log-loss and
+no row is set apart for any of this. A row that some committee has no such member for does not validate, nor does one
+that is alone in its class: without it nobody could know of the class. What the report says of error, log-loss and
 calibration is cross-fitted as well: temperatures and weights of one half of these rows are validated on the other. Rows
 stand in the order of their hashes, so where there are more than enough the first ones are taken.
 """
@@ -23,17 +23,17 @@ from bayeswater.decision.pools import Pool
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, StatisticsError
 from bayeswater.kernels.threads import parallel_map, row_blocks
-from bayeswater.learning.members.committee import Committee, can_judge, tempered
+from bayeswater.learning.members.committee import Committee, can_validate, tempered
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.typing import Array
 
 HONEST_ROWS, HONEST_CELLS = 2**13, 2**22
-"""Rows that judge, and their rows times classes, at most: what is held of every committee while it is being pooled."""
+"""Rows for validation, and their rows times classes, at most: what is held of every committee while it is pooled."""
 
-JUDGED_CELLS = 2**17
+VALIDATION_CELLS = 2**17
 """Cells, rows times classes, beyond which fewer rows settle temperatures and weights; but never less than 2048 rows."""
 
-LEAST_JUDGES = 2048
+LEAST_VALIDATION_ROWS = 2048
 
 SCORED_ROWS, SCORED_CELLS = 2**16, 2**22
 """Rows that are scored at a time, and their rows times classes, at most."""
@@ -78,10 +78,10 @@ class Stack:
         return self.pool.of([tempered(own, t) for own, t in zip(log_proba, self.temperature.tolist(), strict=True)])
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
-        """Score counted rows honestly: log posterior (n_rows, n_classes), and which rows all committees could judge."""
+        """Score counted rows honestly: log posterior (n_rows, n_classes), and which rows all can score."""
         found = [committee.honest_log_posterior(table) for committee in self.committees]
-        judged = np.all([can_judge(table, self.class_count), *(n_members > 0 for _, n_members in found)], axis=0)
-        return self._pooled([own for own, _ in found], slice(0, len(table))), judged
+        scored = np.all([can_validate(table, self.class_count), *(n_members > 0 for _, n_members in found)], axis=0)
+        return self._pooled([own for own, _ in found], slice(0, len(table))), scored
 
     def plus(self, table: EnsembleTable) -> "Stack":
         """Count further rows; structures, temperatures and weights stay."""
@@ -124,9 +124,9 @@ class LearnedStack:
     names: tuple[str, ...]
     scores: Scores
     committee_loss: Array  # (n_committees,), honest log-loss of each alone, calibrated
-    n_judged: tuple[int, ...]  # rows that could judge each committee
+    n_judged: tuple[int, ...]  # rows that could validate each committee
     seconds: tuple[float, ...]
-    n_alone: int = 0  # rows alone in their class, which judge nothing
+    n_alone: int = 0  # rows alone in their class, which validate nothing
 
 
 def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> LearnedStack:
@@ -137,24 +137,24 @@ def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) 
     if table.n_classes == 1:
         certain = Scores.of(np.zeros((len(table), 1)), table.labels, table.weights)
         return LearnedStack(Stack.of_class_alone(table), (), certain, np.zeros(0), (), ())
-    judges = table.take(slice(0, max(LEAST_JUDGES, min(HONEST_ROWS, HONEST_CELLS // table.n_classes))))
+    validation = table.take(slice(0, max(LEAST_VALIDATION_ROWS, min(HONEST_ROWS, HONEST_CELLS // table.n_classes))))
     class_count = _class_count(table)
-    can = can_judge(judges, class_count)
+    can = can_validate(validation, class_count)
 
     def learned(place: int, committee: Committee) -> tuple[Committee, Array, Array, float]:
         start = perf_counter()
         own = committee.learn(table, seed_of(seed, place))
-        log_proba, n_members = own.honest_log_posterior(judges)
+        log_proba, n_members = own.honest_log_posterior(validation)
         return own, log_proba, can & (n_members > 0), perf_counter() - start
 
     found = parallel_map(lambda given: learned(*given), enumerate(committees.values()))
     stacked, honest, members, seconds = zip(*found, strict=True)
-    temperature, pool = _fitted(honest, members, judges, np.ones(len(judges), dtype=bool))
+    temperature, pool = _fitted(honest, members, validation, np.ones(len(validation), dtype=bool))
     return LearnedStack(
         Stack(stacked, temperature, pool, class_count),
         tuple(committees),
-        _cross_fitted(honest, members, judges),
-        np.array([_own_loss(*given, judges) for given in zip(honest, members, temperature.tolist(), strict=True)]),
+        _cross_fitted(honest, members, validation),
+        np.array([_own_loss(*given, validation) for given in zip(honest, members, temperature.tolist(), strict=True)]),
         tuple(int(own.sum()) for own in members),
         seconds,
         int((~can).sum()),
@@ -172,40 +172,40 @@ def log_frequency(class_count: Array) -> Array:
 
 
 def _fitted(
-    honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable, rows: Array
+    honest: Sequence[Array], members: Sequence[Array], validation: EnsembleTable, rows: Array
 ) -> tuple[Array, Pool]:
     """Find temperatures and pool from the marked rows (n_rows,)."""
-    n_most = max(LEAST_JUDGES, JUDGED_CELLS // judges.n_classes)
+    n_most = max(LEAST_VALIDATION_ROWS, VALIDATION_CELLS // validation.n_classes)
     together = np.flatnonzero(np.all([rows, *members], axis=0))[:n_most]
 
     def of_committee(given: tuple[Array, Array]) -> tuple[float, Array]:
-        log_proba, judged = given
-        own = np.flatnonzero(rows & judged)[:n_most]
-        found = Temperature.fit(log_proba[own], judges.labels[own], judges.weights[own]).temperature
+        log_proba, scored = given
+        own = np.flatnonzero(rows & scored)[:n_most]
+        found = Temperature.fit(log_proba[own], validation.labels[own], validation.weights[own]).temperature
         return found, tempered(log_proba[together], found) if len(together) else log_proba[:0]
 
     temperature, given = zip(*parallel_map(of_committee, zip(honest, members, strict=True)), strict=True)
-    return np.array(temperature), Pool.fit(given, judges.labels[together], judges.weights[together])
+    return np.array(temperature), Pool.fit(given, validation.labels[together], validation.weights[together])
 
 
-def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], judges: EnsembleTable) -> Scores:
-    """Pool the scores of each half of the rows by what the other half teaches; give those that all committees judge."""
-    judged = np.all(members, axis=0)
-    half = hashed(judges.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
-    log_proba = np.zeros((len(judges), judges.n_classes))
-    for learning, judging in ((half, ~half), (~half, half)):
-        rows = np.flatnonzero(judging & judged)
+def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], validation: EnsembleTable) -> Scores:
+    """Pool the scores of each half of the rows by what the other half teaches; give those that all can score."""
+    scored = np.all(members, axis=0)
+    half = hashed(validation.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
+    log_proba = np.zeros((len(validation), validation.n_classes))
+    for learning, validating in ((half, ~half), (~half, half)):
+        rows = np.flatnonzero(validating & scored)
         if not len(rows):
             continue
-        temperature, pool = _fitted(honest, members, judges, learning)
+        temperature, pool = _fitted(honest, members, validation, learning)
         log_proba[rows] = pool.of([tempered(own[rows], t) for own, t in zip(honest, temperature.tolist(), strict=True)])
-    return Scores.of(log_proba[judged], judges.labels[judged], judges.weights[judged])
+    return Scores.of(log_proba[scored], validation.labels[scored], validation.weights[scored])
 
 
-def _own_loss(log_proba: Array, judged: Array, temperature: float, judges: EnsembleTable) -> float:
-    if not judged.any():
+def _own_loss(log_proba: Array, scored: Array, temperature: float, validation: EnsembleTable) -> float:
+    if not scored.any():
         return float("nan")
-    scores = Scores.of(tempered(log_proba[judged], temperature), judges.labels[judged], judges.weights[judged])
+    scores = Scores.of(tempered(log_proba[scored], temperature), validation.labels[scored], validation.weights[scored])
     return float(-(scores.own @ scores.weight) / scores.weight.sum())
 
 

@@ -133,7 +133,7 @@ def compare(
     random_state : int, default 0
         Seed of the folds, and of the peers.
     sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
-        A row of weight w counts as w equal rows, in learning and in judging.
+        A row of weight w counts as w equal rows, in learning and in validating.
     progress : function of (fits done, fits in all, name of the next model), optional
 
     Returns
@@ -184,7 +184,7 @@ def compare(
         n_classes=len(race.classes),
         n_folds=len(race.folds),
         n_left_out=race.n_left_out,
-        weight=None if weight is None else np.concatenate([weight[fold.judged] for fold in race.folds]),
+        weight=None if weight is None else np.concatenate([weight[fold.held_out] for fold in race.folds]),
         notes=notes,
         library=library,
     )
@@ -192,10 +192,10 @@ def compare(
 
 @dataclass(frozen=True)
 class ComparedFold:
-    """Marks (n_rows,) of the rows to learn from, and of those to judge by, whose classes are among them."""
+    """Marks (n_rows,) of the rows to learn from, and of those to validate by, whose classes are among them."""
 
     learn: Array
-    judged: Array
+    held_out: Array
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Race:
     kept: Array
 
     def run(self, name: str, model: Any, is_peer: bool, tell: Callable[[], None]) -> Contestant:
-        """Fit a model on each fold in turn and judge it; a failure of any kind is put down as such."""
+        """Fit a model on each fold in turn and validate it; a failure of any kind is put down as such."""
         results = []
         told: dict[str, None] = {}
         for fold in self.folds:
@@ -241,19 +241,19 @@ class Race:
 
     def _result(self, model: Any, fold: ComparedFold) -> "_Result":
         weight = {} if self.weight is None else {"sample_weight": self.weight[fold.learn]}
-        learn, judged = take_rows(self.X, fold.learn), take_rows(self.X, fold.judged)
+        learn, held_out = take_rows(self.X, fold.learn), take_rows(self.X, fold.held_out)
         start = perf_counter()
         with places_told(self.kept), places_told(fold.learn):
             fitted = clone(model).fit(learn, self.y[fold.learn], **weight)
         between = perf_counter()
         if scores_method(fitted) == "decision_function":  # values of any scale, of which no loss can be told
             name = type(fitted).__name__
-            raise ParameterError(f"{name} gives no probabilities to judge it by; compare Calibrated({name}(...))")
-        with places_told(self.kept), places_told(fold.judged):
-            log_proba = log_scores(fitted, judged, self.classes)
+            raise ParameterError(f"{name} gives no probabilities to validate it by; compare Calibrated({name}(...))")
+        with places_told(self.kept), places_told(fold.held_out):
+            log_proba = log_scores(fitted, held_out, self.classes)
         end = perf_counter()
-        codes = self.codes[fold.judged]
-        own_weight = None if self.weight is None else self.weight[fold.judged]
+        codes = self.codes[fold.held_out]
+        own_weight = None if self.weight is None else self.weight[fold.held_out]
         card = Scorecard.of(log_proba, codes, own_weight)
         losses = -log_proba[np.arange(len(codes)), codes]
         return _Result(fitted, card, losses, between - start, end - between)
@@ -289,12 +289,12 @@ def _race(X: Any, labels: CheckedLabels, weight: Array | None, folds: Any, rando
     for learn, held_out in split:
         marked = np.zeros((2, len(labels)), dtype=bool)
         marked[0, learn] = marked[1, held_out] = True
-        judged = marked[1] & np.isin(coded.codes, coded.codes[marked[0]])
-        n_left_out += int(marked[1].sum() - judged.sum())
-        if judged.any():
-            found.append(ComparedFold(marked[0], judged))
+        held_out = marked[1] & np.isin(coded.codes, coded.codes[marked[0]])
+        n_left_out += int(marked[1].sum() - held_out.sum())
+        if held_out.any():
+            found.append(ComparedFold(marked[0], held_out))
     if not found:
-        raise DataError("no fold has a row to judge by whose class is among the rows to learn from; give more rows")
+        raise DataError("no fold has a row to validate by whose class is among the rows to learn from; give more rows")
     classes = coded.variable.labels
     return Race(X, labels.array, coded.codes, classes, weight, tuple(found), n_left_out, keep)
 

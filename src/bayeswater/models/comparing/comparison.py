@@ -92,7 +92,7 @@ class Comparison:
     ----------
     contestants : the models and how they did
     n_rows, n_classes, n_folds : of the comparison
-    n_left_out : rows that could not be judged, since no other row of their class was there to learn from
+    n_left_out : rows that could not be scored, since no other row of their class was there to learn from
     weight : weights of the held-out rows, in the order of their losses; None where all count once
     notes : what else is to be known
     library : library of the frame that was given

@@ -16,7 +16,7 @@ class CommitteeReport:
 
     `share` is its weight in the linear pool and `power` its exponent in the log-linear one; `temperature` takes
     confidence back (above 1) or adds some; `log_loss` is that of these members alone, honest and calibrated, over the
-    `n_judged` rows that it could judge.
+    `n_judged` rows that it could validate.
     """
 
     name: str
@@ -51,8 +51,8 @@ class EnsembleReport:
         not seen them, without themselves in the counts, and by temperatures of committees and a pool that other rows
         taught
     n_rows : weight of the rows that were learned from
-    n_judged : weight of those that every committee could judge
-    n_alone : rows alone in their class, among those that were to judge: nobody knows of the class without them
+    n_judged : weight of those that every committee could validate
+    n_alone : rows alone in their class, among those that were to validate: nobody knows of the class without them
     families : a `CommitteeReport` each
     seed : what the random numbers began with: ``random_state=seed`` gives the same model again
     seconds : of the fit
@@ -135,7 +135,7 @@ class EnsembleReport:
 
     def _figures(self) -> list[str]:
         if not self.n_judged:
-            return [f"  no row could judge{self._alone()}"]
+            return [f"  no row could be scored{self._alone()}"]
         return [
             f"  honest, on {self.n_judged:,.10g} rows{self._alone()}, with intervals of 95 %:",
             f"    error     {100 * self.error.value:8.2f} % {_span(self.error, 100, 2)}",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.inference.choosing import best_of_nested, judging_rows, nested_losses
+from bayeswater.inference.choosing import best_of_nested, nested_losses, validation_rows
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.semi_naive.learning import StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
@@ -125,11 +125,11 @@ class AODE(StateClassifier):
         joint = self._read_with(sums, None)
         estimate = joint.estimate
         times = rows.times * ~rows.alone(sums.class_count.count)
-        judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_choosing(sums))
+        validation = validation_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_choosing(sums))
         order = descending_order(mutual_information(estimate.states))
-        some = rows.take(judges.rows)
+        some = rows.take(validation.rows)
         block = some.table.block(slice(None))
-        losses = nested_losses(joint, order, block, some.labels.codes, some.removed, judges.weight)
+        losses = nested_losses(joint, order, block, some.labels.codes, some.removed, validation.weight)
         n_parents, n_children = best_of_nested(losses)
         names = [estimate.counts.schema.names[j] for j in order.tolist()]
         return tuple(names[:n_parents]), tuple(names[:n_children])

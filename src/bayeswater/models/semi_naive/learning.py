@@ -81,7 +81,7 @@ class StateRows:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     def alone(self, class_count: Array) -> Array:
-        """Mark the rows (n_rows,) that are alone in their class: without them it is not known. They judge nothing."""
+        """Mark the rows (n_rows,) that are alone in their class: without them it is not known. They say nothing."""
         marks: Array = class_count[self.labels.codes] <= self.removed
         return marks
 

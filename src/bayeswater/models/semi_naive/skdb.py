@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.estimate.dirichlet import PseudoCounts
-from bayeswater.inference.choosing import best_of_prefixes, judging_rows, prefix_losses, weight_of_judges
+from bayeswater.inference.choosing import best_of_prefixes, prefix_losses, validation_rows, validation_weight
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
@@ -120,14 +120,14 @@ class SKDB(StateClassifier):
         order = self._order(sums)
         joint = self._read_first(sums, max(map(len, parents_of(sums).parents)), tuple(order))
         times = rows.times * ~rows.alone(sums.class_count.count)
-        judges = judging_rows(rows.table, rows.labels.codes, rows.removed, times, CHOOSING_ROWS)
-        some = rows.take(judges.rows)
+        validation = validation_rows(rows.table, rows.labels.codes, rows.removed, times, CHOOSING_ROWS)
+        some = rows.take(validation.rows)
         table, codes, removed = some.table, some.labels.codes, some.removed
         blocks, use_loop = row_blocks(len(some), SCORING_ROWS), worth_compiling(table.n_cells)
         n_combinations = np.empty(len(some))
         for own in blocks:
             n_combinations[own] = n_filled(joint.gaps(joint.states(table.block(own))), joint.n_states)
-        times = weight_of_judges(n_combinations, judges.weight)
+        times = validation_weight(n_combinations, validation.weight)
 
         def losses_of(own: slice) -> Array:
             block = table.block(own)
