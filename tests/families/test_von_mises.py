@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import vonmises
@@ -11,7 +12,14 @@ from bayeswater import NaiveBayes
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import ParameterError, SchemaError
-from bayeswater.families.von_mises import MOST_KAPPA, CircleFact, CircleSums, VonMisesBlock, concentration
+from bayeswater.families.von_mises import (
+    MOST_KAPPA,
+    CircleFact,
+    CircleSums,
+    VonMisesBlock,
+    circle_log_evidence,
+    concentration,
+)
 
 RNG = np.random.default_rng(0)
 N, DAY = 60, 24.0
@@ -140,3 +148,44 @@ def test_the_regions_of_a_circle_have_their_exact_mass(strength):
     expected = (joint @ regret.T).min(axis=1).mean()
     found = (regret @ (belief * outcomes.likelihood).T).min(axis=0).sum()
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_evidence_is_the_integral_over_direction_and_concentration():
+    angles = [0.3, 0.9, -0.4, 2.0, 0.1]
+    length = abs(sum(mp.expj(angle) for angle in angles))
+    around = mp.quad(lambda mu: mp.exp(2 * sum(mp.cos(a - mu) for a in angles)), [-mp.pi, 0, mp.pi])
+    assert float(around / (2 * mp.pi)) == pytest.approx(
+        float(mp.besseli(0, 2 * length)), rel=1e-12
+    )  # of all directions
+
+    def law(log_kappa):
+        kappa = mp.exp(log_kappa)
+        return mp.besseli(0, kappa * length) / mp.besseli(0, kappa) ** len(angles)
+
+    ends = mp.log(0.01), mp.log(1e4)
+    mean = mp.quad(law, mp.linspace(*ends, 9), maxdegree=4) / (ends[1] - ends[0])
+    expected = mp.log(mean) - len(angles) * mp.log(24)
+    found = circle_log_evidence(np.array([len(angles)]), np.array([float(length)]), 24.0)[0]
+    assert found == pytest.approx(float(expected), abs=0.01)  # of 241 places, the outer two count whole
+
+
+def test_times_of_day_and_numbers_with_a_period_are_weighed_by_evidence():
+    seconds = np.concatenate([RNG.normal(0, 5400, 150), RNG.normal(39_600, 5400, 150)]).round() % 86_400
+    y = np.repeat(["night", "noon"], 150)
+    clock = pa.array(seconds.astype(np.int32), pa.int32()).cast(pa.time32("s"))
+    model = NaiveBayes().fit(pa.table({"clock": clock}), y)
+    assert model.columns_["clock"].family == "von_mises"
+    assert dict(model.columns_["clock"].options) == {"period": 86_400.0}
+    assert "von Mises" in model.columns_["clock"].why
+    told = {"hour": {"family": "auto", "period": 24}}
+    hours = pd.DataFrame({"hour": seconds / 3600})
+    weighed = NaiveBayes(columns=told).fit(hours, y)
+    assert weighed.columns_["hour"].family == "von_mises"
+    named = NaiveBayes(columns={"hour": {"period": 24}}).fit(hours, y)
+    assert_allclose(weighed.predict_proba(hours), named.predict_proba(hours), rtol=1e-9)
+    late = RNG.normal(12, 0.1, 300)
+    assert NaiveBayes(columns=told).fit(pd.DataFrame({"hour": late}), y).columns_["hour"].options in (
+        (),
+        (("period", 24.0),),
+    )
+    assert "von Mises" not in NaiveBayes().fit(hours, y).columns_["hour"].why

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import AUTO, BITS, Column
+from bayeswater.data.reading.dates import SECONDS_PER_DAY
+from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import EXACT
 from bayeswater.errors import ParameterError
@@ -22,7 +24,7 @@ from bayeswater.estimate.bins import class_cuts
 from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenColumn, OpenNumbers
-from bayeswater.families.registry import CANDIDATES, NUMERIC, families_of, key_of
+from bayeswater.families.registry import CANDIDATES, NUMERIC, families_of, key_of, law_of
 from bayeswater.families.settings import MDL
 from bayeswater.families.states import counts_of_values
 from bayeswater.kernels.threads import ordered_map
@@ -34,6 +36,9 @@ from bayeswater.typing import Array
 
 TIE = 1.0
 """Families whose log-evidence differs by no more, a factor below 3 in probability, are tied: the first is taken."""
+
+TIME_OF_DAY = (("period", float(SECONDS_PER_DAY)),)
+"""What is known of times of day without being told."""
 
 OF_DAYS = ("gaussian", "binned")
 """Families among which that of the days of a date is chosen."""
@@ -47,16 +52,21 @@ class FamilyChoice:
     why: str
     cuts: tuple[float, ...] | None
     log_evidence: Mapping[str, float]
+    options: tuple[tuple[str, float], ...] = ()
 
 
 def choose_family(
-    profile: NumberProfile, j: int, families: Sequence[str] = NUMERIC, n_bins: int | None = None
+    profile: NumberProfile,
+    j: int,
+    families: Sequence[str] = NUMERIC,
+    n_bins: int | None = None,
+    options: tuple[tuple[str, float], ...] = (),
 ) -> FamilyChoice:
     """Choose the family of column j among those allowed; with `n_bins`, bins are that many and no other number.
 
     A column without two different values gives nothing to choose by: it has the first family that it can have.
     """
-    column = OpenColumn(profile, j, n_bins)
+    column = OpenColumn(profile, j, n_bins, options)
     candidates = [candidate for candidate in CANDIDATES if candidate.family in families]
     found = ((one.family, one.why_not(column, alone=len(candidates) == 1)) for one in candidates)
     refused: Mapping[str, str] = {family: reason for family, reason in found if reason is not None}
@@ -77,7 +87,8 @@ def choose_family(
     titles |= {family: one.title for family, one in weighed.items() if one.title is not None}
     n = float(column.n.sum())
     why = _in_words(best, {family: value / n for family, value in evidence.items()}, refused, titles)
-    return FamilyChoice(best, why, weighed[best].cuts, evidence)
+    needed = tuple((option, number) for option, number in options if option in law_of(best).options)
+    return FamilyChoice(best, why, weighed[best].cuts, evidence, needed)
 
 
 def _in_words(best: str, per_row: Mapping[str, float], refused: Mapping[str, str], titles: Mapping[str, str]) -> str:
@@ -106,7 +117,14 @@ def settle_numbers(sums: Sums[ColumnGroups], settings: Settings, numeric: str) -
         ordered_map(lambda j: _chosen(profile, j, columns[j], settings, numeric, count), range(len(columns)))
     )
     settled = [
-        replace(column, family=choice.family, cuts=choice.cuts, why=choice.why, spans=_spans(profile, j, choice.cuts))
+        replace(
+            column,
+            family=choice.family,
+            cuts=choice.cuts,
+            why=choice.why,
+            spans=_spans(profile, j, choice.cuts),
+            options=choice.options,
+        )
         for j, (column, choice) in enumerate(zip(columns, choices, strict=True))
     ]
     plan = sums.columns.plan.with_columns({column.name: column for column in settled})
@@ -140,7 +158,8 @@ def _chosen(
     of_all = OF_DAYS if column.part == "days" else NUMERIC
     families = of_all if family == AUTO else (family,)
     assert not isinstance(said.bins, str)
-    choice = choose_family(profile, j, families=families, n_bins=said.bins)
+    options = column.options or (TIME_OF_DAY if _is_time_of_day(column) else ())
+    choice = choose_family(profile, j, families=families, n_bins=said.bins, options=options)
     return choice if said.family in (None, AUTO) else replace(choice, why=f"as told; {choice.why}")
 
 
@@ -157,6 +176,14 @@ def _are_labels(column: Column) -> bool:
     return column.part is None and not (column.dtype or "").startswith(("time", "duration"))
 
 
+def _is_time_of_day(column: Column) -> bool:
+    """Say whether cells are times of day, which are read as seconds."""
+    import pyarrow as pa
+
+    kind = arrow_type(column.dtype or "")
+    return kind is not None and pa.types.is_time(kind)
+
+
 def _cut_by_class(profile: NumberProfile, j: int) -> FamilyChoice:
     """Bins as told, cut where they tell the classes apart."""
     histogram = profile.keys.of_column(j)
@@ -170,7 +197,7 @@ def _cut_by_class(profile: NumberProfile, j: int) -> FamilyChoice:
 
 def sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_count: Array) -> Statistic:
     """Sums of one column in the family that was chosen for it; labels, where the numbers are some, are counted."""
-    column = OpenColumn(profile, j)
+    column = OpenColumn(profile, j, options=choice.options)
     candidate = next((one for one in CANDIDATES if one.family == choice.family), None)
     if candidate is not None:
         return candidate.settled(column, choice.cuts, class_count)

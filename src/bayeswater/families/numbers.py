@@ -43,11 +43,12 @@ MOST_DAYS = 1e12
 
 @dataclass(frozen=True)
 class OpenColumn:
-    """Column j of a profile; `n_bins` is the number of bins, where it was told."""
+    """Column j of a profile; `n_bins` is the number of bins, where it was told, and `options` what else was."""
 
     profile: "NumberProfile"
     j: int
     n_bins: int | None = None
+    options: tuple[tuple[str, float], ...] = ()
 
     @property
     def name(self) -> str:

@@ -10,6 +10,14 @@ direction of the sums, and kappa solves
     I_1(kappa) / I_0(kappa) = length of the sums / (weight + alpha)
 
 A class without a value is spread evenly. Leaving a row out solves this anew, without it.
+
+Where the period of a column left open is known, that of times of day for one, its evidence is weighed with those of
+other laws. It is an integral over kappa alone, since over all directions it is closed:
+
+    P(x_1 .. x_n | k) = period^-n  mean over log kappa of I_0(kappa length) / I_0(kappa)^n
+
+All kappa from 0.01 to 10 000 are equally probable on a logarithmic scale; those are left out whose densities are
+narrower than the spacing of the values.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +26,7 @@ from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import i0e, i1e
+from scipy.special import i0e, i1e, logsumexp
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
@@ -26,8 +34,9 @@ from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
 from bayeswater.errors import ParameterError
+from bayeswater.estimate.evidence import or_impossible
 from bayeswater.families.family import ParameterDraws, Settings
-from bayeswater.families.numbers import NumberBlock, NumberFamily, NumberView
+from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class
@@ -47,6 +56,9 @@ LARGE_KAPPA = 1e4
 
 STEPS, CONVERGED = 100, 1e-14
 """Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
+
+KAPPAS = np.geomspace(0.01, 1e4, 241)
+"""Concentrations that are equally probable before looking."""
 
 NODES = 12
 """Places at which a density is looked at to integrate it from one point of a fine grid to the next."""
@@ -103,6 +115,52 @@ def concentration(length: Array) -> Array:
         if moved <= CONVERGED:
             break
     return np.where(length > 0, np.minimum(kappa, MOST_KAPPA), 0.0)
+
+
+class VonMisesCandidate(Candidate):
+    """Numbers on a circle, where its period is known; the histogram has each of them, and the sums over them."""
+
+    family = "von_mises"
+    title = "von Mises"
+    is_density = True
+
+    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
+        """Say that no period is known, or that there are more different numbers than a histogram keeps apart."""
+        if not column.options:
+            return "no period" if alone else ""
+        return None if column.occupied.are_values else "too many different numbers"
+
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of the numbers."""
+        sums, period = self._sums(column), dict(column.options)["period"]
+        hidden = float(np.average(column.occupied.hidden_variance, weights=column.occupied.weight))
+        with np.errstate(divide="ignore"):
+            most = 1 / (hidden * (2 * np.pi / period) ** 2)
+        length = np.hypot(sums.cosines - sums.weight, sums.sines - sums.weight)[:, 0]
+        return Weighed(or_impossible(circle_log_evidence(sums.weight[:, 0], length, period, most).sum()))
+
+    def settled(self, column: OpenColumn, cuts: tuple[float, ...] | None, class_count: Array) -> CircleSums:
+        """Take the sums of the numbers in the histogram."""
+        return self._sums(column)
+
+    def _sums(self, column: OpenColumn) -> CircleSums:
+        angle = 2 * np.pi * column.histogram.first / dict(column.options)["period"]
+        sums = (column.histogram.class_sums(1 + part)[:, None] for part in (np.cos(angle), np.sin(angle)))
+        return CircleSums(column.profile.classes, (column.name,), column.n[:, None], *sums)
+
+
+def circle_log_evidence(n: Array, length: Array, period: float, most: float = np.inf) -> Array:
+    """Log-evidence of numbers on a circle, of classes of n rows whose sums have a length: (n_classes,).
+
+    >>> float(np.exp(circle_log_evidence(np.array([1]), np.array([1.0]), 24.0))[0].round(12)) == round(1 / 24, 12)
+    True
+    """
+    fits = KAPPAS[:, None] <= most
+    log_bessel = np.log(i0e(KAPPAS)) + KAPPAS
+    far = KAPPAS[:, None] * length
+    law = np.log(i0e(far)) + far - n * log_bessel[:, None]
+    found: Array = logsumexp(np.where(fits, law, -np.inf), axis=0) - np.log(len(KAPPAS)) - n * np.log(period)
+    return found
 
 
 class CircleView(NumberView):
@@ -292,6 +350,7 @@ class VonMises(NumberFamily):
     key: ClassVar = "von_mises"
     families: ClassVar = ("von_mises",)
     statistic: ClassVar = CircleSums
+    candidates: ClassVar = (VonMisesCandidate(),)
     options: ClassVar = {"period": "after how much its numbers begin anew, 24 for hours"}
     is_ranged: ClassVar = False  # the whole circle can be
 
