@@ -61,7 +61,7 @@ class BinnedCandidate(Candidate):
     ) -> Mapping[str, str]:
         """Say why values are states and none of a density: two values, a few whole numbers, or a spike."""
         if _is_pair(column.occupied):
-            return {other.family: "two values" for other in others}
+            return {other.family: "" if refused.get(other.family) == "" else "two values" for other in others}
         reason = _why_no_density(column.occupied)
         if reason is None:
             return refused

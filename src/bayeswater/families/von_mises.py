@@ -34,7 +34,7 @@ from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.evidence import or_impossible
+from bayeswater.estimate.normal_parameters import or_impossible
 from bayeswater.families.family import ParameterDraws, Settings
 from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
