@@ -55,16 +55,19 @@ CLEAR_OF_FLOOR = 4.0
 
 
 class Left(NamedTuple):
-    """What rows, taken out, leave: their log-likelihoods and spikes, and the sums of their own class and of all.
+    """Rows that are taken out, by some columns, and the sums that they leave: (n_rows, n_columns) each."""
 
-    `off` and `on` say which classes have a spike that a row misses, and how many that it meets.
-    """
-
-    likelihood: Array  # (n_rows, n_classes)
-    off: Array  # (n_rows, n_classes)
-    on: Array  # (n_rows, n_classes)
-    own: tuple[Array, Array, Array]  # n', mean', scatter' of the own class: (n_rows, n_columns) each
+    x: Array  # 0 where a cell is missing
+    missing: Array
+    removed: Array
+    own: tuple[Array, Array, Array]  # n', mean', scatter' of the own class
     pooled: tuple[Array, Array, Array]  # the same of all classes
+
+    @property
+    def variance_all(self) -> Array:
+        """Variance of the columns over all classes."""
+        n, _, scatter = self.pooled
+        return scatter / np.where(n > 0, n, 1.0)
 
 
 @dataclass(frozen=True)
@@ -113,43 +116,55 @@ class NormalsWithout(ABC):
         """Maximum-likelihood variance of each class and column."""
         return self.moments.scatter / np.where(self.n > 0, self.n, 1.0)
 
-    def in_any_case(
-        self, block: Array, y: Array, removed: Array, columns: Array, epsilon: Array | float, floor: float
-    ) -> Left:
-        """Take rows out, given by some columns (by their places), with what is added to variances and their floor."""
+    def taken_out(self, block: Array, y: Array, removed: Array, columns: Array) -> Left:
+        """Take rows out of the sums of some columns, given by their places."""
         missing = np.isnan(block)
-        x, r = np.where(missing, 0.0, block), removed[:, None] * ~missing
-        of_all = tuple(part[columns] for part in self.moments.pooled())
-        n_all, mean_all, scatter_all = take_out(of_all[0], of_all[1], of_all[2], x, r)
-        variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
-        sums = self.n[:, columns], self.moments.mean[:, columns], self.moments.scatter[:, columns]
-        own = take_out(sums[0][y], sums[1][y], sums[2][y], x, r)
+        x, r = np.where(missing, 0.0, block) if missing.any() else block, removed[:, None] * ~missing
+        n_all, mean_all, scatter_all = (part[columns] for part in self.moments.pooled())
+        n, mean, scatter = (part[:, columns][y] for part in self._sums)
+        n, mean, scatter = take_out(n, mean, scatter, x, r)
         if self.moments.weight.dtype.kind == "i":
-            own[2][own[0] == 1] = 0.0  # what remains is one row
+            scatter[n == 1] = 0.0  # what remains is one row
+        return Left(x, missing, r, (n, mean, scatter), take_out(n_all, mean_all, scatter_all, x, r))
+
+    @property
+    def _sums(self) -> tuple[Array, Array, Array]:
+        return self.n, self.moments.mean, self.moments.scatter
+
+    def in_any_case(
+        self, left: Left, y: Array, columns: Array, epsilon: Array | float, floor: float
+    ) -> tuple[Array, Array, Array]:
+        """Log-likelihoods of rows taken out, with what is added to variances, and the floor under them.
+
+        Beside them stand the classes that have a spike which a row misses, and the number of those that it meets:
+        (n_rows, n_classes) each.
+        """
+        x, missing, (n_all, mean_all, _), variance_all = left.x, left.missing, left.pooled, left.variance_all
         shape = len(x), self.moments.n_classes
         likelihood, off, on = np.empty(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=np.int64)
         by_prior = np.isin(columns, list(self.priors))
         normal = ~missing & (n_all > 0) & (variance_all + epsilon > 0) & ~by_prior
+        sums = [part[:, columns] for part in self._sums]
         for k in range(shape[1]):
             is_own = (y == k)[:, None]
-            n, mean, scatter = (np.where(is_own, mine, part[k]) for mine, part in zip(own, sums, strict=True))
+            n, mean, scatter = (np.where(is_own, mine, part[k]) for mine, part in zip(left.own, sums, strict=True))
             empty = n <= 0
             center = np.where(empty, mean_all, mean)
             variance = np.where(empty, variance_all, scatter / np.where(empty, 1.0, n))
-            variance = np.maximum(variance, floor * variance_all) + epsilon
+            variance = (np.maximum(variance, floor * variance_all) if floor else variance) + epsilon
             positive = normal & (variance > 0)
-            safe = np.where(positive, variance, 1.0)
-            with np.errstate(over="ignore"):
-                terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x - center) / np.sqrt(safe)) ** 2)
-            terms = np.where(positive, terms, 0.0)
+            safe, away = np.where(positive, variance, 1.0), x - center
+            with np.errstate(over="ignore"):  # squares of what is far away are larger than any float
+                terms = np.where(positive, -0.5 * (LOG_TWO_PI + np.log(safe) + away / safe * away), 0.0)
             for at in np.flatnonzero(by_prior).tolist():
                 predictive = self.priors[int(columns[at])].predictive(n[:, at], mean[:, at], scatter[:, at])
                 terms[:, at] = np.where(missing[:, at], 0.0, student_log_density(x[:, at], *predictive))
             likelihood[:, k] = terms.sum(axis=1)
             spike = normal & ~positive
-            off[:, k] = (spike & (x != center)).any(axis=1)
-            on[:, k] = (spike & (x == center)).sum(axis=1)
-        return Left(likelihood, off, on, own, (n_all, mean_all, scatter_all))
+            if spike.any():
+                off[:, k] = (spike & (away != 0)).any(axis=1)
+                on[:, k] = (spike & (away == 0)).sum(axis=1)
+        return likelihood, off, on
 
 
 @dataclass(frozen=True)
@@ -225,25 +240,20 @@ class EpsilonWithout(NormalsWithout):
 
     def _row_by_row(self, block: Array, y: Array, removed: Array) -> tuple[Array, Array]:
         """Do the same in NumPy, in every case."""
-        x = block.astype(np.float64, copy=False)
-        missing = np.isnan(x)
-        r = removed[:, None] * ~missing  # (n_rows, n_columns)
-        there = np.where(missing, 0.0, x) if missing.any() else x
-        n_all, _, scatter_all = take_out(*self.moments.pooled(), there, r)
-        variance_all = scatter_all / np.where(n_all > 0, n_all, 1.0)
-        epsilon = self.var_smoothing * variance_all.max(axis=1, keepdims=True)  # (n_rows, 1)
-        n, mean, scatter = take_out(self.n[y], self.moments.mean[y], self.moments.scatter[y], there, r)
-        if self.moments.weight.dtype.kind == "i":
-            scatter[n == 1] = 0.0  # what remains is one row
-        lost: Array = np.asarray(((scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (r > 0)).any(axis=1))
-        if self.is_plain and not missing.any() and self._stays_regular(epsilon, n):
+        x, columns = block.astype(np.float64, copy=False), np.arange(block.shape[1])
+        left = self.taken_out(x, y, removed, columns)
+        n, mean, scatter = left.own
+        epsilon = self.var_smoothing * left.variance_all.max(axis=1, keepdims=True)  # (n_rows, 1)
+        few_digits = (scatter < DIGITS_KEPT * self.moments.scatter[y]) & (n > 1) & (left.removed > 0)
+        lost: Array = np.asarray(few_digits.any(axis=1))
+        if self.is_plain and not left.missing.any() and self._stays_regular(epsilon, n):
             return self._plain(x, y, epsilon, n, mean, scatter), lost
-        left = self.in_any_case(x, y, removed, np.arange(x.shape[1]), epsilon, 0.0)
+        likelihood, off, on = self.in_any_case(left, y, columns, epsilon, 0.0)
         is_own = y[:, None] == np.arange(self.moments.n_classes)
         count = np.where(is_own, remainder(self.class_count[y], removed)[:, None], self.class_count)
         seen = (count > 0) | (len(self.priors) == x.shape[1])
-        scores = np.where(seen, left.likelihood, -np.inf)
-        apply_spikes(scores, left.off & seen, left.on * seen, self.log_prior)
+        scores = np.where(seen, likelihood, -np.inf)
+        apply_spikes(scores, off & seen, on * seen, self.log_prior)
         return scores, lost
 
     def _stays_regular(self, epsilon: Array, n_own: Array) -> bool:
@@ -309,19 +319,19 @@ class FloorWithout(NormalsWithout):
         others = np.flatnonzero(~regular)
         if len(others):
             x = block[:, others].astype(np.float64, copy=False)
-            left = self.in_any_case(x, y, removed, others, 0.0, self.variance_floor)
-            scores += left.likelihood
-            lost |= self._lost(x, y, others, left)
+            left = self.taken_out(x, y, removed, others)
+            scores += self.in_any_case(left, y, others, 0.0, self.variance_floor)[0]
+            lost |= self._lost(y, others, left)
         return scores, lost
 
-    def _lost(self, x: Array, y: Array, columns: Array, left: Left) -> Array:
+    def _lost(self, y: Array, columns: Array, left: Left) -> Array:
         """Which rows leave a scatter of few digits: (n_rows,); what the floor hides is not lost."""
         (n, _, scatter), (n_all, _, scatter_all) = left.own, left.pooled
-        floor = self.variance_floor * (scatter_all / np.where(n_all > 0, n_all, 1.0))
+        floor = self.variance_floor * left.variance_all
         few = (scatter < DIGITS_KEPT * self.moments.scatter[:, columns][y]) & (n > 0)
         few &= scatter / np.where(n > 0, n, 1.0) > floor
         few |= scatter_all < DIGITS_KEPT * self.moments.pooled()[2][columns]
-        few &= (n_all > 1) & ~np.isnan(x) & ~np.isin(columns, list(self.priors))
+        few &= (n_all > 1) & ~left.missing & ~np.isin(columns, list(self.priors))
         return np.asarray(few.any(axis=1))
 
     def own_class(self, x: Array, y: Array, removed: Array, columns: Array, use_loop: bool) -> tuple[Array, Array]:
