@@ -17,6 +17,7 @@ from bayeswater.families.gaussian import Normal
 from bayeswater.families.negative_binomial import NegativeBinomial
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenNumbers
 from bayeswater.families.poisson import Poisson
+from bayeswater.families.states import StateFamily
 from bayeswater.families.von_mises import VonMises
 from bayeswater.families.words.words import READINGS, Words
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -113,6 +114,11 @@ def families_of(plan: ColumnPlan) -> dict[str, Family]:
         if column.family != IGNORED:
             columns.setdefault(key_of(column), []).append(column)
     return {key: law_of(own[0].family)(tuple(own)) for key, own in columns.items() if own}
+
+
+def state_families_of(plan: ColumnPlan) -> list[StateFamily]:
+    """Give the laws of a plan whose cells are states."""
+    return [family for family in families_of(plan).values() if isinstance(family, StateFamily)]
 
 
 def encode_columns(

@@ -16,8 +16,7 @@ from bayeswater.data.weights import evenly_spaced, take_rows
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scores import Scores
 from bayeswater.families.family import Settings
-from bayeswater.families.registry import OF_TEXT, key_of
-from bayeswater.families.words.words import Words
+from bayeswater.families.registry import OF_TEXT, key_of, law_of
 from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
@@ -96,7 +95,7 @@ def settle_text(
     for column in map(plan.__getitem__, names):
         words = sums.columns.groups[key_of(column)]
         assert isinstance(words, TextSums)
-        table = Words((column,)).encode(raw, words, settings, learning=False)
+        table = law_of(column.family)((column,)).encode(raw, words, settings, learning=False)
         reports = compare_words(words, sums.class_count.count, column, settings, table, labels, weight, class_alpha)
         changed[column.name] = _with_best_reading(column, reports)
     groups = ColumnGroups(sums.classes, plan.with_columns(changed), sums.columns.groups)
@@ -142,7 +141,9 @@ def compare_words(
         return {}
     reports = {}
     for family in OF_TEXT:
-        likelihood = Words((replace(column, family=family),)).read(words, settings).without(table, labels, removed)
+        likelihood = (
+            law_of(family)((replace(column, family=family),)).read(words, settings).without(table, labels, removed)
+        )
 
         def log_joint(rows: slice, use_loop: bool, likelihood: Any = likelihood) -> tuple[Array, Array]:
             prior = log_prior_without(class_count, class_alpha, labels.codes[rows], removed[rows])

@@ -41,9 +41,8 @@ from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.explain.turning import Told
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
-from bayeswater.families.registry import families_of
+from bayeswater.families.registry import state_families_of
 from bayeswater.families.settings import settings_of
-from bayeswater.families.states import StateFamily
 from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
@@ -453,8 +452,7 @@ class StateClassifier(OnSums, BayesClassifier):
         plan, singles = self.columns_, pairs_of(self.statistics_).singles
         place = {column.name: j for j, column in enumerate(plan.used)}
         drawn: dict[str, Any] = {}
-        for part in families_of(plan).values():
-            assert isinstance(part, StateFamily)
+        for part in state_families_of(plan):
             own = singles.take([place[name] for name in part.names])
             drawn |= {name: part.drawn(own, j, states[:, place[name]], rng) for j, name in enumerate(part.names)}
         cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}
