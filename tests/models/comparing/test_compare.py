@@ -196,7 +196,7 @@ def test_a_model_without_probabilities_is_not_judged_and_says_how_it_can_be():
     X, y = numbers()
     found = compare(X, y, models={"machine": LinearSVC(), "AODE": AODE()}, folds=2)
     assert (found.best.name, found["machine"].card) == ("AODE", None)
-    assert "LinearSVC gives no probabilities to judge it by; compare Calibrated(LinearSVC(...))" in str(found)
+    assert "LinearSVC gives no probabilities to validate it by; compare Calibrated(LinearSVC(...))" in str(found)
     judged = compare(X, y, models={"machine": Calibrated(LinearSVC())}, folds=2)["machine"]
     assert 0 < judged.log_loss < np.log(3)
 
@@ -340,7 +340,7 @@ def test_rows_that_cannot_be_compared_on_are_refused():
         compare(X, ["a"] * 40)
     with pytest.raises(DataError, match="every row is alone in its class"):
         compare(X, range(40))
-    with pytest.raises(DataError, match="no fold has a row to judge by"):
+    with pytest.raises(DataError, match="no fold has a row to validate by"):
         compare(X, y, folds=[(np.flatnonzero(y == "same"), np.flatnonzero(y == "other"))])
 
 
