@@ -202,7 +202,6 @@ def _learned(
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.terminal import passes_shown
     from bayeswater.families.settings import MDL
-    from bayeswater.models.calibrating import review_of_source
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.streaming.fitting import learned_from
@@ -217,7 +216,7 @@ def _learned(
     at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
     model = kind(**{**settings, "calibrate": calibrate and not at_once})
     with passes_shown(rows, lambda: examples.under_way):
-        review = learned_from(model, examples, checkpoint, lambda: review_of_source(model, examples))
+        review = learned_from(model, examples, checkpoint, lambda: model.leave_one_out(examples))
     if calibrate and at_once:
         model.calibrate_with(review)
     return FittedModel(model, examples, review)

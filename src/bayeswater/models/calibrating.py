@@ -34,8 +34,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.held_out import Fold
-from bayeswater.models.streaming.labelled import LabelledRows
-from bayeswater.models.streaming.passes import Pass, Piece, Walk, walked
+from bayeswater.models.streaming.passes import Pass, Piece, Walk
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -156,13 +155,6 @@ def reviewed(review_of: Callable[..., Review]) -> Walk[LeaveOneOut]:
     """Score rows that a model has counted, each against the sums without it, by a pass."""
     review = yield Pass(Reviewing(review_of), "leaving one out")
     return review.result()
-
-
-def review_of_source(model: Any, examples: LabelledRows) -> LeaveOneOut:
-    """Score the rows of a source that a model was fitted to."""
-    if examples.fits_into_head:
-        return model.leave_one_out([examples.head[:3]])
-    return walked(reviewed(model._review_of), examples)
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,19 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
 from bayeswater.models.asking import Facts, OpenRow, letting_missing_in, require_one_row, row_of_cells
-from bayeswater.models.calibrating import Calibration, LeaveOneOut, Priors, Review, decided, learned_calibration
+from bayeswater.models.calibrating import (
+    Calibration,
+    LeaveOneOut,
+    Priors,
+    Review,
+    decided,
+    learned_calibration,
+    reviewed,
+)
 from bayeswater.models.settings import require_names
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.fitting import score_source
+from bayeswater.models.streaming.passes import Examples, walked
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
@@ -295,7 +304,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             raise StatisticsError("y names a class of which no row was counted; give rows that the model has seen")
         return score_blocks(self._joint_without(table, labels, removed), table, log_posterior)
 
-    def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
+    def leave_one_out(self, batches: Iterable[tuple[Any, ...]] | Examples) -> LeaveOneOut:
         """Score rows that were counted, each against the model without it.
 
         What decides how rows are read is held fixed, as in `loo_predict_log_proba`; it was chosen by the very rows that
@@ -313,6 +322,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             The scores, and accuracy, log-loss and calibration error; made to be printed.
         """
         self._require_fitted()
+        if isinstance(batches, Examples):
+            if not batches.fits_into_head:
+                return walked(reviewed(self._review_of), batches)
+            batches = [batches.head[:3]]
         reviews = [self._review_of(*batch) for batch in batches]
         if not reviews:
             raise DataError("there are no rows to review: the batches are empty")

@@ -10,7 +10,6 @@
 `partial_fit` and `forget` move the counts; structure, temperatures and weights stay until `refresh`.
 """
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any, NamedTuple, Self
@@ -351,7 +350,7 @@ class BayesEnsemble(BayesClassifier):
         """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others."""
         raise ParameterError(NOT_WITHOUT_ROWS)
 
-    def leave_one_out(self, batches: Iterable[tuple[Any, ...]]) -> LeaveOneOut:
+    def leave_one_out(self, batches: Any) -> LeaveOneOut:
         """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others."""
         raise ParameterError(NOT_WITHOUT_ROWS)
 

@@ -22,6 +22,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.sources.cutting import rows_among
 from bayeswater.data.sources.local_rows import LocalRows
@@ -67,7 +68,7 @@ def _are_texts(X: Any, model: Any) -> bool:
 
 def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> Any:
     """Give what a method of a fitted model says of every piece of rows, with the schema of the answers fixed before."""
-    model._require_fitted()
+    check_is_fitted(model)
     if isinstance(given.get("prior"), str):
         raise ParameterError(
             "prior='estimate' looks at all rows before it decides the first, and these are read in pieces; estimate it "

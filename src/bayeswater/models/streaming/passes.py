@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from bayeswater.data.reading.counted_rows import CountedRows
@@ -93,10 +94,11 @@ class Batches(Examples):
         if not (hasattr(batches, "__iter__") or hasattr(batches, "__getitem__")):
             raise ParameterError(f"batches is a {type(batches).__name__}; give an iterable of (X, y), such as a list")
         self.batches, self._model = batches, model
+        self._is_one = isinstance(batches, list | tuple | Sequence) and len(batches) == 1
         self._began: Iterator[CountedRows] | None = None
         self._head: CountedRows | None = None
 
-    @property
+    @cached_property
     def head(self) -> Piece:
         """The first batch."""
         return Piece(*self._first.triple, 0)
@@ -104,6 +106,8 @@ class Batches(Examples):
     @property
     def _first(self) -> CountedRows:
         """Rows of the first batch; where batches can be read but once, they are begun."""
+        if self._head is None and self._is_one:
+            self._head = CountedRows.of(*as_triple(self.batches[0]), self._model)  # type: ignore[index]
         if self._head is None:
             self._began = self._pieces()
             self._head = next(self._began, None)
@@ -118,7 +122,7 @@ class Batches(Examples):
     @property
     def fits_into_head(self) -> bool:
         """Whether there is but one batch."""
-        return isinstance(self.batches, Sequence) and len(self.batches) == 1
+        return self._is_one
 
     @property
     def can_be_reread(self) -> bool:
@@ -130,7 +134,7 @@ class Batches(Examples):
         head = self.head
         with self.head_named():
             total, n_before = of(head), len(head.y)
-        if self.fits_into_head:
+        if self._is_one:
             return total
         if self._began is None:  # read to the end before
             self._began = self._pieces()
