@@ -232,7 +232,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     __metadata_request__score = dict.fromkeys(("target",), UNUSED)  # no data of rows
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
-        """Give the share of the rows whose class is predicted; a stream is held in memory, beside its labels.
+        """Give the share of the rows whose class is predicted.
 
         Parameters
         ----------
@@ -313,13 +313,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight)
-            The rows the model was fitted on, in pieces, or some of them.
+        batches : iterable of (X, y) or (X, y, sample_weight): the rows of the fit, in pieces, or some of them
 
         Returns
         -------
-        LeaveOneOut
-            The scores, and accuracy, log-loss and calibration error; made to be printed.
+        LeaveOneOut, made to be printed
         """
         self._require_fitted()
         if isinstance(batches, Examples):
@@ -353,8 +351,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        review : LeaveOneOut
-            What `leave_one_out` gives.
+        review : LeaveOneOut, as `leave_one_out` gives it
 
         Returns
         -------
@@ -375,8 +372,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _priors(self) -> Priors:
         """Give the class prior of the scores, and that of the counted rows: the same, where none was given."""
-        log_prior = self._joint().log_prior
-        return Priors(log_prior, log_prior)
+        return Priors(*[self._joint().log_prior] * 2)
 
     # ------------------------------------------------------------------ explaining, and asking
 
@@ -393,9 +389,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Explanations
-            For each row the exact contribution of every column to the log-odds, the largest in words, what is missing,
-            and what would turn the decision. Print it, or take ``.contributions`` and ``.to_frame()``. Where columns
-            depend on one another, ``.pairs(row)`` gives those of every column under each of its parents.
+            For each row what every column adds to the log-odds, exactly, what is missing, and what would turn the
+            decision. Print it, or take ``.contributions``, ``.to_frame()``, and of dependent columns ``.pairs(row)``.
 
         Examples
         --------
@@ -450,8 +445,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        NextBest
-            The columns, the best one first; made to be printed. ``.best`` is the one to ask for, or None.
+        NextBest, the best column first; ``.best`` is the one to ask for, or None
         """
         self._require_fitted()
         model = letting_missing_in(self)
@@ -477,8 +471,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def to_network(self, *, class_name: str | None = None) -> "BayesianNetwork":
         """Give the fitted model as a network, in which the class is a variable like any other.
 
-        Its posteriors of the class are those of `predict_proba`, with cells missing or not, and before a calibration,
-        which is no part of the joint distribution. Numbers that were cut into bins are variables of their bins.
+        Its posteriors of the class are those of `predict_proba` before a calibration. Bins are states of numbers.
 
         Parameters
         ----------
