@@ -103,8 +103,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Give what posteriors are made of, where that is less work than log-joints."""
         return self._joint()
 
-    # ------------------------------------------------------------------ predicting, and deciding
-
     @over_rows
     def predict(self, X: Any) -> Array:
         """Give the class of largest probability; the first one among equals.
@@ -273,8 +271,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Give the class prior that is part of the scores, if one is."""
         return np.exp(self._joint().log_prior)
 
-    # ------------------------------------------------------------------ leaving rows out, and calibrating
-
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Give the log posterior of rows that were counted, each against the model without it.
 
@@ -373,8 +369,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _priors(self) -> Priors:
         """Give the class prior of the scores, and that of the counted rows: the same, where none was given."""
         return Priors(*[self._joint().log_prior] * 2)
-
-    # ------------------------------------------------------------------ explaining, and asking
 
     def explain(self, X: Any, against: Any = None) -> Explanations:
         """Say for each row why it gets its class rather than another.

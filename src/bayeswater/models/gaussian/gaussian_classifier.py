@@ -150,8 +150,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         tags.input_tags.allow_nan = self.missing != "error" and not self._keeps_fourth_moments
         return tags
 
-    # ------------------------------------------------------------------ learning
-
     _fixed_by_fit = ("shrinkage_",)
 
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
@@ -377,8 +375,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
             known = (joint, *discriminant_axes(np.exp(joint.log_prior), self._shared_densities()))
             self._memo["axes"] = known
         return known[1], known[2]
-
-    # ------------------------------------------------------------------ what was learned
 
     @property
     def means_(self) -> Array:
