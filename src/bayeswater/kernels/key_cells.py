@@ -121,7 +121,7 @@ def _joined_neighbours(cells: KeyCells, shift: int) -> KeyCells:
 def n_buckets(cells: KeyCells) -> tuple[int, int]:
     """Count the buckets of cells, and those that they would be with a shift of one less.
 
-    >>> n_buckets(Cells(2, np.array([0, 5, 1]), np.array([3, 5, 1]), np.array([0, 0, 1]), np.ones(3)))
+    >>> n_buckets(KeyCells(2, np.array([0, 5, 1]), np.array([3, 5, 1]), np.array([0, 0, 1]), np.ones(3)))
     (2, 3)
     """
     n_classes = int(cells.code[-1]) + 1 if len(cells.code) else 0

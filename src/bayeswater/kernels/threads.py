@@ -102,7 +102,7 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item]) -> l
     """Apply `function` to few large items, several at a time; each has its share of our threads for its own work.
 
     >>> with threads(6):
-    ...     in_turns(lambda item: (item, thread_count()), "ab")
+    ...     parallel_map(lambda item: (item, thread_count()), "ab")
     [('a', 3), ('b', 3)]
     """
     items = list(items)

@@ -37,7 +37,7 @@ def write_known_codes(column: "pa.ChunkedArray", variable: Variable, codes: Arra
 
     >>> import pyarrow as pa
     >>> column, codes = pa.chunked_array([["low", None, "high"]]).dictionary_encode(), np.empty(3, dtype=np.uint8)
-    >>> known_codes(column, Variable("level", ("high", "low")), codes), codes
+    >>> write_known_codes(column, Variable("level", ("high", "low")), codes), codes
     (True, array([1, 2, 0], dtype=uint8))
     """
     import pyarrow as pa

@@ -29,7 +29,7 @@ from bayeswater.typing import Array
 def hashed(bits: Array) -> Array:
     """Spread every bit of unsigned 64-bit words over all others, in the shape they came.
 
-    >>> mixed(np.array([0, 1], dtype=np.uint64)).tolist()
+    >>> hashed(np.array([0, 1], dtype=np.uint64)).tolist()
     [16294208416658607535, 10451216379200822465]
     """
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
@@ -41,7 +41,7 @@ def hashed(bits: Array) -> Array:
 def hash_word(number: int) -> Array:
     """Give an integer as one unsigned 64-bit word, to be mixed: (1,).
 
-    >>> word(-1).tolist()
+    >>> hash_word(-1).tolist()
     [18446744073709551615]
     """
     return np.array([number % 2**64], dtype=np.uint64)

@@ -41,8 +41,8 @@ class WrittenNoisyOr:
 
         Where both do nothing, the cause is the state that is named as the strongest one of its parent.
 
-        >>> NoisyOr.of([np.array([[0.8, 0.2], [0.0, 1.0]])], np.array([0.1, 0.9]), [0])
-        NoisyOr(effect=0, cause=(0,), link=(0.8,), leak=0.1)
+        >>> WrittenNoisyOr.of([np.array([[0.8, 0.2], [0.0, 1.0]])], np.array([0.1, 0.9]), [0])
+        WrittenNoisyOr(effect=0, cause=(0,), link=(0.8,), leak=0.1)
         """
         if leak.size != 2 or any(column.shape != (2, 2) for column in columns):
             return None

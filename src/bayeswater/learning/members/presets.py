@@ -192,9 +192,9 @@ class TimeForecast:
     def within(self, limit: float) -> dict[str, int]:
         """Give the members of each committee that fit into a limit.
 
-        >>> Forecast({"a": 0.1, "b": 1.0}, {"a": 20, "b": 4}).within(3.2)
+        >>> TimeForecast({"a": 0.1, "b": 1.0}, {"a": 20, "b": 4}).within(3.2)
         {'a': 12, 'b': 2}
-        >>> Forecast({"a": 0.1, "b": 1.0}, {"a": 20, "b": 4}).within(0.5)
+        >>> TimeForecast({"a": 0.1, "b": 1.0}, {"a": 20, "b": 4}).within(0.5)
         {'a': 5}
         """
         kept = self

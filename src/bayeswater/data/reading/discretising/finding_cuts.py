@@ -162,7 +162,11 @@ class Method:
 class FoundCuts:
     """Cuts of a column in rising order, and the method that found them: not always the one that was asked.
 
-    >>> print(Found(np.array([1.5, 3.0]), "mdl"), Found(np.zeros(0), "equal_frequency", instead_of="mdl"), sep="; ")
+    >>> print(
+    ...     FoundCuts(np.array([1.5, 3.0]), "mdl"),
+    ...     FoundCuts(np.zeros(0), "equal_frequency", instead_of="mdl"),
+    ...     sep="; ",
+    ... )
     3 bins by mdl; 1 bin by equal_frequency, since mdl finds no cut
     """
 
