@@ -134,7 +134,7 @@ class EstimatedDistribution(Distribution):
     --------
     >>> import numpy as np
     >>> from bayeswater.data.variable import Variable
-    >>> from bayeswater.inference.sampling.estimate import effective_size
+    >>> from bayeswater.inference.sampling.question import effective_size
     >>> p, error = np.array([0.62, 0.38]), np.array([0.001, 0.001])
     >>> found = Estimate(p, error, effective_size(p, error), None, "likelihood_weighting", 300_000, None)
     >>> EstimatedDistribution((Variable("lung", ("yes", "no")),), p, found)
