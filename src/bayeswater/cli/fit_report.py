@@ -69,7 +69,7 @@ def _of_review(model: Any, review: Any) -> dict[str, Any]:
 
 
 def _of_ensemble(model: Any) -> dict[str, Any]:
-    """Say how good an ensemble is on rows that its structures have not seen, and what its families have a say in."""
+    """Say how good an ensemble is on rows its structures have not seen, and what each kind of member weighs."""
     found = model.report_
     figures = {name: getattr(found, name)._asdict() for name in ("error", "log_loss", "ece")}
     return {

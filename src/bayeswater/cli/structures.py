@@ -1,12 +1,10 @@
-"""``bayeswater learn``, ``score`` and ``compare-structures``: structures of networks, from tables and beside them.
+"""``bayeswater learn``, ``score`` and ``compare-structures``: structures of networks, and how they fit tables.
 
-``bayeswater learn``: the structure of a network from a table, written as a network file.
+    learn                 the structure of a network from a table, written as a network file
+    score                 how well a network explains the rows of a table
+    compare-structures    in which arcs two networks differ
 
-``bayeswater score``: how well a network explains the rows of a table.
-
-``bayeswater compare-structures``: in which arcs two networks differ.
-
-What the verbs about structures share: whole tables, graphs of network files, tiers.
+They share the reading of whole tables, of the graphs of network files, and of tiers.
 """
 
 import os

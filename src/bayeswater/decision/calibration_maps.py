@@ -23,7 +23,8 @@ Calibration maps: small frozen objects that turn log-probabilities into better o
     isotonic       a rising function of the log-odds of each class            as many as the rows allow
 
 Each is fitted to rows that the classifier was not fitted on, and applied to log-probabilities of new ones. Impossible
-classes (-inf) stay impossible (see `doubt`). A map fitted on no rows changes nothing. NaN is never a result.
+classes (-inf) stay impossible (`calibration_choice.Doubt`). A map fitted on no rows changes nothing. NaN is never
+a result.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""How far probabilities are from frequencies, in bins of rows.
-
-Rows with their true class put into bins by probability, and the means of every bin.
-
-How far probabilities are from frequencies: calibration errors, reliability tables, the parts of the Brier score.
+"""How far probabilities are from frequencies: calibration errors, reliability tables, the parts of the Brier score.
 
 Rows are put into bins by probability, and in each bin the mean probability is compared with how often it came true.
 Every metric takes the true labels, the probabilities (n_rows, n_classes) and weights; a row of weight w counts as w

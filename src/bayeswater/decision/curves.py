@@ -1,19 +1,16 @@
-"""Costs against what can be set or may change, as data for a table or a plot.
+"""Costs against what can be set or may change: the threshold, the class frequencies, the share of rows refused.
 
-Cost curves: what a two-class classifier costs under every ratio of costs and frequencies at once.
+All are data: arrays of the same length, ready for a table or a plot (`bayeswater.plots`).
 
-Drummond and Holte (2006, Cost curves: an improved method for visualizing classifier performance). With p+ the frequency
-of the positive class, and C(-|+), C(+|-) the costs of missing it and of a false alarm, all that matters is
+A cost curve shows what a two-class classifier costs under every ratio of costs and frequencies at once (Drummond and
+Holte 2006, Cost curves: an improved method for visualizing classifier performance). With p+ the frequency of the
+positive class, and C(-|+), C(+|-) the costs of missing it and of a false alarm, all that matters is
 
     x = probability-cost = p+ C(-|+) / (p+ C(-|+) + p- C(+|-)),
     y = normalised cost  = FNR x + FPR (1 - x):    0 for no error, 1 for nothing but errors.
 
 A threshold is a straight line from FPR (at x = 0) to FNR (at x = 1). The lower envelope of all lines is what the best
 threshold costs, known only afterwards; never to decide for the positive class costs x, always 1 - x.
-
-Costs against what can be set or may change: the threshold, the class frequencies, the share of rows refused.
-
-All are data: arrays of the same length, ready for a table or a plot (`bayeswater.plots`).
 """
 
 import warnings

@@ -1,14 +1,14 @@
 """Facts that could be asked for: which outcomes they have, and how probable each is in every class.
 
 `Outcomes.likelihood[o, k]` is P(outcome o | class k). States have as many outcomes as there are states; counts end
-where no class has any probability left. A number (see `densities`) has as many as there are regions of it in which
+where no class has any probability left. A number (`RegionFact`) has as many as there are regions of it in which
 different actions are best: nothing is gained by telling two values of one region apart, so the value of the region is
 the value of the number.
 
 A calibrated classifier takes the log-likelihoods of its columns a share `strength` (one over the temperature) of what
 they say. A fact that is `weakened` tells as much: P(outcome | class)^strength, normalised within each class.
 
-A number that could be asked for, by its density in each class: the regions in which different actions are best.
+A number is known by its density in each class (`DensityFact`).
 
 The risk that remains once x is known,
 

@@ -1,10 +1,8 @@
-"""`Loss`: what each decision costs, the decision of least expected cost, and the table that shows it.
+"""`Loss`: what each decision costs, and the decision of least expected cost.
 
-A loss as a table to look at: plain text and HTML.
+    risk(i | row) = sum over classes j of cost[i, j] P(j | row),      best action = argmin of the risk
 
-`Loss`: what each decision costs, and the decision of least expected cost.
-
-risk(i | row) = sum over classes j of cost[i, j] P(j | row),      best action = argmin of the risk
+A loss is shown as a table, in plain text and in HTML.
 """
 
 import warnings

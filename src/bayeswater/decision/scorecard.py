@@ -1,12 +1,11 @@
-"""`Scorecard`: predictions against the truth as sums over rows, and intervals of what they show.
+"""`Scorecard`: how predictions compare with the truth, as sums over rows, so that a test set may come in pieces.
 
-`Scorecard`: how predictions compare with the truth, as sums over rows, so that a test set may come in pieces.
+    accuracy   trace of the confusion / n
+    log-loss   - mean of log P(truth)
+    Brier      mean over rows of sum over classes of (P(class) - 1[class is the truth])^2    (0 to 2)
+    ECE        sum over bins of |correct rows - confidence| / n, by the predicted class, in bins of equal width
 
-accuracy = trace of the confusion / n,    log-loss = - mean of log P(truth),
-Brier = mean over rows of sum over classes of (P(class) - 1[class is the truth])^2    (0 to 2),
-ECE = sum over bins of |correct rows - confidence| / n, by the predicted class, in bins of equal width.
-
-Intervals of what is measured on rows: how far the same figures of other rows would lie.
+The intervals of these figures tell how far the same figures of other rows would lie:
 
     error      Wilson's interval of a share: it is never below 0, and says something of 0 errors too
     log-loss   mean +- z standard deviation / sqrt(n)

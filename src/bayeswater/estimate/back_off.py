@@ -175,7 +175,7 @@ def level_concentrations(
     Parameters
     ----------
     counts : (n_columns, 4, n_levels, n_rows), what `kernels.cell_terms.own_counts` gives of rows that are taken out
-    weight : (n_rows,), weight with which each row has a say
+    weight : (n_rows,), weight of each row
     n_states : (n_columns,)
     class_free : lambda
     """

@@ -1,17 +1,14 @@
-"""Probabilities of states within each class: as counts say, and as automatic smoothing has them.
+"""Probabilities of states within each class, smoothed by a pseudo-count that is given or chosen from the counts.
 
-Probabilities of categories within each class, laid out like the counts they come from, and where empty is a state.
+Tables of probabilities are laid out like the counts they come from. In some columns an empty cell is a state of its
+own. That is so in all columns where ``missing="state"`` asks for it. Without being asked it is so in a column of one
+value and holes, such as "t" for what somebody bought: the value alone tells nothing, so what the column says, it says
+by being empty. This is read off the counts as everything is. So it is the same for any order and parts of the rows, a
+second value that comes later is a state, and with it an empty cell is a missing one again.
 
-In some columns an empty cell is a state of its own. That is so in all columns where ``missing="state"`` asks for it.
-Without being asked it is so in a column of one value and holes, such as "t" for what somebody bought: the value alone
-tells nothing, so what the column says, it says by being empty. This is read off the counts as everything is. So it is
-the same for any order and parts of the rows, a second value that comes later is a state, and with it an empty cell is a
-missing one again.
-
-Automatic smoothing: the pseudo-count under which counts predict each other best, from the counts alone.
-
-Of a column with S states and counts N_kv (row by row N_k), the pseudo-count a maximises the sum of the logarithms of
-the probabilities that every cell has when its own row is taken out:
+Automatic smoothing takes the pseudo-count under which counts predict each other best. Of a column with S states and
+counts N_kv (row by row N_k), the pseudo-count a maximises the sum of the logarithms of the probabilities that every
+cell has when its own row is taken out:
 
     sum_kv N_kv log((N_kv - 1 + a) / (N_k - 1 + S a))
 

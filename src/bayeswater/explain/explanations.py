@@ -1,13 +1,11 @@
-"""`Explanations`: the terms of every cell, what would turn a decision, and a text for each row.
+"""`Explanations`: the reasons for the predictions of many rows, as a matrix of terms and row by row in words.
 
-The terms of a table: what every cell says about every class, and what it says for one class against another.
+`Terms` are what every cell says about every class, and for one class against another. A log-likelihood of -inf is
+legal: the cell is impossible in that class. Two classes in which it is impossible are not told apart by it, so the
+difference of two such terms is 0, and NaN is never a result.
 
-A log-likelihood of -inf is legal: the cell is impossible in that class. Two classes in which it is impossible are not
-told apart by it, so the difference of two such terms is 0, and NaN is never a result.
-
-A row of a model whose log-joint is a sum over columns, and what would become of it if some cells were others.
-
-`Explanations`: the reasons for the predictions of many rows, as a matrix and one by one.
+`SumLandscape` is a row of a model whose log-joint is a sum over columns: what would become of it if some cells were
+others.
 
 The contributions of all rows are worked out at once; what is said about a row in words, when it is asked for.
 """
@@ -139,7 +137,7 @@ SHOWN_ROWS = 20
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Explanations(Sequence[RowExplanation]):
-    """An `RowExplanation` for each row.
+    """A `RowExplanation` for each row.
 
     Attributes
     ----------

@@ -1,6 +1,4 @@
-"""What would turn a decision, and what a verdict asks for.
-
-What would turn a decision: the nearest cells, of those that can be, with which another class wins.
+"""What would turn a decision: the nearest cells, of those that can be, with which another class wins.
 
 Each column is tried alone: its states that occur, or the numbers of the range that was seen. A number is searched for
 between places of which one turns the decision and the other does not; that no crossing is missed follows from how these
@@ -8,7 +6,8 @@ places are chosen (`bends`). Where no column turns it alone, two are tried toget
 no others. The least change comes first, in units of the spread of its column; of equal ones the one that makes the row
 the most plausible.
 
-How rows were decided, and which class each of them is compared with: the runner-up, or what a user says.
+`RowDecisions` and `Verdicts` say how rows were decided, and which class each is compared with: the runner-up, or what a
+user says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -42,7 +42,7 @@ BIN_PSEUDO_COUNT = 0.5
 """Rows imagined in every bin: Jeffreys' prior."""
 
 FEW_VALUES, ROWS_A_VALUE = 8, 10
-"""Up to so many whole numbers, with so many rows for each, are states of their own: no density has a say in them."""
+"""Up to so many whole numbers, with so many rows for each, are states of their own: no density is tried."""
 
 
 class BinnedCandidate(Candidate):

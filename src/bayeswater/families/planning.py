@@ -45,7 +45,7 @@ FAMILY_OF = {
 
 def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> ColumnPlan:
     """Plan the columns of a table; `numeric` is the family of numbers that nothing is said about."""
-    # What is judged by all rows is judged on our threads, before columns are looked at one after the other.
+    # Kinds that take all rows to tell are found on our threads, before columns are looked at one after the other.
     judged = [
         name
         for name in raw.names

@@ -133,7 +133,7 @@ class TreePosterior(KeptFields):
         Parameters
         ----------
         codes, y, removed : coded rows, their classes, and the weight of each that is taken out
-        is_seen : (n_trees, n_rows), whether the row had a say in the splits of the tree
+        is_seen : (n_trees, n_rows), whether the splits of the tree were learned from the row
 
         Returns
         -------

@@ -1,10 +1,8 @@
-"""A sum in NumPy that adds its terms one after the other, to the bits of a loop.
+"""What is made of the scores of a row, one for each class: shares that sum to one, and the best class.
 
-What is made of the scores of a row, one for each class: shares that sum to one, and the best class.
-
-NumPy's reductions over a few classes spend most of their time between rows; the loops do not. The references lay
-a stretch of rows out class by class, so that an operation runs over many rows. Both give the same bits. Exponentials
-are left to NumPy, which takes several at a time.
+NumPy's reductions over a few classes spend most of their time between rows; the loops do not. The references lay a
+stretch of rows out class by class, so that an operation runs over many rows. Both give the same bits: `ordered_sum`
+adds in NumPy one term after the other, as a loop does. Exponentials are left to NumPy, which takes several at a time.
 """
 
 from collections.abc import Iterator

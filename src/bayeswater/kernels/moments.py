@@ -1,10 +1,4 @@
-"""Squares too small for floats: a scatter that is rounding, or zero although values differ.
-
-The square of 1e-160 is 1e-320, which has four digits, and that of 1e-170 is zero. A scatter of zero must say that all
-values are equal, so where they are not it is kept as the least number there is: merged with others it is nothing, and
-alone it shows whoever reads the sums that its squares are gone.
-
-Weight, mean and scatter of every column within every class, in one reading of the rows.
+"""Weight, mean and scatter of every column within every class, in one reading of the rows.
 
 scatter = sum of w (x - mean)^2. Rows go in stretches that stay in cache. Of each stretch, deviations d from the mean of
 the class so far and their squares are summed: its scatter is sum of w d^2 - (sum of w d)^2 / n, and it is merged by the
@@ -12,6 +6,10 @@ formula of Chan, Golub and LeVeque (1979), which adds most of the second term ag
 first would be gone, because a class is new or has moved, digits cancel: then the stretch is read again, from cache,
 around its own mean. Means are kept relative to the first row of each class, so that a column far from zero loses no
 digits and a constant one has scatter exactly zero.
+
+Squares can be too small for floats: that of 1e-160 is 1e-320, which has four digits, and that of 1e-170 is zero. A
+scatter of zero must say that all values are equal, so where they are not it is kept as the least number there is:
+merged with others it is nothing, and alone it shows whoever reads the sums that its squares are gone.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,12 +1,9 @@
-"""Logarithms of factorials.
+"""`SortedColumn`: the numbers of one column class by class, in rising order, from which all its sums are taken.
 
-Loops over a long column of numbers: dealt to their classes, summed, looked at, parted into buckets.
-
-Each reads the numbers once where NumPy reads and writes them several times; `SortedColumn` has the references. Sums of
-floats run in lanes and short stretches: neither is one addition a long wait for the one before, nor do errors of
-rounding pile up.
-
-`SortedColumn`: the numbers of one column class by class, in rising order, from which all of its sums are taken.
+The other functions are loops over a long column: numbers are dealt to their classes, summed and parted into buckets,
+and counts get the logarithms of their factorials. Each reads the numbers once where NumPy reads and writes them several
+times; `SortedColumn` has the references. Sums of floats run in lanes and short stretches: neither is one addition a
+long wait for the one before, nor do errors of rounding pile up.
 
 Sorting is what a processor does fastest to find equal numbers, and those that share a bucket: they become neighbours.
 Each class is one stretch of memory, so its sums are sums of neighbours, too. They do not depend on the order of rows.

@@ -1,14 +1,11 @@
-"""How a variable depends on its parents: tables of any form, noisy-OR, rules.
+"""How a variable depends on its parents: a table of probabilities, causes that act on their own, or a rule.
 
-Tables of conditional probabilities, checked once: (*n_states of the parents, n_states of the variable).
+Each kind is `bound` to a variable and its parents once, which checks it, and then gives its table of shape (*n_states
+of the parents, n_states of the variable).
 
-A row, the distribution of the variable for one state of every parent, sums to one. Within `EXACT` of one it is kept as
-it is; up to `DRIFT` away, as numbers printed with few digits are, it is divided by its sum; anything more is refused.
-
-How a variable depends on its parents: a table of probabilities, causes that act on their own, or a rule.
-
-Each kind is `bound` to a variable and its parents once, which checks it, and then gives its table of shape
-(*n_states of the parents, n_states of the variable).
+A row of a table, the distribution of the variable for one state of every parent, sums to one. Within `EXACT` of one it
+is kept as it is; up to `DRIFT` away, as numbers printed with few digits are, it is divided by its sum; anything more is
+refused.
 """
 
 from abc import ABC, abstractmethod

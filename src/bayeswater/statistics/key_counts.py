@@ -1,19 +1,15 @@
-"""`KeyCounts`, a histogram of every column of numbers, and the stretches it occupies.
-
-`Occupied`: the stretches of the real line where a column has values, and the limits half way between them.
-
-Each stretch reaches from the least to the largest value in a bucket of a histogram: where a bucket has but one value,
-`first` and `last` are that value. Limits are half way between neighbours; in a column of whole numbers they are halves,
-which no value can meet. The outermost limits mirror the inner ones of the outermost stretches.
-
-`KeyCounts`: a histogram of every column of numbers, fine enough to cut bins from, that is itself a sum.
+"""`KeyCounts`: a histogram of every column of numbers, fine enough to cut bins from, that is itself a sum.
 
 Buckets are named by the leading bits of the floats (see `kernels.key_cells`), so they depend on no unit and no
 quantile: histograms of any rows can be added and subtracted. Up to `MOST_BUCKETS` different numbers of a column are
 kept apart; of more, just so many of the last bits are dropped that no more buckets are left. Histograms of different
-widths are brought to the coarser one. Subtraction does not make buckets finer again.
+widths are brought to the coarser one. Subtraction does not make buckets finer again. Only what occurs is kept: cells in
+the order of column, class and key.
 
-Only what occurs is kept: cells in the order of column, class and key.
+`Occupied` holds the stretches of the real line where a column has values, and the limits half way between them. Each
+stretch reaches from the least to the largest value in a bucket of a histogram: where a bucket has but one value,
+`first` and `last` are that value. In a column of whole numbers the limits are halves, which no value can meet. The
+outermost limits mirror the inner ones of the outermost stretches.
 """
 
 from collections.abc import Sequence

@@ -1,21 +1,16 @@
-"""`ParentCounts`: how often every column met its parents and the class, and the cells of one column.
+"""`ParentCounts`: how often every column met its parents and the class, for a given structure.
 
-`ParentCells`: how often a column met its parents and the class, in the configurations that occur.
+Column x with the ordered parents p_1, ..., p_l has counts N(x, p_1, ..., p_l, y) of the configurations that occur:
+there are never more of them than rows, however large the product of the domains. Each column has a slot of missing
+cells, as in `CategoryCounts`. The structure is part of what is counted: only counts of equal parents are added.
 
-The cells of the first l parents are a marginal of those of all: one of these holds every level of a back-off.
+`ParentCells` are the counts of one column. The cells of the first l parents are a marginal of those of all: one of
+these holds every level of a back-off.
 
 Where classes are many, the class is the last column (`class_cells`), and only cells that have rows are counted: deep
 configurations have few rows, and of many classes but one or two, so a column for each class would be nearly empty.
 Cells stand in the order of the parents' slots, the first parent leading, then of the column's own state, then of the
 class; so those of the first parents alone, for any number of them, are stretches of neighbours (`kernels.cell_terms`).
-
-`ParentCounts`: how often every column met its parents and the class, for a given structure.
-
-Column x with the ordered parents p_1, ..., p_l has counts N(x, p_1, ..., p_l, y) of the configurations that occur:
-there are never more of them than rows, however large the product of the domains. Every level of a back-off, with the
-first parents alone, is a marginal of them. Each column has a slot of missing cells, as in `CategoryCounts`.
-
-The structure is part of what is counted: only counts of equal parents are added.
 """
 
 from collections.abc import Sequence

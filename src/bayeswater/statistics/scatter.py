@@ -1,13 +1,4 @@
-"""`Scatter`: weight, mean and scatter matrix of every class, and what a subtraction leaves of it.
-
-What is left of a scatter matrix when rows are taken away, and whether its digits can be trusted.
-
-With L the scatter before, and R what remains, no direction v of L may keep less than v'Rv / v'Lv = 1e-8 of itself:
-there only eight of sixteen digits are right. The shares are the eigenvalues of R seen in the directions of L, each
-brought to unit length. Of n rows that remain, the scatter has rank n - 1 at most: directions beyond that are empty for
-certain, and are cleared.
-
-`Scatter`: weight, mean and scatter matrix of every class.
+"""`Scatter`: weight, mean and scatter matrix of every class, added and subtracted.
 
 Merged by the formula of Chan, Golub and LeVeque (1979), and taken apart by its inverse:
 
@@ -17,7 +8,10 @@ Where cells are missing, every pair of columns keeps sums over the rows that hav
 holds for each entry.
 
 Subtraction cancels digits. Where more than eight would be lost, in any direction of the scatter and not only along the
-columns, it is refused, and the class is to be recounted.
+columns, it is refused, and the class is to be recounted. With L the scatter before, and R what remains, no direction v
+of L may keep less than v'Rv / v'Lv = 1e-8 of itself: there only eight of sixteen digits are right. The shares are the
+eigenvalues of R seen in the directions of L, each brought to unit length. Of n rows that remain, the scatter has rank
+n - 1 at most: directions beyond that are empty for certain, and are cleared.
 """
 
 from collections.abc import Sequence

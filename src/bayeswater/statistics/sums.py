@@ -1,17 +1,13 @@
-"""`Sums`: everything a classifier has learned; with `ClassCounts` and `SeenRanges`, which most models hold.
+"""`Sums`: everything a classifier has learned, as class counts, ranges, and the sums of its columns.
 
-`ClassCounts`: the weight of every class, N_k.
+This is the state of a model. It adds and subtracts as a whole; nothing in it depends on smoothing. `ClassCounts` holds
+the weight of every class, N_k.
 
-`SeenRanges`: from which number to which the cells of a column were.
-
-They are told to people, as what can be, and no probability is made of them. The ends of rows together are the outermost
-of both, but ends do not subtract: who takes the row away that had the largest number knows no second one. Such an end
-is forgotten with its row, so that nothing of it stays; whoever needs one then takes the outermost class mean, which the
-remaining rows are sure to reach. Where an end is known, some row has been that far.
-
-`Sums`: everything a classifier has learned, as class counts and the sums of its columns.
-
-This is the state of a model. It adds and subtracts as a whole; nothing in it depends on smoothing.
+`SeenRanges` holds from which number to which the cells of a column were. They are told to people, as what can be, and
+no probability is made of them. The ends of rows together are the outermost of both, but ends do not subtract: who takes
+the row away that had the largest number knows no second one. Such an end is forgotten with its row, so that nothing of
+it stays; whoever needs one then takes the outermost class mean, which the remaining rows are sure to reach. Where an
+end is known, some row has been that far.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

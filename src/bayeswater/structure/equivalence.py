@@ -1,19 +1,15 @@
-"""Graphs that say the same: Markov equivalence, and graphs whose edges are partly directed.
-
-`PartlyDirected`: a graph of arcs and of edges that have no direction yet, and what its arcs say of these.
-
-An edge has to be x -> y where y -> x would close a cycle or make a new v-structure (a -> c <- b, a and b not joined).
-In the graph of an equivalence class, with any directions that are known of it, the four rules of Meek (1995) find all
-such edges; those that they leave have one direction in some members and the other in others. A graph that directs all
-of them and has no new v-structure is an extension (Dor and Tarsi 1992).
-
-Graphs that say the same: Markov equivalence, the graph of a class (CPDAG), and the distance between structures.
+"""Markov equivalence: graphs that say the same, the graph of a class (CPDAG), and the distance between structures.
 
 Two DAGs are equivalent, and no data can tell them apart, where they have the same edges but for direction and the same
 v-structures (a -> c <- b with a and b not joined; Verma and Pearl 1990). In the graph of the class, the completed
 partially directed graph, an edge has a direction where all members agree on it. It is found by going through the nodes
 in order and asking whether their edges could be turned (Chickering 1995), in time of edges times parents. What is known
 beforehand leaves fewer members, and directs more edges (Meek 1995).
+
+`PartlyDirected` is a graph of arcs and of edges that have no direction yet. An edge has to be x -> y where y -> x would
+close a cycle or make a new v-structure. In the graph of an equivalence class, with any directions that are known of it,
+the four rules of Meek (1995) find all such edges; those that they leave have one direction in some members and the
+other in others. A graph that directs all of them and has no new v-structure is an extension (Dor and Tarsi 1992).
 """
 
 from collections.abc import Callable, Iterator

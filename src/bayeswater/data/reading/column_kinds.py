@@ -1,14 +1,4 @@
-"""What a column holds, told by its type and values; and strings that only look like numbers or dates.
-
-Strings that look like numbers or dates: what is likely wrong with a column of them, and how to put it right.
-
-A program that exports a table may write numbers with a decimal comma, a currency or groups of three digits, dates as
-its country has them, or a word for what is missing among the numbers. All these arrive as strings, and would be taken
-for categories: nothing fails, and all that the numbers could tell is lost. So they are hinted at, and never guessed.
-
-Strings that are plain numbers without exception are no accident: somebody has made codes of them.
-
-What a column holds, from its type and its values: a category, a flag, numbers, text, dates, an identifier, nothing.
+"""What a column holds, from its type and its values: a category, a flag, numbers, text, dates, an identifier, nothing.
 
 The rules, in the order in which they are asked:
 
@@ -26,6 +16,12 @@ category    all other strings
 "3 words or 8 characters" is asked of each string, so that a column of English and Chinese messages is text although
 neither half has the median. The kind of strings is told from the first `SAMPLED` cells that have a value, numbers by
 all.
+
+Some strings only look like categories. A program that exports a table may write numbers with a decimal comma, a
+currency or groups of three digits, dates as its country has them, or a word for what is missing among the numbers. All
+these arrive as strings, and would be taken for categories: nothing fails, and all that the numbers could tell is lost.
+So they are hinted at, and never guessed. Strings that are plain numbers without exception are no accident: somebody has
+made codes of them.
 """
 
 from dataclasses import dataclass, field, replace

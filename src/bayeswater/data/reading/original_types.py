@@ -1,9 +1,7 @@
-"""Types of columns by name, and cells that a model drew in the type that their column had when it was fitted.
+"""Cells that a model drew, in the types that their columns had in the table it was fitted on.
 
 A type is kept as text: as Arrow or NumPy names it, or pandas where that says more ("Int64" is not "int64"). Of objects
 in pandas, which may be anything, Arrow's name stands behind: ``object[date32[day]]``.
-
-Cells that a model drew, in the form of the table it was fitted on.
 """
 
 import re

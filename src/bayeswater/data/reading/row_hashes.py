@@ -1,16 +1,11 @@
 """Hashes of rows by their cells, of which no order, repetition or division into pieces shows.
 
-Mixing of bits: one function that makes of any 64 bits another 64, in which every bit has a say in every other.
+A choice among rows must not depend on the order or repetition of rows, on the order of columns, or on how a table is
+cut into pieces. So it is made by a hash of 64 bits: the sum over columns of one of the name and the cell. Cells become
+words by their value or label, and not by their code, which depends on the other cells of a column.
 
-It is the finaliser of the generator SplitMix64 (Steele, Lea and Flood 2014): a one-to-one map of the 64-bit words, so
-different words stay different. Rows are hashed with it, column by column, wherever a choice among rows must depend on
-what is in them and neither on their order nor on their repetition. Cells become words by their value or label, and not
-by their code, which depends on the other cells of a column.
-
-Rows of a table as words of 64 bits, by what is in their cells under which name, and nothing else.
-
-A choice among rows must not depend on the order of rows or columns, nor on how a table is cut into pieces. So it is
-made by such a hash: the sum over columns of one of the name and the cell (`data.reading.row_hashes`).
+Bits are mixed by the finaliser of the generator SplitMix64 (Steele, Lea and Flood 2014), in which every bit of a word
+changes every other. It is a one-to-one map of the 64-bit words, so different words stay different.
 """
 
 from collections.abc import Iterable

@@ -1,11 +1,8 @@
-"""Places in rows that are read in pieces, and the parts that are read one after the other.
+"""`SourcePart`: a file or a stream that `LocalRows` reads; the schema that several agree on, and places in their rows.
 
-Places in rows that are read in pieces: where a piece begins, where reading stopped, how far it has come.
-
-A mark is a place in one file at which decoding can begin; a place names the next row to be read among the rows of all
-files, and the last mark before it. Both are whole numbers alone, to be written down and read again.
-
-`SourcePart`: what `LocalRows` is made of, a file or a stream; and the one schema that several of them agree on.
+Rows are read in pieces. A mark is a place in one file at which decoding can begin; a place names the next row to be
+read among the rows of all files, and the last mark before it. Both are whole numbers alone, to be written down and read
+again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -79,7 +79,7 @@ def _widths(text: str, delimiter: str, quoting: Literal[0, 3]) -> list[int]:
 
 
 BYTES_OF_CELL = 8
-"""Of a usual cell, by which it is judged whether a loop is worth the time to load it."""
+"""Of a usual cell, which tells whether a loop is worth the time to load it."""
 
 BLANKS = bytes(byte for byte in range(128) if chr(byte).isspace() and byte not in b"\r\n")
 """Blanks of ASCII, apart from those that end a line."""

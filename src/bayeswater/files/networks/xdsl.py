@@ -1,6 +1,4 @@
-"""Documents as XDSL, the format of GeNIe and SMILE; see `xdsl`.
-
-XDSL, the format of GeNIe and SMILE.
+"""Networks in XDSL, the format of GeNIe and SMILE.
 
     <smile version="1.0" id="asia"><nodes>
     <cpt id="smoke"><state id="yes"/><state id="no"/><probabilities>0.5 0.5</probabilities></cpt>

@@ -333,7 +333,7 @@ def log_loss(log_posterior: Array, table: EnsembleTable, class_count: Array) -> 
 
 
 def some_rows(hashes: Array, most: int) -> Array:
-    """Mark rows of at most so many different hashes: the least, so neither order nor repetition has a say.
+    """Mark rows of at most so many different hashes: the least, so neither order nor repetition changes them.
 
     >>> some_rows(np.array([7, 3, 3, 9], dtype=np.uint64), 2)
     array([ True,  True,  True, False])

@@ -1,7 +1,7 @@
 """How members see a table: `EnsembleTable`, its numbers in common units (`StandardNumbers`), or all as states.
 
 The hash of a row is of its cells, by value and by label, and not of its class: equal rows have equal hashes, whatever
-their order, their codes and their number. By it a member decides which rows may have a say in its structure, so a row
+their order, their codes and their number. By it a member decides which rows its structure is learned from, so a row
 of weight w is treated as w equal rows are, and rows that differ in their class alone stay together.
 
 `StateColumns` sees every column as states, the numbers cut in the member's own way. Members that cut differently err

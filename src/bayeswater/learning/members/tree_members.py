@@ -1,17 +1,15 @@
-"""`Codebook`: numbers and states side by side as narrow codes, by cuts that no class had a say in.
-
-A number becomes the interval of about equal weight it falls into; a missing one has a code of its own above all others.
-A state keeps its code; one that is missing or was never seen has the code one past the last.
-
-`ClassTrees`: P(class | row) as the mean over trees, each a table with a row for every leaf and back-off on its path.
+"""`ClassTrees`: P(class | row) as the mean over trees, each a table with a row for every leaf and back-off on its path.
 
     p_y(node) = (n_y + c p_y(node above)) / (N + c)
 
 The splits of a tree are chosen on the rows that the hash of their cells gives it (`structure.tree_splits`); the counts
-in its nodes are of all rows, so they can be moved, and a row can be left out of them exactly. Numbers are coded by
-intervals of equal weight, which no class had a say in.
+in its nodes are of all rows, so they can be moved, and a row can be left out of them exactly.
 
 Very many rows do not make larger trees without end: a tree learns its splits from `MOST_ROWS` different rows at most.
+
+`Codebook` has numbers and states side by side as narrow codes, by cuts that depend on no class. A number becomes the
+interval of about equal weight it falls into; a missing one has a code of its own above all others. A state keeps its
+code; one that is missing or was never seen has the code one past the last.
 """
 
 from collections.abc import Mapping

@@ -199,8 +199,7 @@ class BayesEnsemble(BayesClassifier):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of all counts, exactly; structure, temperatures and weights stay as they are.
 
-        What these rows had a say in is gone from every count. That they once had a say in some cuts and splits is not,
-        until `refresh`.
+        What these rows added is gone from every count. Cuts and splits that were chosen with them stay until `refresh`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""`EnsembleReport`: how good an ensemble is, measured while it learned, and what each kind of member has a say in."""
+"""`EnsembleReport`: how good an ensemble is, measured while it learned, and what each kind of member weighs in it."""
 
 from dataclasses import dataclass, replace
 

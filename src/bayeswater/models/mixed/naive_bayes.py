@@ -1,8 +1,8 @@
 """`NaiveBayes`: one model for a real table of numbers, categories, flags, counts, dates and text, with holes in it.
 
 `fit` walks the road with all columns side by side: the table is planned (a family for each column), each group of
-columns is encoded and summed by its part, and where a family is still open it is chosen from the sums. From then on the
-plan is fixed, and the sums of all parts add and subtract as one.
+columns is encoded and summed by its law, and where a family is still open it is chosen from the sums. From then on the
+plan is fixed, and the sums of all laws add and subtract as one.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -267,7 +267,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         return MixedJoint(self._log_prior(sums), self._terms(sums))
 
     def _terms(self, sums: Sums[ColumnGroups]) -> Mapping[str, Block]:
-        """Read every part, once for each setting: to choose the smoothing of all columns takes time."""
+        """Read the terms of every law, once for each setting: to choose the smoothing of all columns takes time."""
         settings, memo = self._settings, self.__dict__.setdefault("_memo", {})
         known, setting, terms = memo.get("terms", (None, None, {}))
         if known is not sums or setting != settings:

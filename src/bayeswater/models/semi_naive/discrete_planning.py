@@ -2,7 +2,7 @@
 
 Strings and declared categories are read as in `NaiveBayes` (`families.planning`). Of numbers, whole ones of few
 different values are categories; all others are cut into bins that tell the classes apart. Text and identifiers are left
-out. The labels of the rows have a say in the cuts, so what is measured on these rows holds given the cuts.
+out. The cuts depend on the labels of the rows, so what is measured on these rows holds given the cuts.
 """
 
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ def warn_of_sparse_columns(counts: PairCounts) -> None:
 
 
 def cut_by_labels(plan: ColumnPlan, settings: Settings, discretize: str) -> tuple[Column, ...]:
-    """Columns of numbers in whose cuts the labels of the rows had a say."""
+    """Columns of numbers whose cuts depend on the labels of the rows."""
     told = [settings.of(column) for column in plan.used]
     return tuple(
         column

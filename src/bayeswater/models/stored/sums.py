@@ -3,9 +3,9 @@
 Which statistic the sums are is known from the kind of the model: no file names it. What a file says is held against
 what any rows fulfil (`statistics/consistency.py`) before it is believed.
 
-**A mixed table**: its plan, and arrays for each part of it. What a part is summed in and over is read off the plan:
-columns of numbers have their names, bins their cuts, hashed words their codes. Only the labels of categories and the
-words of texts have to be written down.
+**A mixed table**: its plan, and arrays for each family of columns. What a family is summed in and over is read off the
+plan: columns of numbers have their names, bins their cuts, hashed words their codes. Only the labels of categories and
+the words of texts have to be written down.
 
 **A table of states**: its plan, the states of all its columns, and arrays for each group. Every group of sums is over
 the same columns, in the order of the plan; which groups there are depends on the model. Where columns are counted with

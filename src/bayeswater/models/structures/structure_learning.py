@@ -37,7 +37,7 @@ class LearnedStructure:
     table : StateTable
         The rows as states: cuts of numbers and domains are those the graph was learned with.
     scored_by : Score
-        What judged the graph; with missing cells, by what is known.
+        The score of the graph; with missing cells, by what is known.
     search : Search
         Steps, curve of the score against seconds, what stopped it, scores of restarts.
     knowledge : Knowledge
