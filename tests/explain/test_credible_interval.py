@@ -311,7 +311,7 @@ def test_of_a_calibrated_model_every_draw_is_calibrated():
     known = model._known_cells(model._table(X))
     # The map is monotone in the log-odds of two classes, so it maps quantiles to quantiles, but for interpolation.
     for limit, expected in ((before.low[:, 0], found.low[:, 0]), (before.high[:, 0], found.high[:, 0])):
-        mapped = np.exp(model._corrected(np.log(np.stack([limit, 1 - limit], axis=1)), known))[:, 0]
+        mapped = np.exp(model._calibration.corrected(np.log(np.stack([limit, 1 - limit], axis=1)), known))[:, 0]
         assert np.abs(mapped - expected).max() < 1e-3
 
 
