@@ -24,7 +24,7 @@ os.environ["BAYESWATER_COMPILE"] = "0"
 SOURCE = Path(__file__).parents[1] / "src" / "bayeswater"
 ROOMS = (
     *("kernels", "files", "data", "engines", "statistics", "estimate", "structure", "networks", "inference"),
-    *("decision", "families", "explain", "learning", "models", "export", "plots", "demo", "cli"),
+    *("decision", "families", "explain", "learning", "models", "plots", "demo", "cli"),
 )
 """Lowest first."""
 

@@ -116,6 +116,15 @@ def test_families_and_smoothing_can_be_given_and_columns_left_out(run, folder):
     assert load(folder / "m.bayes").alpha == 0.5
 
 
+def test_a_period_is_said_behind_a_colon(run, folder):
+    fit = "fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", "--no-calibrate"
+    assert run(*fit, "--column", "hours=von_mises:24").code == 0
+    assert load(folder / "m.bayes").columns_["hours"].family == "von_mises"
+    answer = run(*fit, "--column", "hours=von_mises:day")
+    assert answer.code == 2
+    assert "gives no number after ':'" in " ".join(answer.err.split())
+
+
 @pytest.mark.parametrize("calibrate", [True, False])
 def test_bins_by_mdl_are_calibrated_by_rows_that_had_no_say_in_them(run, folder, calibrate):
     options = ["--column", "age=mdl", *([] if calibrate else ["--no-calibrate"])]

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import vonmises
 
-from bayeswater import NaiveBayes
+from bayeswater import AODE, BayesEnsemble, NaiveBayes, load, save
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import ParameterError, SchemaError
@@ -189,3 +189,33 @@ def test_times_of_day_and_numbers_with_a_period_are_weighed_by_evidence():
         (("period", 24.0),),
     )
     assert "von Mises" not in NaiveBayes().fit(hours, y).columns_["hour"].why
+
+
+def test_a_change_over_midnight_is_a_short_one():
+    hours = np.concatenate([np.linspace(22, 23.5, 40), np.linspace(0.5, 3, 40)])
+    model = NaiveBayes(columns=TOLD).fit(pa.table({"hour": hours}), ["late"] * 40 + ["early"] * 40)
+    found = model.explain(pa.table({"hour": [23.4]}))[0]
+    assert [(turn[0], turn[1]) for turn in found.turns] == [("hour", "over 0.19")]
+
+
+@pytest.mark.parametrize("said", [{"period": 7}, {"family": "auto", "period": 7}])
+def test_a_period_of_a_date_is_refused_by_name(said):
+    rows = pa.table({"day": pa.array(range(20), pa.date32())})
+    with pytest.raises(ParameterError, match=r"columns\['day'\] gives 'period' to a date"):
+        NaiveBayes(columns={"day": said}).fit(rows, Y[:20])
+    with pytest.raises(ParameterError, match="period"):
+        NaiveBayes(family="von_mises").fit(rows, Y[:20])
+
+
+@pytest.mark.parametrize("family", ["ignored", "text"])
+def test_a_period_of_a_column_that_is_no_number_is_refused(family):
+    with pytest.raises(ParameterError, match=f"gives 'period' to a column that is {family}"):
+        NaiveBayes(columns={"hour": {"family": family, "period": 24}}).fit(pa.table({"hour": HOURS}), Y)
+
+
+@pytest.mark.parametrize("kind", [AODE, BayesEnsemble])
+def test_a_model_of_states_that_is_told_a_period_is_saved_and_loaded(kind, tmp_path):
+    rows = pa.table({"hour": HOURS, "other": HOURS[::-1]})
+    model = kind(columns={"hour": {"family": "auto", "period": 24}}).fit(rows, Y)
+    save(model, tmp_path / "model.bayes")
+    assert (load(tmp_path / "model.bayes").predict(rows) == model.predict(rows)).all()

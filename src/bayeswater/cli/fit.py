@@ -231,20 +231,28 @@ def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table
     return whole(examples, "an ensemble")
 
 
-def told_families(pairs: list[str] | None) -> dict[str, str] | None:
-    """Read what is said of columns, each as column=family."""
+def told_families(pairs: list[str] | None) -> dict[str, Any] | None:
+    """Read what is said of columns, each as column=family, with a period as hour=von_mises:24."""
     from bayeswater.errors import ParameterError
 
-    found = {}
+    found: dict[str, Any] = {}
     for pair in pairs or ():
         name, equals, family = pair.rpartition("=")
         if not equals:
             raise ParameterError(f"--column {pair!r} names no family; write column=family, for example age=binned")
+        family, colon, period = family.partition(":")
         found[name] = family
+        if colon:
+            try:
+                found[name] = {"family": family, "period": float(period)}
+            except ValueError:
+                raise ParameterError(
+                    f"--column {pair!r} gives no number after ':'; write the period, for example hour=von_mises:24"
+                ) from None
     return found or None
 
 
-def without_ignored(told: dict[str, str] | None, ignored: list[str]) -> tuple[dict[str, str] | None, list[str]]:
+def without_ignored(told: dict[str, Any] | None, ignored: list[str]) -> tuple[dict[str, Any] | None, list[str]]:
     """Part what is said of columns from those that are to be ignored, which join others."""
     from bayeswater.data.reading.column_plan import IGNORED
 

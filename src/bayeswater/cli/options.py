@@ -59,8 +59,8 @@ ColumnFamilies = Annotated[
     Parameter(
         name="--column",
         help="Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, "
-        "negative_binomial, beta, von_mises, binned, text, multinomial, complement, marks, ignored; mdl is binned "
-        "where that tells the classes apart.",
+        "negative_binomial, beta, von_mises (with its period: hour=von_mises:24), binned, text, multinomial, "
+        "complement, marks, ignored; mdl is binned where that tells the classes apart.",
     ),
 ]
 

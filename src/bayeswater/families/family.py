@@ -3,7 +3,8 @@
 A `Family` is a law together with the columns of a table that follow it: how their cells are read, the statistic that
 they are summed in, how parameters are read off the sums, how they are stored. A `Block` holds the parameters of all of
 these columns at once: log-likelihoods of rows, the same with each row left out, draws, what a missing cell could tell,
-and how an explanation looks at a cell. Whatever comes out is plain data; rooms above make sentences and pictures of it.
+and how an explanation looks at a cell. What comes out is plain data, and words where only the law knows them; rooms
+above make sentences and pictures of it.
 
 A new law is one file with both, and one line in `registry`.
 """

@@ -198,9 +198,15 @@ class OpenNumbers(NumberFamily):
         """Refuse: there is no law yet."""
         raise AssertionError("the family of these columns has not been chosen")
 
-    tables = sample = read  # type: ignore[assignment]
+    def tables(self, sums: Any, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """Refuse: there is no law yet."""
+        raise AssertionError("the family of these columns has not been chosen")
 
     def n_parameters(self, sums: Any) -> int:
+        """Refuse: there is no law yet."""
+        raise AssertionError("the family of these columns has not been chosen")
+
+    def sample(self, sums: Any, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Refuse: there is no law yet."""
         raise AssertionError("the family of these columns has not been chosen")
 
@@ -284,9 +290,9 @@ class NumberView(ColumnView):
 class CountView(NumberView):
     """A column of counts whose log-odds are linear in the count: they have no bends."""
 
+    @abstractmethod
     def means(self) -> Array:
         """Mean count in each class: (n_classes,), NaN where it is not known."""
-        raise NotImplementedError
 
     def options(self, row: int, chosen: int) -> NumberOptions | None:
         """Give the range in which counts were seen."""

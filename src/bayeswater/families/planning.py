@@ -139,6 +139,13 @@ def _planned(
     is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
     if is_date and said.family in (None, AUTO, *NUMERIC):
         days = _number(said, numeric)
+        if said.options:
+            raise ParameterError(
+                f"columns[{name!r}] gives {said.options[0][0]!r} to a date, whose weekday and month are columns of "
+                "their own; leave it out, or give the numbers of the circle as a column"
+            )
+        if days in NUMERIC:
+            require_options(name, days, ())
         parts = {"weekday": f"{name} (weekday)", "month": f"{name} (month)"}
         rest = [
             Column(part_name, name, _derived_family(given, part_name), f"a date: its {part}", part)

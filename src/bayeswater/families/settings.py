@@ -125,6 +125,10 @@ def _settings(name: str, said: Any) -> ColumnSettings:
             settings["analyser"] = TextAnalyser.from_vectorizer(analyser)
         settings.setdefault("family", TEXT)
     found = ColumnSettings(**settings)
+    if found.options and found.family in (TEXT, IGNORED):
+        raise ParameterError(
+            f"columns[{name!r}] gives {found.options[0][0]!r} to a column that is {found.family}; leave it out"
+        )
     if found.family is not None and found.family in FAMILIES:
         require_options(name, found.family, found.options)
     return found

@@ -173,11 +173,19 @@ class CircleView(NumberView):
         mu, kappa, period = self.terms.mu[:, self.j], self.terms.kappa[:, self.j], float(self.terms.period[self.j])
         pull = kappa * np.exp(1j * mu)
         turn = np.angle(pull[chosen] - np.delete(pull, chosen))
-        bends = np.concatenate([turn, turn + np.pi]) % (2 * np.pi) * period / (2 * np.pi)
         start, is_missing = self.expected(row, period / 2, 0.0, period)
+        low, high = start - period / 2, start + period / 2  # half a turn each way, over the end of the circle too
+        bends = low + (np.concatenate([turn, turn + np.pi]) * period / (2 * np.pi) - low) % period
         return NumberOptions(
-            0.0, period, start, is_missing, period / 4, bends, False, False, self.written, self.in_words
+            *(low, high, start, is_missing, period / 4, bends),
+            written=lambda number: self.written(_on_circle(number, period)),
+            in_words=lambda number, side: self.in_words(_on_circle(number, period), side),
         )
+
+
+def _on_circle(number: float, period: float) -> float:
+    """Give a number beyond the end of a circle its place on it, without the digits that the subtraction brings."""
+    return float(f"{number % period:.12g}")
 
 
 @dataclass(frozen=True)

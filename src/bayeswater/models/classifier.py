@@ -2,9 +2,9 @@
 
 A model says how it reads rows (`_table`), what their log-joints are (`_joint`), the same with each row taken out
 (`_joint_without`), what makes up the log-odds of a row (`_reasons`) and what a missing cell would tell (`_facts`). All
-else follows, and is written once: posteriors and decisions here and in `decision/`, calibration in `calibrating`,
-leave-one-out in `review`, reasons in `explain/`, questions in `asking`. X may be a source of rows that do not fit into
-memory: the answers come in pieces then (`streaming.answering`).
+else follows, and is written once: posteriors and decisions here and in `decision/`, calibration and leave-one-out
+in `calibrating`, reasons in `explain/`, questions in `asking`. X may be a source of rows that do not
+fit into memory: the answers come in pieces then (`streaming.answering`).
 """
 
 import operator
@@ -480,7 +480,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         ParameterError
             Where a column has a density or words, missing cells are states, or the model is a mean of networks.
         """
-        from bayeswater.models.network.bayesian_network import BayesianNetwork  # which knows the classifiers
+        from bayeswater.models.network.bayesian_network import BayesianNetwork  # only who asks for one needs it
 
         return BayesianNetwork.from_classifier(self, class_name=class_name)
 

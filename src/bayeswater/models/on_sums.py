@@ -78,7 +78,7 @@ class OnSums(Base):
 
     def _likelihood_without(self, table: Any, labels: Labels, removed: Array) -> Any:
         """Leave-one-out: a function that gives the log-likelihoods of some rows, each taken out of the sums."""
-        raise NotImplementedError
+        raise ParameterError(f"{type(self).__name__} cannot leave rows out of its sums")
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""

@@ -116,7 +116,7 @@ def planned(raw: RawTable, settings: Settings) -> ColumnPlan:
         if column.family in (TEXT, *OF_TEXT):
             changed[column.name] = left_out_text(column, settings.model, "numbers and categories")
         elif column.family in (AUTO, BITS):
-            changed[column.name] = replace(column, family=NUMBER)
+            changed[column.name] = replace(column, family=NUMBER, options=())
     warn_of_left_out(column for column in plan.open if settings.of(column).family is None)
     plan = plan.with_columns(changed)
     if not plan.used:

@@ -57,16 +57,15 @@ from bayeswater.typing import LARGEST_COUNT, Array, is_number
 class NaiveBayes(OnSums, BayesClassifier):
     """Naive Bayes of a mixed table: log P(k, x) = log P(k) + sum over columns of log P(x_j | k).
 
-    Each column gets a family from its type and values: categorical, Bernoulli, Gaussian, log-normal, Poisson, bins, or
-    words of a text. ``columns_`` says which and why.
+    Each column gets a family from its type and values: categorical, Bernoulli, Gaussian, log-normal, Poisson,
+    negative binomial, beta, von Mises, bins, or words of a text. ``columns_`` says which and why.
 
     Parameters
     ----------
     columns : dict, optional
         What is known better: ``{"age": "binned", "note": "text", "id": "ignored", "coin": {"prior": Beta(2, 8)}}``, or
         the ``columns_`` of another model, to read the table as it does. Numbers that go round say their period,
-        ``{"hour": {"period": 24}}``. "mdl" is short for ``{"bins": "mdl"}``: bins
-        that tell the classes apart.
+        ``{"hour": {"period": 24}}``. "mdl" is short for ``{"bins": "mdl"}``: bins that tell the classes apart.
     family : {"auto", "gaussian", "lognormal", "poisson", "negative_binomial", "beta", "binned"}, default "auto"
         Family of numbers that `columns` does not name; "auto" takes the one of most evidence.
     alpha : "auto" or float, default "auto"

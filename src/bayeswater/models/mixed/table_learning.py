@@ -12,7 +12,7 @@ only the other fold is scored (`models.held_out`).
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -49,9 +49,6 @@ from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
-
-if TYPE_CHECKING:
-    pass
 
 
 def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:

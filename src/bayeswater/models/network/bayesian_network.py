@@ -114,8 +114,8 @@ class BayesianNetwork(GraphQuestions, Queries):
 
         Parameters
         ----------
-        model : fitted `TAN`, `SPODE`, `KDB`, `SKDB`, `CategoricalNB`, or `NaiveBayes` whose columns are categories,
-            flags or bins; ``model.to_network()`` does the same
+        model : fitted `TAN`, `SPODE`, `KDB`, `SKDB`, `NetworkClassifier`, `CategoricalNB`, or `NaiveBayes` whose
+            columns are categories, flags or bins; ``model.to_network()`` does the same
         class_name : name of the class variable; "class" unless told
         """
         return cls._of(network_of(model, class_name))
@@ -362,7 +362,7 @@ def _tell_left_out(names: list[str], error: ResourceLimitError) -> None:
 
 
 def network_of(model: Any, class_name: str | None = None) -> Network:
-    """Give the network of a fitted `NaiveBayes`, `CategoricalNB`, `TAN`, `SPODE`, `KDB` or `SKDB`.
+    """Give the network of a fitted `NaiveBayes`, `CategoricalNB`, `TAN`, `SPODE`, `KDB`, `SKDB` or `NetworkClassifier`.
 
     Parameters
     ----------

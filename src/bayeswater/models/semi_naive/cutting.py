@@ -245,10 +245,11 @@ def _settled(column: Column, numbers: HistogramColumn, said: ColumnSettings, dis
     if said.family in (None, AUTO) and said.bins is None and column.part is None:
         n_few = numbers.n_few_whole
         if n_few is not None:
-            return replace(column, family="categorical", why=f"whole {what}; {n_few} different")
+            return replace(column, family="categorical", why=f"whole {what}; {n_few} different", options=())
     found = of_bins(method_of(said, discretize).found_in(numbers), values)
     cuts = tuple(found.cuts.tolist())
-    return replace(column, family="binned", cuts=cuts, why=f"{what}; {found}", spans=_spans(numbers.histogram, cuts))
+    spans = _spans(numbers.histogram, cuts)
+    return replace(column, family="binned", cuts=cuts, why=f"{what}; {found}", spans=spans, options=())
 
 
 def _spans(histogram: ColumnHistogram, cuts: tuple[float, ...]) -> tuple[tuple[float, float], ...] | None:

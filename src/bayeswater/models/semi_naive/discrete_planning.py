@@ -60,7 +60,7 @@ def plan_discrete(
         if column.family in (TEXT, *OF_TEXT):
             changed[column.name] = left_out_text(column, settings.model, "columns of states")
         elif column.family == BITS:
-            changed[column.name] = replace(column, family="categorical")  # a later batch may have a 2
+            changed[column.name] = replace(column, family="categorical", options=())  # a later batch may have a 2
         elif column.family == AUTO:
             changed[column.name] = _settled(column, dated.numbers(column.name), labels, weight, said, discretize)
     warn_of_left_out(column for column in plan.open if settings.of(column).family is None)
@@ -133,7 +133,7 @@ def left_out_text(column: Column, model: str, reads: str) -> Column:
         f"it, say columns={{{column.name!r}: 'categorical'}}, or use NaiveBayes",
         BayesWarning,
     )
-    return replace(column, family=IGNORED, why=f"text; {column.why}", analyser=None)
+    return replace(column, family=IGNORED, why=f"text; {column.why}", analyser=None, options=())
 
 
 def _settled(
@@ -143,10 +143,11 @@ def _settled(
     if said.family in (None, AUTO) and said.bins is None and column.part is None:
         n_few = _n_few_whole(values)
         if n_few is not None:
-            return replace(column, family="categorical", why=f"{column.why}; {n_few} different")
+            return replace(column, family="categorical", why=f"{column.why}; {n_few} different", options=())
     found = _found(values, labels, weight, method_of(said, discretize))
     cuts = tuple(found.cuts.tolist())
-    return replace(column, family="binned", cuts=cuts, why=f"{column.why}; {found}", spans=_spans(values, cuts))
+    why = f"{column.why}; {found}"
+    return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(values, cuts), options=())
 
 
 def method_of(said: ColumnSettings, discretize: str) -> Method:

@@ -125,7 +125,7 @@ def _checkpoint(model: Any, examples: LabelledRows, path: Any) -> "Checkpoint":
             "itself; leave the checkpoint out"
         )
     require_rereading(examples, "a count that goes on from a checkpoint reads the rows again")
-    from bayeswater.models.streaming.checkpoint import Checkpoint  # models import this file
+    from bayeswater.models.streaming.checkpoint import Checkpoint  # few ask for one
 
     return Checkpoint(path, examples.rows, examples.needed(examples.columns), model)
 
