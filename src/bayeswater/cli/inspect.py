@@ -1,6 +1,6 @@
-"""``bayeswater inspect``: what a model has learned, table by table.
+"""``bayeswater inspect``: what a model has learned, table by table, or what a network is made of.
 
-What a network is made of: its variables, its tables, and what exact answers will take.
+Of a network it shows the variables, the tables, and what exact answers will take.
 """
 
 from itertools import product

@@ -1,9 +1,8 @@
-"""Rows of data files as verbs take them: the files, all rows at once, pieces of few rows, cells as they are written.
-
-A model file opened for a verb: its columns, and the types in which their cells have to be read.
+"""Model files and data files as verbs take them: a model with its columns, and rows in the types that it asks for.
 
 The types come from the model and not from the file: a column of the labels "1" and "2" that were read as text is text
-also in a file where it looks like numbers.
+also in a file where it looks like numbers. Rows are read all at once, or in pieces of few rows, with cells as they are
+written.
 """
 
 import csv

@@ -1,10 +1,8 @@
 """``bayeswater dsep``, ``sample`` and ``convert``: what networks answer, draw and become.
 
-``bayeswater dsep``: whether the graph of a network makes variables independent, given others.
-
-``bayeswater sample``: rows drawn from a network, written as they come.
-
-``bayeswater convert``: a network from one file format to another.
+- ``dsep``: whether the graph of a network makes variables independent, given others;
+- ``sample``: rows drawn from a network, written as they come;
+- ``convert``: a network from one file format to another.
 """
 
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""Options that several verbs share.
-
-Options on how a file is read, the same for every verb, and the rows they lead to.
-"""
+"""Options on how a file is read, the same for every verb, and the rows they lead to."""
 
 import csv
 from collections.abc import Iterator

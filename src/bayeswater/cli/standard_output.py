@@ -1,7 +1,4 @@
-"""Standard output as a file of bytes, and streams that stand in for those that whoever started the command closed.
-
-JSON for machines on standard output.
-"""
+"""Standard output: a file of bytes, JSON for machines, and streams in place of those that the caller closed."""
 
 import io
 import json

@@ -1,10 +1,8 @@
 """What people see on a terminal: words, tables, and bars that move.
 
-Words for people: notes and reports on standard error, findings on standard output, warnings told once.
-
-Tables on a terminal: plain, with numbers to the right, and cut into pieces where they are wider than the screen.
-
-Bars that show how far rows have come, read from a file or made, and a comparison, in fits.
+Notes, reports and warnings (told once) go to standard error; findings go to standard output. Numbers in tables stand to
+the right, and tables wider than the screen are cut into pieces. Bars show how many rows have been read or made, and of
+a comparison how many fits are done.
 """
 
 import re

@@ -1,10 +1,7 @@
 """``bayeswater merge`` and ``forget``: models of more rows, or of fewer.
 
-``bayeswater merge``: the sums of several models, as one.
-
-``bayeswater forget``: rows taken out of a model again.
-
-A few words on a model that was written: what was done, and which rows it stands for now.
+``merge`` adds the sums of several models; ``forget`` takes rows out of a model again. Both report in a few words what
+was done, and which rows the model stands for now.
 """
 
 import re

@@ -1,6 +1,6 @@
 """What a single cell is, as Python has it: missing, a number, True or False, or of another type.
 
-Missing cells of columns that may have none.
+Columns that may have no missing cells are checked here.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,9 +1,7 @@
-"""How wide a text stands on a terminal, so that columns line up in every script.
+"""How wide a text stands on a terminal, so that columns line up in every script; and tables in HTML for notebooks.
 
 A Chinese, Japanese or Korean character takes two columns, a mark that joins the character before it (an accent, a vowel
 sign) none.
-
-A table in HTML, as notebooks show it.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,10 @@
-"""Frames of any library as Arrow columns, and arrays that put cells off or hide them as plain ones.
+"""Any data frame, read as Arrow columns: pandas, polars, pyarrow and whatever speaks the Arrow PyCapsule interface.
 
-Arrays that put cells off or hide them, as plain ones: an array of Dask is computed, and a masked cell is missing.
+Frames are recognised by what they can do, and pandas through ``sys.modules``: a user who hands us a pandas frame has
+imported it.
 
+Arrays that put cells off or hide them become plain ones: an array of Dask is computed, and a masked cell is missing.
 NumPy makes plain arrays of both, too, but with the cells that a mask hides.
-
-Any data frame, read as Arrow columns: pandas, polars, pyarrow and whatever speaks the Arrow PyCapsule interface.
-
-Frames are recognised by what they can do, and pandas through ``sys.modules``: a user who hands us a pandas
-frame has imported it.
 """
 
 import sys

@@ -1,10 +1,8 @@
-"""`Variable`: a name and the domain of its states.
+"""`Variable`: a name and the domain of its states; a `Schema` has one for each column of a table of categories.
 
 A domain is a tuple of labels, or ``range(n)`` where the column already holds the codes 0 .. n-1 (scikit-learn's
 convention for categories). Declared states stay in the domain though no row has them; the others are there
 because a row had them. Two variables are aligned by label, never by code.
-
-`Schema`: the variables of a table of categories, one for each column.
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,9 +6,8 @@ Under 0-1 loss 1 - risk is the ceiling of accuracy; under other losses it is not
 classifier it is an estimate that holds as far as they are calibrated: an overconfident classifier tells too little.
 Of a model that is fully known it is computed exactly, or by drawing rows, with a standard error.
 
-Scorers for model selection by cost: more is better, so they give minus the mean cost.
-
-With metadata routing they ask for weights as scikit-learn's own scorers do: ``set_score_request(sample_weight=True)``.
+Scorers select models by cost: more is better, so they give minus the mean cost. With metadata routing they ask for
+weights as scikit-learn's own scorers do: ``set_score_request(sample_weight=True)``.
 """
 
 from abc import ABC, abstractmethod

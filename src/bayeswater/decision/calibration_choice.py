@@ -1,8 +1,14 @@
 """Which calibration map is taken, what is made of impossible classes, and the report of both.
 
-Doubt: what is made of classes that a classifier calls impossible, and that happen all the same.
+A map is chosen by cross-validated log-loss, with a preference for fewer parameters. Maps are tried in the order of
+their parameters. One with more of them takes the place of a simpler one only if its log-loss on held-out rows is less
+by more than twice the standard error of the difference: below that the gain is within noise. A single row on which the
+classifier is wrong by thousands of nats would drown every other in that error: against it, losses count up to log(W +
+2), since W rows cannot tell a probability below 1 / (W + 2) from none. Rows whose class was called impossible have no
+part in it: no map changes them.
 
-No map of finite scores can raise a probability of zero. The rows tell how much of it is due:
+`Doubt` is for classes that a classifier calls impossible, and that happen all the same. No map of finite scores can
+raise a probability of zero. The rows tell how much of it is due:
 
     d = weight of rows whose own class was called impossible / (weight of rows with an impossible class + 1)
 
@@ -10,16 +16,6 @@ The impossible classes of a row share d equally, the possible ones keep 1 - d. W
 classifier is right, so that d stays below one) this is the maximum of the likelihood, whatever map is used beside it:
 a tree that is certain of every row and wrong in a tenth of them is left with 9/10. Where nothing impossible has
 happened d is 0, and impossible stays impossible; so does a class of which no row is known.
-
-The choice of a calibration map by cross-validated log-loss, with a preference for fewer parameters.
-
-Maps are tried in the order of their parameters. One with more of them takes the place of a simpler one only if its
-log-loss on held-out rows is less by more than twice the standard error of the difference: below that the gain is
-within noise. A single row on which the classifier is wrong by thousands of nats would drown every other in that error:
-against it, losses count up to log(W + 2), since W rows cannot tell a probability below 1 / (W + 2) from none.
-Rows whose class was called impossible have no part in it: no map changes them.
-
-What a calibration was learned from and what it achieved, to be read and printed.
 """
 
 from collections.abc import Callable

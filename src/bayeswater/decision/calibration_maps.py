@@ -1,21 +1,4 @@
-"""Calibration maps: of all classes by a softmax, or of one class against the rest.
-
-Maps of all classes at once: temperature, and vector scaling (for two classes, Platt's).
-
-Both have the least log-loss on the rows they are fitted on, with a guard against a record too good to be true: W rows
-without an error do not prove that there are none. A temperature claims at least 1 / (W + 2) errors (Laplace's rule of
-succession), and vector scaling is drawn to the best temperature by a standard normal prior, worth one row or so.
-Nor is it proof of anything if few rows seem to speak against the scores: a temperature never erases what they say, so
-that the class of the largest score stays that of the largest probability. A classifier that knows its class prior takes
-`likelihood_temperature` instead.
-
-Maps of one class against the rest, normalised over the classes: beta calibration and isotonic regression.
-
-Both are guarded against a record too good to be true. Beta calibration is drawn to the best temperature by a standard
-normal prior. Isotonic frequencies run from 1 / (W0 + 2) to (W1 + 1) / (W1 + 2) for W1 rows of the class and W0 others
-(the labels of Platt 1999), so that no class is ruled out because a few rows did not have it.
-
-Calibration maps: small frozen objects that turn log-probabilities into better ones.
+"""Calibration maps: small frozen objects that turn log-probabilities into better ones.
 
     temperature    softmax(log p_k / T)                                       one number
     vector         softmax(a_k log p_k + b_k); two classes share a: Platt     2 K - 1 numbers
@@ -23,8 +6,20 @@ Calibration maps: small frozen objects that turn log-probabilities into better o
     isotonic       a rising function of the log-odds of each class            as many as the rows allow
 
 Each is fitted to rows that the classifier was not fitted on, and applied to log-probabilities of new ones. Impossible
-classes (-inf) stay impossible (`calibration_choice.Doubt`). A map fitted on no rows changes nothing. NaN is never
-a result.
+classes (-inf) stay impossible (`calibration_choice.Doubt`). A map fitted on no rows changes nothing. NaN is never a
+result.
+
+Temperature and vector scaling are maps of all classes at once. They have the least log-loss on the rows they are fitted
+on, with a guard against a record too good to be true: W rows without an error do not prove that there are none. A
+temperature claims at least 1 / (W + 2) errors (Laplace's rule of succession), and vector scaling is drawn to the best
+temperature by a standard normal prior, worth one row or so. Nor is it proof of anything if few rows seem to speak
+against the scores: a temperature never erases what they say, so that the class of the largest score stays that of the
+largest probability. A classifier that knows its class prior takes `likelihood_temperature` instead.
+
+Beta calibration and isotonic regression are maps of one class against the rest, normalised over the classes, with the
+same guard. Beta calibration is drawn to the best temperature by a standard normal prior. Isotonic frequencies run from
+1 / (W0 + 2) to (W1 + 1) / (W1 + 2) for W1 rows of the class and W0 others (the labels of Platt 1999), so that no class
+is ruled out because a few rows did not have it.
 """
 
 from dataclasses import dataclass

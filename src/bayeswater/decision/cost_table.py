@@ -6,7 +6,7 @@ cost[i, j] is paid for deciding i when j is true. All choices are made on regret
 
 which are not negative: no digit is lost in summing them, and what is added to a column changes nothing at all.
 
-Costs that differ from row to row: the amount of a payment, the price of a test, read off the rows themselves.
+Costs may differ from row to row: the amount of a payment, the price of a test, read off the rows themselves.
 """
 
 from collections.abc import Callable, Mapping, Sequence

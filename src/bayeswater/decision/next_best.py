@@ -1,16 +1,13 @@
-"""The value of one more fact, what asking costs, and which fact to ask for next.
+"""Which fact to ask for next: those that are not known yet, by what each is worth minus what it costs to ask.
 
-The value of one more fact: by how much knowing it would lower the expected cost of the best decision.
+A fact is worth as much as knowing it would lower the expected cost of the best decision:
 
     worth = least risk now - sum over outcomes o of P(o) (least risk once o is known)
 
 It is never negative; asking pays where it exceeds the cost of asking.
 
-What a decision costs in the one row it is about, and what it costs to ask for the facts that are missing there.
-
-Which fact to ask for next: those that are not known yet, by what each is worth minus what it costs to ask.
-
-One fact at a time: two that are worth something only together are not found.
+Costs are those of the one row that is decided. One fact is taken at a time: two that are worth something only together
+are not found.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""Rows with their true classes and weights, and the log-probabilities they were given.
-
-What is known of rows: the class of each as its place among the classes, and its weight.
-
-Rows whose class is known and for which a classifier gave log-probabilities: what calibration learns from.
+"""`Scores`: rows with their true classes and weights, and the log-probabilities they were given, to calibrate by.
 
 Log-probabilities are normalised on the way in. -inf is legal: the class is impossible by the classifier. A map leaves
 it so; what is to be made of impossible classes that happen is the subject of `calibration_choice.Doubt`.

@@ -1,22 +1,18 @@
-"""Rows of Dask: frames, bags of partitions, and arrays.
+"""Rows of Dask: frames and arrays, whose partitions are counted and predicted by the workers that hold them.
 
-The partition of a Dask DataFrame or the chunk of a Dask Array, as an Arrow table in the types of all of them.
+A partition of a frame or a chunk of an array is read as an Arrow table in the types of all of them. Numbers are taken
+as they are: to look for NaN in a column takes longer than to count it. A column that begins with NaN is read as all
+others are, since it may have no value at all.
 
-Numbers are taken as they are: to look for NaN in a column takes longer than to count it. A column that begins with NaN
-is read as all others are, since it may have no value at all.
-
-`DaskRows`: a Dask DataFrame, whose partitions are counted and predicted by the workers that hold them.
-
-The graph of a sum is one task for each partition and a tree of additions, computed by whatever scheduler is set:
-threads of this process, or the client of a cluster. Neighbours are added in the order of the partitions, so a sum of
-floats is the same in every run.
+`DaskRows` is a Dask DataFrame. The graph of a sum is one task for each partition and a tree of additions, computed by
+whatever scheduler is set: threads of this process, or the client of a cluster. Neighbours are added in the order of the
+partitions, so a sum of floats is the same in every run.
 
 Types are those of the frame's meta. Where it knows none (columns of objects, categories that are not known yet), the
 first rows show them. Predictions keep the index and the divisions of the frame.
 
-`DaskArrayRows`: a Dask Array as a table of columns x0, x1, ..., whose chunks of rows are the partitions.
-
-Chunks are counted as they are. A frame is made of them for answers alone: Dask would hash and copy every chunk for it.
+`DaskArrayRows` is a Dask Array as a table of columns x0, x1, ..., whose chunks of rows are the partitions. Chunks are
+counted as they are. A frame is made of them for answers alone: Dask would hash and copy every chunk for it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,23 +1,17 @@
-"""Rows on the workers of an engine: pieces of them, what travels there and back, and errors that come from there.
+"""`EngineRows`: what the rows of all engines have in common. An engine says how a function reaches its pieces.
 
-Errors on their way: from the rows of a piece, which get its name, to the caller, who gets the error itself back.
+An error in a piece gets the name of the piece, and the caller gets the error itself back.
 
-The rows of a piece in the types that all pieces have.
+The rows of a piece are read in the types that all pieces have. Engines promise types and do not always keep them: a
+partition without a single value may have another type, and every partition may have a dictionary of its own. Labels are
+aligned where sums are added, so dictionaries may differ; only the type of their labels is made the same.
 
-Engines promise types and do not always keep them: a partition without a single value may have another type, and every
-partition may have a dictionary of its own. Labels are aligned where sums are added, so dictionaries may differ; only
-the type of their labels is made the same.
-
-`Parcel`: the sum of some pieces, on its way from one process to another.
-
-Every engine does the same three things: a worker packs the sum of its piece, workers add parcels in a tree of fan-in 8,
-and the caller opens the last one. A piece without rows makes an empty parcel, so no function ever sees one. What a
-piece gives depends on its rows alone, and a parcel goes into exactly one other: a task that is lost and run again
-counts once.
+A `Parcel` is the sum of some pieces, on its way from one process to another. Every engine does the same three things: a
+worker packs the sum of its piece, workers add parcels in a tree of fan-in 8, and the caller opens the last one. A piece
+without rows makes an empty parcel, so no function ever sees one. What a piece gives depends on its rows alone, and a
+parcel goes into exactly one other: a task that is lost and run again counts once.
 
 The bytes of all parcels are added up on the way: no engine moves more than that for a sum.
-
-`EngineRows`: what the rows of all engines have in common. An engine says how a function reaches its pieces.
 """
 
 import logging

@@ -1,19 +1,16 @@
-"""Rows of Spark, and sums that Spark itself counts in groups.
-
-Groups that Spark counts by itself: a row that goes through `mapInArrow` costs more than all that is counted of it.
-
-Margins: each row becomes one for every column, its place and its cell, and these are grouped with the label: one pass.
-Spreads: sums and sums of squares about a pivot, zero or the first row, grouped by partition and label, so that their
-order and with it their bits are the same in every run:
-
-    mean = pivot + sum / n        scatter = square - sum^2 / n
-
-`SparkRows`: a Spark DataFrame, classic or Connect, whose partitions are counted and predicted on the executors.
+"""`SparkRows`: a Spark DataFrame, classic or Connect, whose partitions are counted and predicted on the executors.
 
 A sum is a `mapInArrow` that gives one row for each partition, its number and the parcel of its sum. Small parcels come
 to the driver as they are; large ones are added on the executors by further rounds of `mapInArrow`, until few are left.
 Parcels are added in the order of the numbers of their partitions, so a sum of floats is the same in every run over the
 same partitions. What Spark can count by itself as groups it does, and no row leaves it.
+
+What Spark counts by itself are groups, since a row that goes through `mapInArrow` costs more than all that is counted
+of it. Margins: each row becomes one for every column, its place and its cell, and these are grouped with the label: one
+pass. Spreads: sums and sums of squares about a pivot, zero or the first row, grouped by partition and label, so that
+their order and with it their bits are the same in every run:
+
+    mean = pivot + sum / n        scatter = square - sum^2 / n
 
 Inside, columns are called c0, c1, ...: Spark takes a dot in a name for a field of a struct.
 """

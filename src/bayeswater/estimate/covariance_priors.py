@@ -1,7 +1,5 @@
 """What covariances are drawn to: Friedman's two shrinkages, and the prior of Normal-inverse-Wishart.
 
-How far a covariance is drawn towards a simpler one.
-
 On columns scaled by their standard deviation within classes, a covariance C of d columns from n rows becomes
 
     (1 - s) C + s (tr C / d) I
@@ -10,7 +8,7 @@ with an intensity s that is given, or read off the sums: by Oracle Approximating
 2010), or by Ledoit and Wolf (2004). Regularised discriminants (Friedman, 1989) first draw each class towards the
 covariance shared by all.
 
-The conjugate prior of a multivariate normal: Normal-inverse-Wishart, and its predictive Student-t.
+`NormalInverseWishart` is the conjugate prior of a multivariate normal; what it predicts is a Student-t.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Normal densities within each class: maximum likelihood, or a Normal-inverse-gamma prior and its Student-t.
 
-Evidence: the probability of all values of a class, averaged over the prior of the parameters.
+Evidence is the probability of all values of a class, averaged over the prior of the parameters:
 
     p(x_1 .. x_n) = integral of p(x_1 | parameters) .. p(x_n | parameters) p(parameters)
 

@@ -1,11 +1,8 @@
-"""Reasons of models on pairs of columns, and what would turn their decisions.
-
-A row of states that depend on one another, and what would become of its log-joint if some cells were others.
-
-Reasons of models in which columns depend on one another: what each cell says, given the cell it depends on.
+"""Reasons of models in which columns depend on one another: what each cell says, given the cell it depends on.
 
 As with naive Bayes the log-odds are a sum, of one term for every pair of a parent and a column. What a column adds is
-the sum of its terms under all its parents.
+the sum of its terms under all its parents. `StateLandscape` is a row of such states: what would become of its log-joint
+if some cells were others.
 """
 
 from dataclasses import dataclass

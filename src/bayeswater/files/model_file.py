@@ -9,10 +9,8 @@ nothing: all sizes are compared with that of the file before anything is allocat
 plain values and numbers. A fingerprint shows damage, not intent: whoever writes a file can compute one, so what a
 document means is checked by those who know (`models/persistence.py`).
 
-Words as bytes: each in UTF-8, ended by the byte 0xFF, which no character has.
-
-A vocabulary may have a million words. As an array they take the space of their letters, and are not escaped and parsed
-as the labels in a document are.
+Words are kept as bytes: each in UTF-8, ended by the byte 0xFF, which no character has. A vocabulary may have a million
+words. As an array they take the space of their letters, and are not escaped and parsed as the labels in a document are.
 """
 
 import json

@@ -7,7 +7,7 @@ Of feature sums, a row moves the sums of the features it has, and the total, of 
 complements of all others (complement). Where neither rows nor smoothing remain, every feature is as likely as the
 others.
 
-`Prior`: the class prior of a model on discrete columns, as counted or as given, and without a row.
+`Prior` is the class prior of a model on discrete columns, as counted or as given, and without a row.
 
     P(y) = (N_y + a) / (N + K a)
 

@@ -1,11 +1,10 @@
 """Log-joints that are sums of terms looked up or weighted: of categories, of features, and as lines of both.
 
-Log-joint of categories: log P(class) + sum of log P(state | class), looked up in one flat table.
+Of categories it is log P(class) + sum of log P(state | class), looked up in one flat table. Behind the missing slot of
+each column the table for scoring has one more row, of zeros: the factor of a category that was never counted is 1, also
+where missing is a state.
 
-Behind the missing slot of each column the table for scoring has one more row, of zeros: the factor of a category that
-was never counted is 1, also where missing is a state.
-
-Log-joints that are linear in the row: multinomial, complement and Bernoulli.
+Of features it is linear in the row: multinomial, complement and Bernoulli.
 
     log P(class k, row) = intercept_k + sum_j x_j weight_jk
 
@@ -13,7 +12,7 @@ A log-probability of zero, -inf, may not enter a product (0 times -inf is no num
 therefore kept apart: the sum runs over the finite ones, and a second sum of the same shape counts the infinite
 ones that the row touches.
 
-`Line`: log-odds that are linear in features of some columns, and what makes the features of rows.
+A `Line` has log-odds that are linear in features of some columns, and what makes the features of rows.
 """
 
 from collections.abc import Callable, Sequence

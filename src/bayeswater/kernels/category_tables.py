@@ -1,13 +1,10 @@
 """Tables of categories: cells counted into them, and rows scored by them.
 
-Count of every state of every column within every class, in one flat table.
+Every state of every column is counted within every class, in one flat table. Column j with S_j states owns S_j + 1
+consecutive rows of the table, from ``offset[j]`` on; the last of them is the slot of missing cells. A code beyond the
+domain falls into that slot too, so no code can reach the rows of another column.
 
-Column j with S_j states owns S_j + 1 consecutive rows of the table, from ``offset[j]`` on; the last of them is
-the slot of missing cells. A code beyond the domain falls into that slot too, so no code can reach the rows of
-another column.
-
-Sum of the log-likelihoods of a row's states, for every class, by look-up in one flat table.
-
+The score of a row is the sum of the log-likelihoods of its states, for every class, by look-up in such a table:
 ``joint[i, k] = sum_j log_likelihood[start_j + min(code_ij, n_states_j), k]``. A column has n_states_j + 1 rows in the
 table; a code beyond them means the last. Four columns go together, (a + b) + (c + d), in the loop as in the reference:
 they give the same bits.

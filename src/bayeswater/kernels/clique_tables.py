@@ -1,13 +1,12 @@
-"""Walks through all cells of a scope, the last variable running fastest, that tell where they lie in an array.
+"""The tables of a tree of cliques, and the index maps along which messages are read and written.
 
-The array has a stride for each of its variables, and does not move with the others:
+Tables and maps are made by walks through all cells of a scope, the last variable running fastest. An array has a stride
+for each of its variables, and does not move with the others:
 
     place(cell) = origin + sum over v of stride[v] state[v]
 
 What lies there is multiplied into the cells, or the places are written down as a map. Both are one loop, since each
 loop takes time to compile.
-
-The tables of a tree of cliques, and the index maps along which messages are read and written.
 
 A message cell is a state of a separator, or a cell of a leaf. Leaves bring what differs from row to row into the
 tree and carry marginals out of it:

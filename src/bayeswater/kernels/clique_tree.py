@@ -1,4 +1,4 @@
-"""From an order of elimination to a tree of cliques, laid out for passing messages.
+"""A tree of cliques from an order of elimination, laid out for passing messages.
 
 The clique of a step is the eliminated variable with the neighbours it had. A clique inside that of an earlier step is
 absorbed by it. What remains is put together from the last step to the first: a clique hangs on any one, already
@@ -12,12 +12,11 @@ cliques at once, which needs no compiled loop.
 A clique lists the variables of its separator first. So the cells of one state of the separator stand together, and
 the sum over them is a message cell without an index.
 
-Where everything hangs on a tree of cliques: families, evidence, what is asked for, and the cliques below.
-
-A family goes to the clique that holds its free variables at the turn of the first of them. Where some are fixed it is a
-leaf, another slice of its table for each row; its map is as long as its clique is large, so that it goes to the
-smallest clique that has room for it. A variable that is observed in some rows, or asked for, is a leaf of the smallest
-clique that has it. A family that is all fixed is a number, and belongs to no clique.
+Families, evidence and what is asked for hang on the tree. A family goes to the clique that holds its free variables at
+the turn of the first of them. Where some are fixed it is a leaf, another slice of its table for each row; its map is as
+long as its clique is large, so that it goes to the smallest clique that has room for it. A variable that is observed in
+some rows, or asked for, is a leaf of the smallest clique that has it. A family that is all fixed is a number, and
+belongs to no clique.
 
 Messages are numbered: those of the separators first, then the leaves, variable by variable, and last the numbers.
 """

@@ -1,20 +1,16 @@
 """Features: sums within the classes, the linear log-joint, and both with each row taken out.
 
-Sum of every feature within every class: ``sums[k, j] = sum over rows of class k of w x_j``.
+Every feature is summed within every class: ``sums[k, j] = sum over rows of class k of w x_j``. With a threshold, of ``w
+[x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in order; sparse rows too where the sums
+of all classes stay in cache, and else class by class, so that the one row of sums being written does, and is written by
+one thread alone.
 
-With a threshold, of ``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in
-order; sparse rows too where the sums of all classes stay in cache, and else class by class, so that the one row of sums
-being written does, and is written by one thread alone.
+Exact leave-one-out takes logarithms of smoothed sums with the row itself taken out of them. A cell x of a row taken out
+with weight r leaves s - r x of a sum s; a remainder within `rounding` of s counts as zero, and then comes the
+smoothing. Rows are those of a CSR matrix whose `indptr` begins at 0.
 
-Logarithms of smoothed feature sums with the row itself taken out of them: the loops behind exact leave-one-out.
-
-A cell x of a row taken out with weight r leaves s - r x of a sum s; a remainder within `rounding` of s counts as zero,
-and then comes the smoothing. Rows are those of a CSR matrix whose `indptr` begins at 0.
-
-Rows times weights, for every class: ``joint[i, k] = sum_j x_ij weight[j, k]``.
-
-Weights lie feature by feature, so that one non-zero cell fetches the vector over classes. With a threshold x is
-marked (0 or 1).
+The log-joint is rows times weights, for every class: ``joint[i, k] = sum_j x_ij weight[j, k]``. Weights lie feature by
+feature, so that one non-zero cell fetches the vector over classes. With a threshold x is marked (0 or 1).
 """
 
 from functools import cache

@@ -1,11 +1,8 @@
 """Independent normal columns: the log-joint of rows, and the same with each row taken out.
 
-Scores of normal columns: an intercept less half the squared standardised distances of each row to each class.
-
-``score[i, k] = intercept_k - sum_j ((x_ij - mean_kj) inverse_scale_kj)^2 / 2``. A cell that is NaN is missing: it adds
-nothing, and the caller is told that there are such cells. Loop and reference give the same bits.
-
-Normal columns with the row itself taken out of the moments: the loops behind exact leave-one-out.
+A score is an intercept less half the squared standardised distances of the row to the class: ``score[i, k] =
+intercept_k - sum_j ((x_ij - mean_kj) inverse_scale_kj)^2 / 2``. A cell that is NaN is missing: it adds nothing, and the
+caller is told that there are such cells. Loop and reference give the same bits.
 
 Taking a row x out with weight r leaves moments (n, mean, scatter) with
 
@@ -14,9 +11,8 @@ Taking a row x out with weight r leaves moments (n, mean, scatter) with
 What is left of a scatter and is but rounding counts as zero. The NumPy reference is in `inference`, where it also takes
 the cases that are too rare for a loop.
 
-The own-class log-density of rows, each taken out of the moments: the loop behind the NumPy rule of `NormalBlock`.
-
-Rows of which a variance comes near its floor are only marked: the floor moves with every row, and they are rare.
+`own_densities_without` is the loop behind the NumPy rule of `NormalBlock`. Rows of which a variance comes near its
+floor are only marked: the floor moves with every row, and they are rare.
 """
 
 import numpy as np

@@ -1,21 +1,17 @@
 """Numbers in intervals: which one each falls into, the scores of cuts, and the range of a column.
 
-In which interval each number falls: how many of the cuts, which are in rising order, lie below it.
+The interval of a number is how many of the cuts, which are in rising order, lie below it. With few cuts every number is
+compared with all of them: no branch depends on the numbers, so the processor compares several at once. With many, NumPy
+finds the place by halving, and no loop of ours is faster.
 
-With few cuts every number is compared with all of them: no branch depends on the numbers, so the processor compares
-several at once. With many, NumPy finds the place by halving, and no loop of ours is faster.
-
-How well every cut of a stretch of sorted values parts the classes.
-
-A cut with l_c rows of class c on its left and r_c on its right, L and R in all, leaves labels that are described by
+The score of a cut tells how well it parts the classes of a stretch of sorted values. A cut with l_c rows of class c on
+its left and r_c on its right, L and R in all, leaves labels that are described by
 
     N H = -(sum_c [F(l_c) + F(r_c)] - F(L) - F(R)) bits,      F(x) = x log2 x.
 
 Its score is -N H, in units of a small fraction of a bit. In whole units sums are exact: whatever the order of the
 rows, and whether a row is repeated or weighted, a score has the same bits. A row changes the terms of its own class
 alone, so each costs the same, however many classes there are.
-
-Smallest and largest value of every column of integers.
 """
 
 import numpy as np

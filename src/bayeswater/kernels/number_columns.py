@@ -1,29 +1,23 @@
-"""The sums of a column of numbers, taken in the form that its numbers decide.
-
-`Look`: what some numbers of a long column tell of the others, before all of them are counted.
-
-Nothing that is learned depends on it but the last bits of sums of floats: where a look has misled, `SpreadColumn` finds
-out. It depends on the rows alone, not on the pieces they come in.
-
-Loops over a block of a long column of numbers of which hardly any two are equal; `SortedColumn` is their reference.
-
-Each reads the block once. Sums of floats run in four lanes, the lane of a number being told by its place in the block:
-an addition seldom waits for the one before, and rounding does not pile up.
-
-`SpreadColumn`: the sums of a long column of numbers of which hardly any two are equal, without sorting it.
-
-Some of its numbers were looked at first (`Look`). They tell the shift that its histogram probably has
-(`key_cells`), the magnitudes between which nearly all numbers lie, and about where the middle of each class is. Then
-each block of rows is read once, while it is in the cache: numbers are counted into a table of buckets, and the few that
-lie beyond it are sorted. The cells are those of `SortedColumn`, bit by bit: a shift is the smallest if with one less
-there would be too many buckets, which the least and the largest key of each cell tell. Sums of floats are taken in the
-order of the rows, in blocks of a fixed number of them, wherever the pieces end.
-
-`NumberColumns`: columns of numbers over the same rows, each summed in the form that its numbers alone decide.
+"""`NumberColumns`: columns of numbers over the same rows, each summed in the form that its numbers alone decide.
 
 A long column of which hardly any two numbers are equal is counted as it comes (`SpreadColumn`), any other one is sorted
 (`SortedColumn`). Both have the same sums: `moments`, `log_moments`, `whole_sums`, `share_sums` and the histogram,
 `key_cells`.
+
+A `Look` is what some numbers of a long column tell of the others, before all of them are counted. Nothing that is
+learned depends on it but the last bits of sums of floats: where a look has misled, `SpreadColumn` finds out. It depends
+on the rows alone, not on the pieces they come in.
+
+The loops over a block of a `SpreadColumn` read it once; `SortedColumn` is their reference. Sums of floats run in four
+lanes, the lane of a number being told by its place in the block: an addition seldom waits for the one before, and
+rounding does not pile up.
+
+A `SpreadColumn` is not sorted. Some of its numbers were looked at first. They tell the shift that its histogram
+probably has (`key_cells`), the magnitudes between which nearly all numbers lie, and about where the middle of each
+class is. Then each block of rows is read once, while it is in the cache: numbers are counted into a table of buckets,
+and the few that lie beyond it are sorted. The cells are those of `SortedColumn`, bit by bit: a shift is the smallest if
+with one less there would be too many buckets, which the least and the largest key of each cell tell. Sums of floats are
+taken in the order of the rows, in blocks of a fixed number of them, wherever the pieces end.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,4 @@
-"""Counts of pairs and of triples of columns within each class.
-
-Count of every pair of states of every pair of columns within every class, in one flat table.
+"""Counts of all pairs and of all triples of columns within each class, each in one flat table.
 
 Column j has T_j = S_j + 1 slots, the last for missing cells. Pair (i, j) with j < i owns T_i T_j consecutive rows of
 the table, from ``pair_start[i, j]`` on: slot a of column i and slot b of column j meet in the row
@@ -10,23 +8,18 @@ the table, from ``pair_start[i, j]`` on: slot a of column i and slot b of column
 
 where offset_j is the first row of column j in the table of single columns (`kernels.category_tables`).
 
-Pair counts of columns with few states: sets of rows as bits, AND and population count.
-
-The rows of a block are put in the order of their classes, each class beginning a new word of 64 bits; every slot of a
-column is then a row of bits. Sixty-four rows of a pair of slots are counted by one AND and one population
-count, and what remains of a column's own counts belongs to its first slot:
+Pairs of columns with few states are counted by sets of rows as bits, with AND and population count; other pairs are
+counted by scatter. The rows of a block are put in the order of their classes, each class beginning a new word of 64
+bits; every slot of a column is then a row of bits. Sixty-four rows of a pair of slots are counted by one AND and one
+population count, and what remains of a column's own counts belongs to its first slot:
 
     N(a, 0, y) = N(a, y) - sum over b >= 1 of N(a, b, y).
 
-All pairs of columns of a block of rows, on our threads: by bits where domains are small, and by scatter elsewhere.
-
 Threads share the pairs, not the rows: each cell of the table is written by one of them, and no copy of it is made.
 
-Count of every triple of states of every three columns within every class, in one flat table.
-
-The table continues that of pairs (`kernels.pair_counts`) by one column: triple (i, j, k) with k < j < i owns
-T_i T_j T_k consecutive rows, from ``triple_start = base_i + T_i pair_start[j, k]`` on, where base_i sums T_h times the
-rows of the pairs before column h over h < i. Slots a, b and c meet in the row ``triple_start + (a T_j + b) T_k + c``.
+The table of triples continues that of pairs by one column: triple (i, j, k) with k < j < i owns T_i T_j T_k consecutive
+rows, from ``triple_start = base_i + T_i pair_start[j, k]`` on, where base_i sums T_h times the rows of the pairs before
+column h over h < i. Slots a, b and c meet in the row ``triple_start + (a T_j + b) T_k + c``.
 """
 
 import numpy as np

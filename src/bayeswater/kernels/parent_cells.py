@@ -1,19 +1,18 @@
 """Cells of a variable together with its parents: their places, configurations and likelihoods.
 
-Cells of family tables: what every row has in the table of a variable and its parents.
+Every row has one cell in the table of a variable and its parents:
 
     cell = sum over the members of the family of stride * code
 
 Codes are stored by column, (n_variables, n_rows), and all of them lie within their domains. One call handles one
 family: its columns and its table stay in cache, and the loops are short enough to compile at once.
 
-Configurations of several columns: the combinations of slots that occur, numbered in the order of their slots.
-
-A combination is read as the digits of one number, the first column the leading one. Where the product of the domains
+Configurations of several columns are the combinations of slots that occur, numbered in the order of their slots. A
+combination is read as the digits of one number, the first column the leading one. Where the product of the domains
 passes what an integer holds, the combinations of the columns so far are first replaced by their own numbers: there are
 no more of them than rows, so columns of any number and size can follow.
 
-Log-likelihoods of shares that are drawn to a base, for several weights of the base.
+Log-likelihoods are of shares that are drawn to a base, for several weights c of the base:
 
     sum over i of weight_i log [(count_i + c base_i) / (total_i + c)]
 

@@ -1,10 +1,8 @@
-"""Scatter matrices of rows, and roots of many small matrices.
+"""Weight, mean and scatter matrix of every class, and triangular roots of many small matrices.
 
-Weight, mean and scatter matrix of every class, in one reading of the rows.
-
-scatter = sum of w (x - mean)(x - mean)', never as a difference of squares. The rows of a block are taken by class, in
-stretches that stay in cache; each stretch is centred at its own mean and multiplied with itself by BLAS, and joins
-the sums so far by the formula of Chan, Golub and LeVeque (1979):
+Scatter = sum of w (x - mean)(x - mean)', in one reading of the rows and never as a difference of squares. The rows of a
+block are taken by class, in stretches that stay in cache; each stretch is centred at its own mean and multiplied with
+itself by BLAS, and joins the sums so far by the formula of Chan, Golub and LeVeque (1979):
 
     scatter = scatter_a + scatter_b + (mean_b - mean_a)(mean_b - mean_a)' weight_a weight_b / weight
 
@@ -14,12 +12,11 @@ Where cells are missing, every pair of columns has sums of its own, over the row
 then the mean of column i over the rows in which column j is there too, and the formula holds entry by entry, with
 (mean_b - mean_a)[i, j] (mean_b - mean_a)[j, i] for the product.
 
-Triangular roots of many small matrices at once.
-
-With C = L L', the vector z = L^-1 u has the length |z|^2 = u' C^-1 u, and det C is the square of the product of L's
-diagonal. Written below C as one more row, u becomes z by the very steps that make L of C. The steps go over columns and
-take all matrices together: for matrices of a few dozen columns that is as fast as LAPACK, and a matrix that is not
-positive says so by itself, where LAPACK's refusal would be one for all. Larger ones go to LAPACK one by one.
+The triangular roots of many small matrices are found at once. With C = L L', the vector z = L^-1 u has the length |z|^2
+= u' C^-1 u, and det C is the square of the product of L's diagonal. Written below C as one more row, u becomes z by the
+very steps that make L of C. The steps go over columns and take all matrices together: for matrices of a few dozen
+columns that is as fast as LAPACK, and a matrix that is not positive says so by itself, where LAPACK's refusal would be
+one for all. Larger ones go to LAPACK one by one.
 
 Of some columns of C only their part is wanted, which may be another for every matrix: the other columns are replaced by
 those of the unit matrix, which add nothing to lengths and determinants.

@@ -1,16 +1,14 @@
-"""AODE and A2DE: every column, and every pair of columns, as the parent of all others.
+"""Joints of AODE and A2DE in log space: every column, and every pair of columns, as the parent of all others.
 
-Joints of a row with each of its columns as the parent of all the others, in log space.
+With one parent, the joint of a row under each of its columns is
 
     spodes[i, r, k] = root[slot_ri, k] + sum over j of table[slot_ri, slot_rj, k]
 
 All rows go past one parent after the other, so that its part of the table stays in cache, and four classes at a time
 are summed in registers. The reference is the same sum by NumPy.
 
-Joints of a row with two of its columns as the parents of all the others, in log space, added up over pairs.
-
-Of a pair the probabilities of all other columns are laid out as one table (states of the pair, slots, classes), which
-stays in cache while all rows go past it:
+With two parents, joints are added up over pairs. Of a pair the probabilities of all other columns are laid out as one
+table (states of the pair, slots, classes), which stays in cache while all rows go past it:
 
     joint[r, k] = root[pair_r, k] + sum over the slots of the row of table[pair_r, slot, k]
 

@@ -1,16 +1,13 @@
 """Loops over bytes of text: records of delimited files, and words of UTF-8.
 
-Two looks at the bytes of a CSV: where its last whole row ends, and whether a blank stands beside the edge of a cell.
+Of a CSV they find where its last whole row ends, and whether a blank stands beside the edge of a cell. A reader of CSV
+is always in one of five states, and each byte leads it from one to the next. What a byte makes of all five is packed
+into one word, six bits for each, so that a step is a shift by the state: nothing to guess, nothing to wait for, less
+than half a nanosecond. Small blocks take the same rules as they stand in ``data.sources.records``.
 
-A reader of CSV is always in one of five states, and each byte leads it from one to the next. What a byte makes of all
-five is packed into one word, six bits for each, so that a step is a shift by the state: nothing to guess, nothing to
-wait for, less than half a nanosecond. Small blocks take the same rules as they stand in ``data.sources.records``.
-
-Words in UTF-8 text: runs that begin with a letter and go on with letters and marks.
-
-What is a letter and what a mark is said by a table over all code points, which also counts digits among the letters.
-The reference is a regular expression, the rule of a higher room: `data/reading/words.py`, which takes it for short
-texts.
+Words are runs that begin with a letter and go on with letters and marks. What is a letter and what a mark is said by a
+table over all code points, which also counts digits among the letters. The reference is a regular expression, the rule
+of a higher room: `data/reading/words.py`, which takes it for short texts.
 """
 
 import numpy as np

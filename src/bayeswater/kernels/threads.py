@@ -1,15 +1,11 @@
 """Our threads over blocks of rows, and the threads of BLAS beside them.
 
-Our own threads over fixed blocks of rows.
-
 Rows are cut into blocks whose size never depends on the number of threads, and partial results are handed back
 in the order of the blocks. So a sum of floats has the same bits for one thread and for sixteen.
 
-How many threads the matrix products of NumPy may use.
-
-Our own threads work on blocks of rows, each with products of its own. Were every product spread over all cores as well,
-the threads of both would stand in each other's way, and sums would hang on how a product was cut up. So BLAS is held to
-one thread while ours are at work.
+The matrix products of NumPy have threads, too. Our own threads work on blocks of rows, each with products of its own.
+Were every product spread over all cores as well, the threads of both would stand in each other's way, and sums would
+hang on how a product was cut up. So BLAS is held to one thread while ours are at work.
 """
 
 import os

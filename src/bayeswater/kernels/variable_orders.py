@@ -1,10 +1,9 @@
 """Orders of variables: walks that move one of them, and all orders gone through as subsets.
 
-Walks down grow trees: the parents that each variable takes when only those before it in an order may be taken.
-
-A node of a variable's tree is a set of parents. It lists the variables whose joining gains, the best first; a walk
-takes the first of them that may be taken, and goes on from there. The score of a variable in an order is that of the
-node at which its walk ends, after parents that do not pay any more were dropped.
+Walks down grow trees find the parents that each variable takes when only those before it in an order may be taken. A
+node of a variable's tree is a set of parents. It lists the variables whose joining gains, the best first; a walk takes
+the first of them that may be taken, and goes on from there. The score of a variable in an order is that of the node at
+which its walk ends, after parents that do not pay any more were dropped.
 
 A walk touches the variables it looks up: those it takes, and those it finds listed before them that may not be taken.
 Whether any other variable may be taken makes no difference to it. So most of what a move would change is known
@@ -13,7 +12,7 @@ without a walk, and a move only spoils the walks that touched what moved.
 Nodes are made on demand: a walk that would go where no node is yet writes down the link it needs, and ends there. The
 caller makes the nodes and asks again.
 
-The best order of variables by dynamic programming over all their subsets.
+The best order of all is found by dynamic programming over the subsets of the variables:
 
     best(S) = max over y in S of best(S without y) + gain of y from S without y,
 

@@ -1,17 +1,13 @@
-"""Tables of a network from rows with missing cells: EM, and the expected counts it is made of.
-
-`SpreadRows`: expected counts of rows with many missing cells, and draws of them, by messages in a junction tree.
-
-A row whose family is complete counts as it is; where one member is missing it is spread over its states by their
-posterior; where several are, by their joint posterior, one after the other:
-
-    P(a, b | row) = P(a | row) P(b | row, a).
-
-EM: tables of a network of largest likelihood from rows with missing cells (Dempster, Laird and Rubin 1977).
+"""EM: tables of a network of largest likelihood from rows with missing cells (Dempster, Laird and Rubin 1977).
 
 The counts of a family that the rows would have are expected under the network so far, every row being spread over the
 ways in which its missing cells can be filled in, by their posterior: listed one by one where they are few
-(`learning.completions`), found by messages in a tree where they are many (`learning.network_em`).
+(`learning.completions`), found by messages in a junction tree where they are many (`SpreadRows`).
+
+In `SpreadRows` a row whose family is complete counts as it is; where one member is missing it is spread over its states
+by their posterior; where several are, by their joint posterior, one after the other:
+
+    P(a, b | row) = P(a | row) P(b | row, a).
 
 From the expected counts the tables are read as from any counts. Every round raises the logarithm of the probability of
 the rows (plus that of the prior); that is watched, and rounding that would let it fall is warned of.

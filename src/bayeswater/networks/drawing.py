@@ -1,8 +1,6 @@
-"""Pictures of networks: SVG and DOT.
+"""Pictures of networks: SVG and DOT, the language of Graphviz.
 
-A network as SVG: parents above children, and in each node a bar for the probability of every state.
-
-A graph in the language of Graphviz.
+In SVG, parents stand above children, and in each node a bar shows the probability of every state.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,21 +1,17 @@
 """Where the nodes of a graph are drawn: layers, few crossings, coordinates.
 
-Nodes in layers, parents above children, and every edge cut into steps from one layer to the next.
+Nodes stand in layers, parents above children, and every edge is cut into steps from one layer to the next. Layers are
+such that all edges together are as short as can be. An edge that passes over layers gets a vertex of its own in each of
+them, a bend: it takes room there as a node does.
 
-Layers are such that all edges together are as short as can be. An edge that passes over layers gets a vertex of its own
-in each of them, a bend: it takes room there as a node does.
+Within each layer the vertices are ordered such that few edges cross. Sweeps down and up put each vertex at the mean
+place of its neighbours in the layer before (Sugiyama's barycentres), then neighbours are exchanged as long as that
+takes a crossing away. The best order met is kept. No chance is involved: the same graph is always drawn alike.
 
-The order of the vertices within each layer, such that few edges cross.
-
-Sweeps down and up put each vertex at the mean place of its neighbours in the layer before (Sugiyama's barycentres),
-then neighbours are exchanged as long as that takes a crossing away. The best order met is kept. No chance is involved:
-the same graph is always drawn alike.
-
-Where each vertex stands: near its neighbours, in the order of its layer, and not on its neighbour's toes.
-
-Within a layer the centres minimise the squared distances to the mean of their neighbours, under the condition that
-x[i + 1] - x[i] is at least the room that both need. With that room taken off it is isotonic regression, which pooling
-adjacent violators solves exactly. Layers are gone through up and down until they come to rest.
+Each vertex then stands near its neighbours in other layers, in the order of its layer, without overlap. Within a layer
+the centres minimise the squared distances to the mean of their neighbours, under the condition that x[i + 1] - x[i] is
+at least the room that both need. With that room taken off it is isotonic regression, which pooling adjacent violators
+solves exactly. Layers are gone through up and down until they come to rest.
 """
 
 from collections.abc import Sequence

@@ -1,17 +1,14 @@
 """What displays are drawn on and with: axes, colours and marks of classes, and the base of them all.
 
-Axes to draw on, and the colours of the curves on them.
-
 One colour for each classifier, and one kind of line for each thing that is told about it, so that several displays can
 share their axes. The colours are those of Okabe and Ito (2008), told apart by people of any colour vision, without the
 yellow, which is too light for lines.
 
-One colour, one tint and one marker for each class.
+Each class has one colour, one tint and one marker. Colours are those of all plots, and end after seven; a marker goes
+with each, so that a picture printed in grey can be read as well, and further classes have the same colours with other
+markers.
 
-Colours are those of all plots, and end after seven; a marker goes with each, so that a picture printed in grey can be
-read as well, and further classes have the same colours with other markers.
-
-`Display`: what the displays share: how they come from a classifier, and where they are drawn.
+`Display` is the base of all: how displays come from a classifier, and where they are drawn.
 """
 
 from abc import ABC, abstractmethod

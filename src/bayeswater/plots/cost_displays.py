@@ -1,12 +1,9 @@
 """Displays of cost: against the threshold, a class frequency, all ratios of costs, and the share refused.
 
-`ThresholdDisplay`: cost against the threshold.
-
-`PriorDisplay`: cost against the frequency of a class.
-
-`CostCurveDisplay`: cost under every ratio of costs and frequencies.
-
-`ErrorRejectDisplay`: error of the rows that are decided against the share of those that are refused.
+- `ThresholdDisplay`: cost against the threshold;
+- `PriorDisplay`: cost against the frequency of a class;
+- `CostCurveDisplay`: cost under every ratio of costs and frequencies;
+- `ErrorRejectDisplay`: error of the rows that are decided against the share of those that are refused.
 """
 
 from typing import Any, Self

@@ -7,12 +7,11 @@ classes,  basis = W A (A'WA)^-1:  then A'x moves as z does, and the rest of x is
 On a plane a normal density with precision matrix P is again a normal density, that of the class given all that is held:
 its precision is basis' P basis. What is held at NaN is left out of the model instead: the density of the other columns.
 
-Lines along which two actions are as good as each other.
-
-An action i is scored by  s_i = -log risk(i),  with  risk(i) = sum over classes j of regret_ij P(j | x);  without a loss
-by  s_i = log P(i | x).  The action of largest score is taken, and the boundary of i is where s_i equals the largest
-other score. Logarithms make the scores of Gaussian classes smooth (squares in x), where probabilities would be steps
-that no grid can resolve: on a coarse grid the line is still where it should be.
+Boundaries are lines along which two actions are as good as each other. An action i is scored by s_i = -log risk(i),
+with risk(i) = sum over classes j of regret_ij P(j | x); without a loss by s_i = log P(i | x). The action of largest
+score is taken, and the boundary of i is where s_i equals the largest other score. Logarithms make the scores of
+Gaussian classes smooth (squares in x), where probabilities would be steps that no grid can resolve: on a coarse grid
+the line is still where it should be.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,15 +1,12 @@
-"""Counts of states: of single columns (`CategoryCounts`), of several together, and the codes both are read from.
-
-The codes of a table column by column, as kernels read them that look at several columns of a row at once.
-
-How often the states of some columns met: the joint counts of a family, a variable with its parents.
-
-A row counts where every cell of the family is there: available cases, family by family.
-
-`CategoryCounts`: how often every state of every column met every class, in one flat table.
+"""`CategoryCounts`: how often every state of every column met every class, in one flat table; and joint counts.
 
 Column j with S_j states owns S_j + 1 rows of the table; the last is the slot of its missing cells. Columns may
 have domains of any size, declared states that never occurred included.
+
+`joint_counts` tells how often the states of a family met, a variable with its parents. A row counts where every cell of
+the family is there: available cases, family by family.
+
+Codes are laid out column by column where kernels look at several columns of a row at once.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,12 @@
-"""What the sums of any rows fulfil: sums that came from elsewhere are held against it.
+"""What the sums of any rows fulfil, scatter matrices among them: sums that came from elsewhere are held against it.
 
 Sums are finite and, but for means, not negative; no cell is counted more often than its class; the states of a column
 and its missing cells add up to the class counts; a row that has a word has it at least once. The sums of a mixed table
 are moreover those of the columns of its plan (`families.plan_consistency`).
 
-Counts of several columns that came from elsewhere, against those of fewer: whatever meets a state adds up to it.
-
-Pairs add up to the counts of single columns, triples to those of pairs. Families are in order, each cell once; a column
-is counted with its parents and with its children, and has the same counts in all of them.
-
-What the scatter matrices of any rows fulfil: those that came from elsewhere are held against it.
+Counts of several columns are held against those of fewer: whatever meets a state adds up to it. Pairs add up to the
+counts of single columns, triples to those of pairs. Families are in order, each cell once; a column is counted with its
+parents and with its children, and has the same counts in all of them.
 """
 
 from itertools import combinations

@@ -1,10 +1,9 @@
 """`FeatureSums`: the sum of every feature over the rows of every class (word counts, tf-idf weights).
 
-`BinaryCounts`: in how many rows of every class a feature was present, and in how many it was observed at all.
-
-The difference is where it was absent. Of whole weights it is exact; of fractional ones it would cancel where rows that
-lack a feature weigh little beside those that have it, so absence is then counted for itself. The difference still says
-which features need that: only where over four digits of it have cancelled are cells looked at again.
+`BinaryCounts` tells in how many rows of every class a feature was present, and in how many it was observed at all. The
+difference is where it was absent. Of whole weights it is exact; of fractional ones it would cancel where rows that lack
+a feature weigh little beside those that have it, so absence is then counted for itself. The difference still says which
+features need that: only where over four digits of it have cancelled are cells looked at again.
 """
 
 from dataclasses import dataclass

@@ -1,12 +1,11 @@
-"""`PairCounts`: how often every pair of states of every pair of columns met every class.
+"""`PairCounts`: how often every pair of states of every pair of columns met every class; `TripleCounts`, every triple.
 
 One pass over the rows gives N(x_i, x_j, y) for all pairs, and with it what SPODE, TAN, AODE, mutual information and
 conditional mutual information are read from. Each column has a slot of missing cells, as in `CategoryCounts`: so of
 every pair the rows that have both cells can be told from those that lack one.
 
-`TripleCounts`: how often every triple of states of every three columns met every class, with all pairs.
-
-What A2DE is read from. It grows with the cube of the number of states: its size is forecast before a row is counted.
+`TripleCounts`, with all pairs, is what A2DE is read from. It grows with the cube of the number of states: its size is
+forecast before a row is counted.
 """
 
 from collections.abc import Iterator

@@ -4,7 +4,7 @@ A node is its position in `names`, and the graph is the tuple of every node's pa
 to compare, and what asks it a thousand times a second (a search) never touches a string. The order in which the parents
 of a node stand is kept: it is the order of the axes of its table.
 
-`UndirectedGraph`: neighbours without direction, as the moral graph has them.
+`UndirectedGraph` has neighbours without direction, as the moral graph has them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,11 +5,10 @@ For penalised likelihoods a set needs no counting where even a perfect fit could
 log-likelihood is at most zero, so neither it nor any larger set can beat its parts. What is left is searched by dynamic
 programming over subsets (Silander and Myllymaki 2006): exact, and of 2^n steps.
 
-The tree of the highest score: every variable has at most one parent (Chow and Liu 1968).
-
-For a score that equivalent graphs share, an arc gains the same in both directions, so the best tree is a maximum
-spanning tree of the gains; arcs that do not gain are left out, which makes it a forest. Of equal gains the arc to the
-earlier variable goes first. Each tree hangs from its earliest variable.
+`chow_liu_tree` is the tree of the highest score: every variable has at most one parent (Chow and Liu 1968). For a score
+that equivalent graphs share, an arc gains the same in both directions, so the best tree is a maximum spanning tree of
+the gains; arcs that do not gain are left out, which makes it a forest. Of equal gains the arc to the earlier variable
+goes first. Each tree hangs from its earliest variable.
 """
 
 from collections import Counter

@@ -6,17 +6,15 @@
 Available cases: N and all its marginals count the rows in which every column of the formula has a cell. Cells without
 a row add nothing (0 log 0 = 0). Neither is ever negative: what rounding leaves below zero is zero.
 
-The order of numbers that rounding may have moved: those within rounding are equal, and the first of them goes first.
-
+An order of such numbers must not hang on rounding: those within rounding are equal, and the first of them goes first.
 The same counts, added in another order or with weights, may give a mutual information that differs in its last digits.
 A structure that hung on them would change with the order of the rows.
 
-Columns that have too many states for their rows to be the parent of another one.
-
-What a column of v_i states tells of another one is more than nothing by chance alone: CMI(X_i; X_j | Y) is about
-K (v_i - 1)(v_j - 1) / 2N nats where the two are independent, and all that there is to tell where nearly every row has a
-state of its own. So the number of a ticket would be the best parent of every column, and of the next passenger tell
-nothing. A column of a few states is never meant: in a small table, too, they are what there is to learn from.
+Columns that have too many states for their rows are the parent of no other one (`sparse_columns`). What a column of v_i
+states tells of another one is more than nothing by chance alone: CMI(X_i; X_j | Y) is about K (v_i - 1)(v_j - 1) / 2N
+nats where the two are independent, and all that there is to tell where nearly every row has a state of its own. So the
+number of a ticket would be the best parent of every column, and of the next passenger tell nothing. A column of a few
+states is never meant: in a small table, too, they are what there is to learn from.
 """
 
 import numpy as np

@@ -1,12 +1,4 @@
-"""Search over orders of the variables, with the parents each grows from those before it kept as trees.
-
-`GrowTrees`: for every variable, the parents it grows when some others may be taken; remembered as trees.
-
-From a set of parents the variable whose joining gains most is taken, of those that may be, until none gains; then
-parents are dropped as long as that gains. The sets met on the way are nodes of a tree, which serve every order (see
-`kernels.variable_orders`).
-
-Search over orders: the best graph in which every parent stands before its child, one variable moved at a time.
+"""Search over orders: the best graph in which every parent stands before its child, one variable moved at a time.
 
 A graph that no single arc improves may be far from the best one; a variable that moves to another place in the order
 takes all its arcs along. After Andrews and others, "Fast scalable and accurate discovery of DAGs using the best order
@@ -19,6 +11,10 @@ score search and grow-shrink trees" (2023). Around it:
    what is not worse is kept, and a new best is climbed from as in 3.
 
 An order says less than a graph: the best graph is kept, not the best order.
+
+`GrowTrees` remembers, for every variable, the parents it grows when some others may be taken. From a set of parents the
+variable whose joining gains most is taken, of those that may be, until none gains; then parents are dropped as long as
+that gains. The sets met on the way are nodes of a tree, which serve every order (see `kernels.variable_orders`).
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,13 +1,13 @@
-"""PC: tests of independence, and the graph that they leave.
+"""PC: the graph that tests of independence leave (Spirtes and Glymour 1991; "stable", Colombo and Maathuis 2014).
 
-Tests of independence given other variables: how likely counts are that depart so far, if x and y do not depend.
+A test tells how likely counts are that depart so far, if x and y do not depend on each other given z:
 
     G2 = 2 sum of n_xyz ln(n_xyz n_z / (n_xz n_yz)),        X2 = sum of (n_xyz - e)^2 / e, e = n_xz n_yz / n_z
 
 Both follow the chi-squared distribution of (r_x - 1)(r_y - 1) q degrees of freedom, q the configurations of z that the
 domains allow. With few rows for so many cells nothing can be shown, and the test says "independent".
 
-PC: the graph that tests of independence leave (Spirtes and Glymour 1991; "stable", Colombo and Maathuis 2014).
+The graph is made in four steps:
 
 1. All pairs are joined. With sets of 0, 1, 2, ... neighbours given, pairs that test as independent are parted.
    Neighbours are those at the beginning of a round, so the order of the columns does not show.

@@ -1,14 +1,4 @@
-"""Scores of a structure, and the regret that one of them is made of.
-
-The regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.
-
-    C(n, 1) = 1
-    C(n, 2) = sum over k >= 0 of n! / ((n - k)! n^k)                (Mononen and Myllymaki 2008)
-    C(n, r) = C(n, r - 1) + n / (r - 2) C(n, r - 2)                 (Kontkanen and Myllymaki 2007)
-
-The terms of the first sum fall as exp(-k^2 / 2n): a few square roots of n are enough for all digits.
-
-Scores of a structure: how well a graph explains the rows, less what its parameters cost. Higher is better, in nats.
+"""Scores of a structure: how well a graph explains the rows, less what its parameters cost. Higher is better, in nats.
 
 Every score here is a sum over parent sets (a variable y of r states and its parents of q configurations), of one shape,
 
@@ -26,8 +16,16 @@ where n_jk are the rows with configuration j and state k, and g(0) = h(0) = 0:
 | fNML | n ln n | n ln n + ln C(n, r) | 0 |
 | qNML | n ln n | n ln n | ln C(N, q) - ln C(N, qr) |
 
-q counts every configuration that the domains allow, seen or not. C is the regret of `structure.scores`. The scores that
-do not prefer one graph to an equivalent one are the log-likelihood, AIC, BIC, BDeu and qNML.
+q counts every configuration that the domains allow, seen or not. The scores that do not prefer one graph to an
+equivalent one are the log-likelihood, AIC, BIC, BDeu and qNML.
+
+C is the regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.
+
+    C(n, 1) = 1
+    C(n, 2) = sum over k >= 0 of n! / ((n - k)! n^k)                (Mononen and Myllymaki 2008)
+    C(n, r) = C(n, r - 1) + n / (r - 2) C(n, r - 2)                 (Kontkanen and Myllymaki 2007)
+
+The terms of the first sum fall as exp(-k^2 / 2n): a few square roots of n are enough for all digits.
 """
 
 from collections.abc import Callable

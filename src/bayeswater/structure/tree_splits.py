@@ -1,13 +1,19 @@
-"""`TreeSplits`: class trees grown from sorted rows, with orders of states, and what a file of them must fulfil.
+"""`TreeSplits`: the splits of trees that tell classes apart, in flat arrays, and how they are grown.
 
-`SortedRows`: what trees are grown from: rows in the order of class and content, however they came.
+P(class | row) is a table whose rows are the leaves of a tree. Every inner node asks whether the code of a column lies
+between two limits (`kernels.tree_growing`). Columns of numbers are cut at a limit. Of columns of states one state is
+asked for against the rest (`nominal` is "one"), or trees differ in turn ("cycle"): they cut the order of the codes,
+they cut an order by classes, and they ask for one against the rest.
 
-Equal rows become one of their weight together or, where that is hardly ever more than 1, as many rows as it says: those
-are counted faster than weights are added. Either way a tree that is grown from them is the same for rows in any order,
-and for rows of weight w and w equal rows.
+A missing cell has a code of its own, above all others, which a state that was never seen shares. Where one state is
+asked for, all others go the way of the rest, those among them that no row of the structure had.
 
-Orders of states by their classes: places that replace codes, so that a tree can cut a column of states in two.
+`SortedRows` are what trees are grown from: rows in the order of class and content, however they came. Equal rows become
+one of their weight together or, where that is hardly ever more than 1, as many rows as it says: those are counted
+faster than weights are added. Either way a tree that is grown from them is the same for rows in any order, and for rows
+of weight w and w equal rows.
 
+An order of states by their classes gives places that replace codes, so that a tree can cut a column of states in two.
 Of two classes, the best cut of the states in two is one between neighbours in the order of their rate of one class
 (Breiman and others, 1984). Of more classes, a random half takes the place of the one. Rates are smoothed,
 
@@ -15,17 +21,7 @@ Of two classes, the best cut of the states in two is one between neighbours in t
 
 so a state that no row has stands in the middle.
 
-Whether arrays are the splits of trees: what a file says is believed only after this.
-
-`TreeSplits`: the splits of trees that tell classes apart, in flat arrays, and how they are grown.
-
-P(class | row) is a table whose rows are the leaves of a tree. Every inner node asks whether the code of a column lies
-between two limits (`kernels.tree_growing`). Columns of numbers are cut at a limit. Of columns of states one state is
-asked for against the rest (`nominal` is "one"), or trees differ in turn ("cycle"): they cut the order of the codes,
-they cut an order by classes (`structure.tree_splits`), and they ask for one against the rest.
-
-A missing cell has a code of its own, above all others, which a state that was never seen shares. Where one state is
-asked for, all others go the way of the rest, those among them that no row of the structure had.
+Arrays from a file are checked before they are believed to be the splits of trees.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The tree of columns that explains most: maximum spanning trees and forests, and the tree of TAN.
+"""Trees of columns that explain most: maximum spanning trees and forests, the tree of TAN, the structure of KDB.
 
 Friedman, Geiger and Goldszmidt (1997): among all trees over the columns, the one whose arcs have the largest sum of
 CMI(X_i; X_j | Y) has the largest likelihood. Whichever column is made its root, the likelihood is the same; smoothed
@@ -16,8 +16,7 @@ v states and K classes, an arc is kept if
     N_ij CMI - (v_i - 1)(v_j - 1) K > 0                    "aic"
     N_ij CMI - (v_i - 1)(v_j - 1) K (log N_ij) / 2 > 0     "bic"
 
-The structure of KDB (Sahami 1996): columns in the order of what they tell, each with the k parents it hangs on most.
-
+The structure of KDB (Sahami 1996) has columns in the order of what they tell, each with the k parents it hangs on most.
 Columns are ordered by MI(X; Y), falling. The parents of a column are, among those before it, the k with the largest
 CMI(X_i; X_j | Y); they are kept in that order, falling, since back-off drops the last first. Equal ones, within
 rounding, go by the index of the column. Columns of too many states to be a parent (`structure.mutual_information`) come

@@ -1,12 +1,10 @@
-"""`CodedTable`: categories as narrow integer codes, one `Variable` a column.
+"""Tables of codes: categories as narrow integers (`CodedTable`), alone, side by side, or in a mixed table.
 
-A column of whole numbers or booleans is taken as the codes 0 .. n-1, as in scikit-learn; anything else (strings,
-declared categories, fractions) is coded by its label. The code of a missing cell is n_states, one past the last
-state: the slot that every table of counts keeps for it. What is unseen at prediction has the code n_states + 1.
-
-`DiscreteTable`: all columns of a plan as codes side by side, in the order of the plan.
-
-`MixedTable`: the tables of all groups of columns, read in blocks of the same rows.
+`CodedTable` has one `Variable` a column. A column of whole numbers or booleans is taken as the codes 0 .. n-1, as in
+scikit-learn; anything else (strings, declared categories, fractions) is coded by its label. The code of a missing cell
+is n_states, one past the last state: the slot that every table of counts keeps for it. What is unseen at prediction has
+the code n_states + 1. `DiscreteTable` has all columns of a plan as codes side by side, in the order of the plan.
+`MixedTable` has the tables of all groups of columns, read in blocks of the same rows.
 """
 
 from collections.abc import Mapping, Sequence

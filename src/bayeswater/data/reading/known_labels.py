@@ -1,15 +1,13 @@
 """Labels of cells as codes, of states that are known and of those that are found.
 
-Cells of a column whose states are all known: codes, a dictionary, or numbers where the states are bins of numbers.
-
-Of codes nothing is looked at but the buffers of Arrow, so that they cost no more than a pass over their bytes. A column
+Where the states of a column are known, its cells are codes, a dictionary, or numbers where the states are bins. Of
+codes nothing is looked at but the buffers of Arrow, so that they cost no more than a pass over their bytes. A column
 with anything else in it is left to the encoder that names what it finds (`coded_table`).
 
-Labels that the cells of a column hold, before they have codes in a domain.
-
-A column of Arrow comes in chunks, each with a dictionary of its own. They are joined by label: a cell is an index into
-the list of its chunk, and for every chunk it is known where the entries of its list stand in the one list of all. So no
-cell is looked at as an object.
+`FoundLabels` are the labels that the cells of a column hold, before they have codes in a domain. A column of Arrow
+comes in chunks, each with a dictionary of its own. They are joined by label: a cell is an index into the list of its
+chunk, and for every chunk it is known where the entries of its list stand in the one list of all. So no cell is looked
+at as an object.
 """
 
 from bisect import bisect_right

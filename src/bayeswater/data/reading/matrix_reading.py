@@ -1,19 +1,15 @@
-"""Numbers of a user's table as one matrix, checked, and without a copy where its columns lie side by side.
-
-Columns that lie side by side in memory, as those of a frame of pandas do, are one array already.
-
-There must be no gap between them. At equal distances lie any two columns, and what lies between may be anybody's: an
-array that claims it overlaps with whatever NumPy allocates there, also to copy it to, and copying then never ends.
-
-What a model refuses in a table of numbers: its shape, and cells that are missing, infinite or negative.
-
-A finite sum, or one look at the smallest and the largest value, is enough for a table without such cells; only where it
-is not are they searched for, to name the first.
-
-What users call a table of numbers, read as a `Matrix`.
+"""What users call a table of numbers, read as a `Matrix`, checked, and without a copy where that can be.
 
 Arrays, CSR matrices and frames of native numbers are taken as they are; other formats are converted once. Missing cells
 become NaN, and what is no number is refused with its place.
+
+Columns that lie side by side in memory, as those of a frame of pandas do, are one array already. There must be no gap
+between them. At equal distances lie any two columns, and what lies between may be anybody's: an array that claims it
+overlaps with whatever NumPy allocates there, also to copy it to, and copying then never ends.
+
+A model may refuse a table for its shape, and for cells that are missing, infinite or negative. A finite sum, or one
+look at the smallest and the largest value, shows that there are no such cells; only where it does not are they searched
+for, to name the first.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,12 @@
 """Text columns: how texts become counted words, by our own analyser or by a vectorizer.
 
-Settings of scikit-learn's text vectorisers, as far as what they count is a sum over rows.
+Settings of scikit-learn's text vectorisers are taken as far as what they count is a sum over rows. Sums can be merged,
+so nothing may depend on all rows at once. Left out are therefore a vocabulary cut down to the frequent words (hash the
+words instead), and rows divided by their length: the sum of such rows is no sum of words.
 
-Sums can be merged, so nothing may depend on all rows at once. Left out are therefore a vocabulary cut down to the
-frequent words (hash the words instead), and rows divided by their length: the sum of such rows is no sum of words.
-
-A column of text as a sparse matrix of word counts, with the words that its columns stand for.
-
-Words are found and counted block by block, on our threads; between the two, the vocabularies of the blocks are joined.
-The weights of tf-idf come from the sums, not from here (`estimate/features.py`).
+A column becomes a sparse matrix of word counts, with the words that its columns stand for. Words are found and counted
+block by block, on our threads; between the two, the vocabularies of the blocks are joined. The weights of tf-idf come
+from the sums, not from here (`estimate/features.py`).
 """
 
 from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ Letters, marks and digits are those of Python's Unicode, and so is lower case. A
 Runs are found row by row with a regular expression, or in many rows with the kernel and a table of the same characters,
 and told apart by Arrow (dictionary encoding). So Python lowers every distinct run but once.
 
-Two vocabularies joined, without looking at each word in Python: they may have a hundred thousand words each.
+Two vocabularies are joined without looking at each word in Python: they may have a hundred thousand words each.
 """
 
 import re

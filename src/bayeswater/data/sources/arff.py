@@ -1,6 +1,4 @@
-"""ARFF files: their header, and their rows.
-
-The header of an ARFF file: attributes, their types, and the words that both header and rows are made of.
+"""ARFF files: a header that declares the columns, and rows of cells with commas between them.
 
     @relation weather
     @attribute outlook {sunny, 'partly cloudy', rainy}
@@ -9,8 +7,6 @@ The header of an ARFF file: attributes, their types, and the words that both hea
 
 Words stand bare or in quotes of either kind, with a backslash before a quote inside. A bare ``?`` is a missing cell,
 ``'?'`` a question mark; what follows a bare ``%`` is a comment.
-
-ARFF: a header that declares the columns, and rows of cells with commas between them.
 
 Labels that are declared are the domain of their column, though no row may have them.
 """

@@ -4,10 +4,8 @@ A batch has a fixed number of rows, whole blocks of them, so that several thread
 on how the rows are divided into files and pieces. Long texts end it earlier: at the first line of a grid of rows at
 which its texts take more than `BATCH_BYTES`. That too is a rule of the rows alone.
 
-Errors about rows that came in a batch, told with the file the rows stand in and their numbers there.
-
-Whoever works on a batch speaks of row 7 of it, counted from 0; a person is told row 8 of a file, counted from 1 and
-without the header.
+Errors about rows of a batch are told with the file the rows stand in and their numbers there. Whoever works on a batch
+speaks of row 7 of it, counted from 0; a person is told row 8 of a file, counted from 1 and without the header.
 """
 
 import re

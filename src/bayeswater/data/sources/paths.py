@@ -1,6 +1,6 @@
-"""Formats of files, and the endings of names that tell them.
+"""Names of files: a path, a pattern such as ``part-*.parquet``, a folder, or a list of them, as the files they mean.
 
-Names of files: a path, a pattern such as ``part-*.parquet``, a folder, or a list of them, as the files they mean.
+Formats of files are listed with the endings of names that tell them.
 """
 
 from collections.abc import Iterable

@@ -1,14 +1,14 @@
-"""Groups that DuckDB counts by itself: how often the cells of each column meet the labels, in one query.
-
-    SELECT label, cells, grouping(cells), count(*) ... GROUP BY GROUPING SETS ((label, cell 1), (label, cell 2), ...)
-
-Strings and truths alone: they are categories, of which a row is counted so in a third of the time that it takes to come
-here. Whole numbers may have many values, and with many a table of groups takes longer than the rows.
-
-Rows behind a query: a dataset of Arrow, a relation of DuckDB, a LazyFrame of polars.
+"""Rows behind a query: a dataset of Arrow, a relation of DuckDB, a LazyFrame of polars.
 
 Each is run anew for every pass, with the columns that the pass needs. None of these libraries is imported here: who
 hands us a query has imported it.
+
+DuckDB counts groups by itself: how often the cells of each column meet the labels, in one query.
+
+    SELECT label, cells, grouping(cells), count(*) ... GROUP BY GROUPING SETS ((label, cell 1), (label, cell 2), ...)
+
+It counts strings and truths alone: they are categories, of which a row is counted so in a third of the time that it
+takes to come here. Whole numbers may have many values, and with many a table of groups takes longer than the rows.
 """
 
 import sys

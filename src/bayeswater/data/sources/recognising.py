@@ -1,13 +1,11 @@
 """Rows from whatever a user gives: files of any format, queries, streams, and rows kept on disk.
 
-`open_source`: a file of any format, recognised by its name or its first bytes, as a `Source` of batches.
-
-`local_rows`: whatever holds rows on this machine, as `LocalRows`.
+`open_source` opens a file of any format, recognised by its name or its first bytes, as a `Source` of batches.
+`local_rows` takes whatever holds rows on this machine, as `LocalRows`. `spooled` lays rows that can be read but once
+down in a temporary file that can be read again.
 
 Libraries are recognised by the types of what is given and never imported for it: who hands us a frame of polars or a
 relation of DuckDB has imported it.
-
-`spooled`: rows that can be read but once, laid down in a temporary file that can be read again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

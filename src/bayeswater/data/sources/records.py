@@ -1,15 +1,11 @@
 """Records of delimited text: what parts its cells, and where a record may end.
 
-The character between cells: one that is named is checked, and where none is it is recognised by the first rows.
+The character between cells is checked where it is named, and else recognised by the first rows. Blocks of a file are
+cut and parsed as bytes, in which only characters of ASCII are a byte each, and no part of another character.
 
-Blocks of a file are cut and parsed as bytes, in which only characters of ASCII are a byte each, and no part of another
-character.
-
-Where the rows of a CSV end: at line breaks that stand in no quotes.
-
-A quote opens a cell only at its beginning; inside, two of them stand for one. A quote elsewhere (5" of pipe) is a
-character like others. The bytes of a long file are followed by compiled loops (``kernels.text_bytes``), ten times
-as fast and of the same answers.
+The rows of a CSV end at line breaks that stand in no quotes. A quote opens a cell only at its beginning; inside, two of
+them stand for one. A quote elsewhere (5" of pipe) is a character like others. The bytes of a long file are followed by
+compiled loops (``kernels.text_bytes``), ten times as fast and of the same answers.
 """
 
 import csv

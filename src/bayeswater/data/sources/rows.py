@@ -1,12 +1,9 @@
-"""`Rows`: all that learning asks of a table in pieces; and groups that a database counts itself.
-
-What a place of rows can count by itself, where it speaks a language of queries: no row has to come to us for it.
-
-`Rows`: a table that is read in pieces, wherever it lies: in files, behind a query, on the workers of an engine.
+"""`Rows`: a table that is read in pieces, wherever it lies: in files, behind a query, on the workers of an engine.
 
 All that learning asks of a table is a sum over its rows, and all that predicting asks is a function of them. So a place
 where rows lie has to know two things: how to add up what a function gives for each piece, and how to apply a function
-to each piece. The pieces stay where they are; only sums travel.
+to each piece. The pieces stay where they are; only sums travel. A place that speaks a language of queries counts some
+groups by itself (`Margin`, `Spread`): no row has to come to us for them.
 """
 
 from abc import ABC, abstractmethod

@@ -1,12 +1,10 @@
-"""Rows read into memory whole, as long as a forecast allows it.
-
-Rows of text whose types were told by the first of them, read again where a later cell does not fit.
-
-`whole_table`: all rows of a source as one table in memory, for what looks at its rows many times.
+"""`whole_table`: all rows of a source as one table in memory, for what looks at its rows many times.
 
 How large the table will be is forecast as soon as some rows are read, from their bytes and the share of the source that
 they are; more than `limits.HELD_BYTES` is refused then. Where nobody knows how much is to come (a stream, a frame of an
 engine), it is refused as soon as that much has come.
+
+The types of text are told by its first rows. Where a later cell does not fit, the rows are read again.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,10 @@
 """What the text formats of networks have in common: opening, attributes, types, properties, rows of tables.
 
-How the formats that are made of words and signs begin to be read.
+Attributes ``name = value;`` of NET and DSC are read as properties: a value in quotes is its text, any other its words.
+BIF and DSC give the type of a variable as ``type discrete [ 2 ] { yes, no };``. A property that is one text, ``position
+= (218, 195)``, is a name and a value.
 
-Attributes ``name = value;`` of NET and DSC as properties: a value in quotes is its text, any other its words.
-
-The type of a variable, as BIF and DSC give it: ``type discrete [ 2 ] { yes, no };``.
-
-Properties of formats that have one text for each: ``position = (218, 195)`` is a name and a value.
-
-Tables that are given row by row, each after the states of the parents, as BIF and DSC give them.
+BIF and DSC give tables row by row, each after the states of the parents:
 
     (yes, no) 0.1, 0.9;
     default 0.5, 0.5;

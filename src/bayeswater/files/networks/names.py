@@ -1,9 +1,10 @@
-"""Names in formats whose names are identifiers: other characters are written as ``X_`` hexadecimal ``_``.
+"""Names and numbers as network files write them: names as identifiers, floats without loss.
 
-What is escaped is an identifier everywhere: a letter first, then letters, digits and underscores. A file with escaped
-names says so (`MARK`), and only then are they read back; in any other file ``X_41_`` is a name like all others.
+In formats whose names are identifiers, other characters are written as ``X_`` hexadecimal ``_``. What is escaped is an
+identifier everywhere: a letter first, then letters, digits and underscores. A file with escaped names says so (`MARK`),
+and only then are they read back; in any other file ``X_41_`` is a name like all others.
 
-Floats as text: the shortest that is read back as the same float64, which is what ``repr`` gives.
+A float is written as the shortest text that is read back as the same float64, which is what ``repr`` gives.
 """
 
 import re

@@ -1,10 +1,9 @@
 """Text of network files: its encoding, and its words with their places.
 
-Bytes to text: UTF-8 with or without its mark, UTF-16 with it, and Latin-1 where the bytes are no UTF-8, noted.
+Bytes are UTF-8 with or without its mark, UTF-16 with it, and Latin-1 where they are no UTF-8, which is noted.
 
-Text to words, by one regular expression, and words back to their places when something is wrong with one.
-
-A place is the index of a word. ``re.findall`` gives the words alone, several times faster than matches with positions
+Text is cut into words by one regular expression, and a word is traced to its place when something is wrong with it. A
+place is the index of a word. ``re.findall`` gives the words alone, several times faster than matches with positions
 would come; the position of a word is searched again when an error needs it. Tables of numbers stay slices of the list
 of words until they are made floats all at once.
 

@@ -1,11 +1,10 @@
-"""Evidence of many rows: gathered into equal patterns, and written into the tables.
+"""Evidence of many rows as the kernels want it, and answers for rows that need no tree.
 
-Rows of evidence as the kernels want them: one line for each variable, soft evidence scaled, equal rows found.
+Evidence has one line for each variable; soft evidence is scaled, and equal rows are found.
 
-Rows in which at most one variable is missing: products of table entries, and never a tree.
-
-With every other variable known, P(x_v | row) is proportional to the product of the families that v is in, those of
-its Markov blanket. The other families do not move it, but they are P(row), and tell when a row is impossible.
+Rows in which at most one variable is missing are answered by products of table entries. With every other variable
+known, P(x_v | row) is proportional to the product of the families that v is in, those of its Markov blanket. The other
+families do not move it, but they are P(row), and tell when a row is impossible.
 """
 
 from collections.abc import Mapping

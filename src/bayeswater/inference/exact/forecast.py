@@ -3,11 +3,10 @@
 The unit is the cell: a state of the variables of one clique together. Seconds are rough, from cells that a core of a
 few years ago passes through in one second.
 
-What each way to an answer takes, counted in cells: one cell of a clique, passed twice, for one row among many.
-
-A count is the same on every machine and at every time, and so is the route that is chosen by it. The numbers below are
-ratios: of the steps that a cell takes there to those it takes in a pass, four rows at a time; and of the calls into
-NumPy that come before, each of which takes as long as some hundred cells.
+Each way to an answer is counted in cells passed twice, for one row among many. A count is the same on every machine and
+at every time, and so is the route that is chosen by it. The numbers below are ratios: of the steps that a cell takes
+there to those it takes in a pass, four rows at a time; and of the calls into NumPy that come before, each of which
+takes as long as some hundred cells.
 """
 
 from dataclasses import dataclass

@@ -1,12 +1,9 @@
-"""`JunctionTree`: the plan of a tree of cliques, and the tree that answers by it.
+"""`JunctionTree`: a network made ready for rows of evidence, and the plans that were made for it so far.
 
-`Plan`: a tree of cliques made for one way of asking, and the tables that passing messages along it needs.
-
-Variables that are observed in all rows can be taken out of the graph (`fixed`), which makes the tree smaller; evidence
-on the others enters at leaves. Families that are no ancestors of anything asked or observed sum to one and are left
-out (barren).
-
-`JunctionTree`: a network made ready for rows of evidence, and the plans that were made for it so far.
+A `Plan` is a tree of cliques made for one way of asking, and the tables that passing messages along it needs. Variables
+that are observed in all rows can be taken out of the graph (`fixed`), which makes the tree smaller; evidence on the
+others enters at leaves. Families that are no ancestors of anything asked or observed sum to one and are left out
+(barren).
 """
 
 from collections import OrderedDict

@@ -5,7 +5,7 @@ what they are compared with. It reads only the tree, the tables of the network a
 
 A table of a clique is (n_cells, n_rows), the last variable of its scope running fastest.
 
-The most probable states of everything that is not observed, given each row: maxima in place of sums.
+With maxima in place of sums, the passes give the most probable states of everything that is not observed.
 """
 
 from collections.abc import Iterator

@@ -1,19 +1,15 @@
-"""Marginals of many rows, each by the way that takes least work.
+"""Posterior marginals of many rows of evidence, each with its own pattern of missing cells, by the least work.
 
-Which way rows with several missing cells are answered: by the least work, counted in cells (`forecast`).
+Equal rows are answered once. Rows with at most one missing cell are products of table entries. The others take the way
+of least work, counted in cells (`forecast`):
 
 - one tree for all rows, observed variables entering at its leaves: no pattern needs work of its own;
 - a tree for the rows of one pattern, without the observed variables: far fewer cells, when the rows of the pattern
   pay for making it;
 - the elimination of one pattern, row by row: nothing is made but an order, for patterns of few rows.
 
-Small calls take none of them, but the same passes in NumPy.
-
-Posterior marginals of many rows of evidence, each with its own pattern of missing cells.
-
-Equal rows are answered once. Rows with at most one missing cell are products of table entries. The others go through
-trees of cliques or eliminations, by the route that is the least work. Rows are independent of one another in
-every route, so that the number of threads never shows.
+Small calls take none of them, but the same passes in NumPy. Rows are independent of one another in every route, so that
+the number of threads never shows.
 """
 
 from collections.abc import Callable, Iterator, Sequence

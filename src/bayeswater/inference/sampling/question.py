@@ -1,19 +1,15 @@
-"""What is sampled, which states are possible in it, and what came of it.
-
-`Estimate`: probabilities found by sampling, how far off each may be, and whether that can be relied on.
-
-Which states evidence leaves possible: zeros of tables, followed from table to table.
-
-A state of a variable is possible as far as every table of the variable has a positive entry for it among the possible
-states of the others. Striking out the rest until nothing changes is no proof that what remains is possible together;
-`find_together` searches for such states, and where it has tried all of them there are none.
-
-`SamplingQuestion`: what is left of a network once evidence is put in, and what is asked of it.
+"""`SamplingQuestion`: what is left of a network once evidence is put in, what is asked of it, and the `Estimate`.
 
 Families that are no ancestors of anything asked or observed are left out; observed variables, and those of which
 evidence leaves one state, are fixed in the tables; states that evidence makes impossible are struck out. Of what
 remains, only the parts that hang together with the targets are sampled: the answer does not depend on the others. But
 all have to be possible, or else the evidence is not.
+
+A state of a variable is possible as far as every table of the variable has a positive entry for it among the possible
+states of the others (`Constraints`). Striking out the rest until nothing changes is no proof that what remains is
+possible together; `find_together` searches for such states, and where it has tried all of them there are none.
+
+An `Estimate` holds probabilities found by sampling, how far off each may be, and whether that can be relied on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ have one limiting distribution, the one that is asked for, from whatever state t
 
 The states of a site are those possible together, found table by table. Where they are too many, nothing is sampled.
 
-Sites laid out for the sweeps: what each draws from, looked up where that fits, added up where it does not.
+What a site draws from is laid out for the sweeps: looked up where that fits, added up where it does not.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,18 +1,15 @@
-"""`Cuts` of a column of numbers, and the names of its bins.
-
-Names of bins by their limits, and the way back: cuts read off the names, so that numbers find their bin again.
-
-A network that was learned from numbers has bins for states, and a network file keeps no more of them than their names.
-What is read off a name is the limit that it shows: where it was rounded, to six digits and more, a number between both
-falls on the side that the name tells.
-
-`Cuts`: where a column of numbers is cut, the intervals between the cuts, and the interval of each number.
+"""`Cuts`: where a column of numbers is cut, the interval of each number, and the names of the intervals.
 
 A number that is a cut belongs to the interval below it, as in Weka: intervals are open on the left and closed on the
 right. The first and the last reach to infinity, so numbers beyond all that were seen have a place. A missing number is
 in no interval; its code is one past the last.
 
 The bins of models are closed on the left, "under 30" and "from 30 on"; `closed_left` is the bridge between both.
+
+Cuts can be read off the names of bins, so that numbers find their bin again: a network that was learned from numbers
+has bins for states, and a network file keeps no more of them than their names. What is read off a name is the limit
+that it shows: where it was rounded, to six digits and more, a number between both falls on the side that the name
+tells.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,17 +1,12 @@
-"""How the cuts of a column are found: by width, frequency or description length, and at round numbers.
-
-Bins of equal width, from the least to the largest value of a column.
-
-Numbers that round to the same are in one interval.
-
-Rounding is NumPy's, half to even: 0.5 becomes 0 and 1.5 becomes 2. A cut is the largest float that still rounds down,
-so that the intervals are those of rounding to the last digit. A number that rounds to what was never seen goes to
-the nearest that was.
-
-Cuts of columns by a method that is named, from the rows given and no others.
+"""How the cuts of a column are found: by a method that is named, from the rows given and no others.
 
 Each column is looked at on its own, so columns go to our threads. Missing cells and rows of weight zero are taken out
 first; a column of which nothing is left, or only one value, has no cut.
+
+Bins of equal width reach from the least to the largest value of a column. With rounding, numbers that round to the same
+are in one interval. Rounding is NumPy's, half to even: 0.5 becomes 0 and 1.5 becomes 2. A cut is the largest float that
+still rounds down, so that the intervals are those of rounding to the last digit. A number that rounds to what was never
+seen goes to the nearest that was.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,10 +4,9 @@ It is made by the one sort that discretising a column takes. A value and a class
 values are in none. Neighbouring values that all have the same single class need not be told apart to part the classes
 well: no cut between them is the best one (Fayyad and Irani, 1992), and `joined` makes one stretch of them.
 
-Bins of about equal weight, cut where a column has no values.
-
-A value that alone outweighs a bin gets a bin of its own, and the others share what is left; so 91 % of zeros do not
-swallow the bins of the rest, and a column of few distinct values has one bin for each. No cut parts equal values.
+Bins of about equal weight are cut where a column has no values. A value that alone outweighs a bin gets a bin of its
+own, and the others share what is left; so 91 % of zeros do not swallow the bins of the rest, and a column of few
+distinct values has one bin for each. No cut parts equal values.
 
 `fixed_frequency` asks for the weight of a bin rather than for their number: with enough rows in each, every count in it
 is reliable, and more rows give more bins (Yang and Webb, 2009).
