@@ -3,9 +3,9 @@
 A map is chosen by cross-validated log-loss, with a preference for fewer parameters. Maps are tried in the order of
 their parameters. One with more of them takes the place of a simpler one only if its log-loss on held-out rows is less
 by more than twice the standard error of the difference: below that the gain is within noise. A single row on which the
-classifier is wrong by thousands of nats would drown every other in that error: against it, losses count up to log(W +
-2), since W rows cannot tell a probability below 1 / (W + 2) from none. Rows whose class was called impossible have no
-part in it: no map changes them.
+classifier is wrong by thousands of nats would drown every other in that error: against it, losses count up to
+log(W + 2), since W rows cannot tell a probability below 1 / (W + 2) from none. Rows whose class was called impossible
+have no part in it: no map changes them.
 
 `Doubt` is for classes that a classifier calls impossible, and that happen all the same. No map of finite scores can
 raise a probability of zero. The rows tell how much of it is due:

@@ -3,12 +3,12 @@
 A sum is a `mapInArrow` that gives one row for each partition, its number and the parcel of its sum. Small parcels come
 to the driver as they are; large ones are added on the executors by further rounds of `mapInArrow`, until few are left.
 Parcels are added in the order of the numbers of their partitions, so a sum of floats is the same in every run over the
-same partitions. What Spark can count by itself as groups it does, and no row leaves it.
+same partitions.
 
-What Spark counts by itself are groups, since a row that goes through `mapInArrow` costs more than all that is counted
-of it. Margins: each row becomes one for every column, its place and its cell, and these are grouped with the label: one
-pass. Spreads: sums and sums of squares about a pivot, zero or the first row, grouped by partition and label, so that
-their order and with it their bits are the same in every run:
+What Spark can count by itself as groups it does, and no row leaves it: a row that goes through `mapInArrow` costs more
+than all that is counted of it. Margins: each row becomes one for every column, its place and its cell, and these are
+grouped with the label: one pass. Spreads: sums and sums of squares about a pivot, zero or the first row, grouped by
+partition and label, so that their order and with it their bits are the same in every run:
 
     mean = pivot + sum / n        scatter = square - sum^2 / n
 

@@ -8,8 +8,8 @@ a_v = 0 is maximum likelihood, a_v = 1 Laplace, a_v = a < 1 Lidstone, a_v = m p_
 `Beta` states any pseudo-counts by label. Where neither a row nor a pseudo-count says anything, the limit of ever less
 smoothing is taken: 1 / S.
 
-`PseudoCounts` is one rule of smoothing for distributions over any number of cells. Of v cells the share of one is (n +
-a) / (N + v a), with a pseudo-count a for each cell:
+`PseudoCounts` is one rule of smoothing for distributions over any number of cells. Of v cells the share of one is
+(n + a) / (N + v a), with a pseudo-count a for each cell:
 
     m-estimate    a = alpha / v    alpha rows are imagined, spread equally, however many cells there are
     laplace       a = alpha        every cell is imagined alpha times
@@ -19,7 +19,7 @@ its weight does not grow with the number of states.
 
 The probability of each class before a row is looked at is smoothed alike:
 
-P(class k) = (N_k + class_alpha) / (N + K class_alpha)
+    P(class k) = (N_k + class_alpha) / (N + K class_alpha)
 """
 
 from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
 
 NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
-"""Why a column is left out of which pieces judge differently."""
+"""Why a column is left out whose pieces tell different kinds."""
 
 Late = Mapping[str, tuple[Column, ...]]
 """Columns that were empty in the first rows, and how pieces that have values there read them."""

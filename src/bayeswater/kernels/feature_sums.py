@@ -1,9 +1,9 @@
 """Features: sums within the classes, the linear log-joint, and both with each row taken out.
 
-Every feature is summed within every class: ``sums[k, j] = sum over rows of class k of w x_j``. With a threshold, of ``w
-[x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in order; sparse rows too where the sums
-of all classes stay in cache, and else class by class, so that the one row of sums being written does, and is written by
-one thread alone.
+Every feature is summed within every class: ``sums[k, j] = sum over rows of class k of w x_j``. With a threshold, of
+``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in order; sparse rows too where the
+sums of all classes stay in cache, and else class by class, so that the one row of sums being written does, and is
+written by one thread alone.
 
 Exact leave-one-out takes logarithms of smoothed sums with the row itself taken out of them. A cell x of a row taken out
 with weight r leaves s - r x of a sum s; a remainder within `rounding` of s counts as zero, and then comes the

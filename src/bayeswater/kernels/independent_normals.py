@@ -1,8 +1,11 @@
 """Independent normal columns: the log-joint of rows, and the same with each row taken out.
 
-A score is an intercept less half the squared standardised distances of the row to the class: ``score[i, k] =
-intercept_k - sum_j ((x_ij - mean_kj) inverse_scale_kj)^2 / 2``. A cell that is NaN is missing: it adds nothing, and the
-caller is told that there are such cells. Loop and reference give the same bits.
+A score is an intercept less half the squared standardised distances of the row to the class:
+
+    score[i, k] = intercept_k - sum_j ((x_ij - mean_kj) inverse_scale_kj)^2 / 2
+
+A cell that is NaN is missing: it adds nothing, and the caller is told that there are such cells. Loop and reference
+give the same bits.
 
 Taking a row x out with weight r leaves moments (n, mean, scatter) with
 

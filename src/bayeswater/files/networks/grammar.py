@@ -1,8 +1,8 @@
 """What the text formats of networks have in common: opening, attributes, types, properties, rows of tables.
 
 Attributes ``name = value;`` of NET and DSC are read as properties: a value in quotes is its text, any other its words.
-BIF and DSC give the type of a variable as ``type discrete [ 2 ] { yes, no };``. A property that is one text, ``position
-= (218, 195)``, is a name and a value.
+BIF and DSC give the type of a variable as ``type discrete [ 2 ] { yes, no };``. A property that is one text,
+``position = (218, 195)``, is a name and a value.
 
 BIF and DSC give tables row by row, each after the states of the parents:
 

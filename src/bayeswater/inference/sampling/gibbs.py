@@ -1,9 +1,14 @@
 """Gibbs sampling: many chains, each drawing site after site given the rest, until they agree and their error is small.
 
-Chains start from states that are possible and far apart. Their sweeps are cut into windows; the mean of each window is
-one draw for the diagnostics. There are always as many windows: when the sweeps are doubled, windows are joined in
-pairs. The first quarter is left out, so that where chains started does not count. Chains have streams of their own and
-groups of fixed size, so that the number of threads never shows.
+Chains that do not mix are found out by their disagreement, so they have to start where they could disagree. One half
+starts from rows drawn as likelihood weighting draws them, taken whatever their weight. But what is rare before the
+evidence may be all there is after it, and none of these rows would be there: the other half starts from rows in which
+each variable is drawn evenly among the states that its parents leave it. Where no row is possible, states are searched
+for.
+
+Sweeps are cut into windows; the mean of each window is one draw for the diagnostics. There are always as many windows:
+when the sweeps are doubled, windows are joined in pairs. The first quarter is left out, so that where chains started
+does not count. Chains have streams of their own and groups of fixed size, so that the number of threads never shows.
 
 R-hat tells whether chains agree, the effective sample size how much their draws tell. With m chains of n draws each,
 every chain cut into halves (so that one which drifts disagrees with itself):
@@ -13,15 +18,9 @@ every chain cut into halves (so that one which drifts disagrees with itself):
     ESS = m n / (1 + 2 sum_t rho_t),           rho_t = 1 - (W - mean autocovariance at lag t) / V
 
 The sum ends where pairs of neighbouring rho are no longer positive, and pairs never grow (Geyer). R-hat is taken of
-normal scores of ranks, also of the distance from the median, and the larger one counts. Vehtari, Gelman, Simpson,
-Carpenter, Buerkner (2021), Rank-normalization, folding, and localization: an improved R-hat for assessing convergence
-of MCMC.
-
-Chains that do not mix are found out by their disagreement, so they have to start where they could disagree. One half
-starts from rows drawn as likelihood weighting draws them, taken whatever their weight. But what is rare before the
-evidence may be all there is after it, and none of these rows would be there: the other half starts from rows in which
-each variable is drawn evenly among the states that its parents leave it. Where no row is possible, states are searched
-for.
+normal scores of ranks, also of the distance from the median, and the larger one counts (Vehtari, Gelman, Simpson,
+Carpenter, Buerkner 2021, Rank-normalization, folding, and localization: an improved R-hat for assessing convergence of
+MCMC).
 """
 
 from collections.abc import Callable, Sequence
