@@ -279,7 +279,9 @@ class TurningSearch:
             return set()
         by_class = np.array(gains)  # (n_columns, n_classes)
         first = np.argsort(-by_class, axis=0, kind="stable")[:2].ravel()
-        most = np.argsort(-(by_class - at_rest).max(axis=1, where=np.isfinite(at_rest), initial=-np.inf), kind="stable")
+        ahead = np.isfinite(at_rest)
+        least = (by_class[:, ahead] - at_rest[ahead]).max(axis=1, initial=-np.inf)
+        most = np.argsort(-least, kind="stable")
         return {columns[k] for k in (*first, *most[:MOST_TOGETHER])}
 
     def _told_together(self, i: int, cell: Any, j: int, other: Any) -> list[Turn]:
