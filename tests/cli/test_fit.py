@@ -126,11 +126,11 @@ def test_a_period_is_said_behind_a_colon(run, folder):
 
 
 @pytest.mark.parametrize("calibrate", [True, False])
-def test_bins_by_mdl_are_calibrated_by_rows_that_had_no_say_in_them(run, folder, calibrate):
+def test_bins_by_mdl_are_calibrated_by_held_out_rows(run, folder, calibrate):
     options = ["--column", "age=mdl", *([] if calibrate else ["--no-calibrate"])]
     result = run("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes", *options)
     assert result.code == 0
-    assert ("rows without a say in cuts" in " ".join(result.err.split())) == calibrate
+    assert ("rows held out of the choice of cuts" in " ".join(result.err.split())) == calibrate
     read_back = pyarrow.csv.read_csv(
         folder / "people.csv", convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True)
     )

@@ -148,7 +148,7 @@ def _calibrated_on(learned: "FittedModel") -> str:
     holds_out = isinstance(model, StateClassifier) and model._is_chosen_by_labels
     if holds_out or (isinstance(model, NaiveBayes) and model.calibrate):
         title = _left_out_in_turn(calibration.n_used, calibration.n_left_out)
-        return f"{title}: rows without a say in cuts and structure"
+        return f"{title}: rows held out of the choice of cuts and structure"
     return _left_out_in_turn(review.n_rows, review.n_left_out)
 
 
