@@ -1,11 +1,15 @@
 """Both roads of every kernel: the NumPy reference, which small tables take, and the loop, forced upon them."""
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from bayeswater.kernels import compiling
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell sets that for what it runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module", params=["reference", "loop"])

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,7 @@ def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(fol
         *("predict", folder / "people.bayes", "-", "-o", out),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=partial(signal.signal, sent, signal.SIG_DFL),  # under nohup the tests may ignore it
     )
     assert process.stdin is not None and process.stderr is not None
     header, *rows = (folder / "people.csv").read_bytes().splitlines(keepends=True)
