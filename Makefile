@@ -12,6 +12,7 @@ CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
 TEST    := $(VENV)/.test
 BENCH   := $(VENV)/.bench
+MUTANTS := $(VENV)/.mutants
 ENGINES := $(VENV)/.engines
 OLDEST  := .venv-oldest
 
@@ -22,7 +23,7 @@ SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' 
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines test-oldest fuzz bench accuracy house lint clean
+.PHONY: help demo test test-engines test-oldest fuzz mutants bench accuracy house lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -46,6 +47,9 @@ test-oldest: $(OLDEST)/.installed ## all tests on Python 3.11 and the oldest ver
 fuzz: $(TEST) ## random tables, files and command lines for MINUTES=30 (ARGS="drop_ins" runs one kind)
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
+mutants: $(MUTANTS) ## the share of 300 mutants of each room that the tests kill; resumes where it stopped (ARGS="decision")
+	@$(BIN)/python tools/mutants.py --seed 1 --workers $(WORKERS) $(ARGS)
+
 bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed on)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
@@ -63,7 +67,7 @@ lint: $(TEST) ## style, format, types, and which room imports which
 	$(BIN)/lint-imports --no-logo
 
 clean: ## remove .venv and .venv-oldest, caches and build products
-	rm -rf $(VENV) $(OLDEST) build dist .coverage .coverage.* .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mutants
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -93,6 +97,11 @@ $(BENCH): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater and what its benchmarks need (the first time takes a minute or more)"
 	@$(PIP) -e '.[bench]'
 	@touch $(RUNTIME) $@
+
+$(MUTANTS): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater, its tests and what makes mutants"
+	@$(PIP) -e '.[test,lint,mutants]'
+	@touch $(RUNTIME) $(TEST) $@
 
 $(ENGINES): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater, its tests, Spark and Ray (several hundred megabytes)"
