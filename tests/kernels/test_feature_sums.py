@@ -94,7 +94,6 @@ def test_rows_are_grouped_by_class_in_their_order(kind):
     assert [group.tolist() for group in groups] == [[1, 3], [], [0, 2, 4], []]
 
 
-ROUNDING = 1e-12
 both_roads = pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
 
 
@@ -137,7 +136,7 @@ def test_the_row_is_taken_out_of_every_class_but_its_own(scale, alpha, index_kin
     dense, y, removed, sums = rows_and_sums(1, scale)
     sums = sums.sum(axis=0) - sums  # complements: every class holds the rows of all others
     tables = smoothed_sums(sums, np.full(dense.shape[1], alpha))
-    found = other_logs_without(*stored(dense, index_kind), y, removed, tables, ROUNDING, use_loop=use_loop)
+    found = other_logs_without(*stored(dense, index_kind), y, removed, tables, use_loop=use_loop)
     expected = by_hand(dense, y, removed, sums, tables.alpha, lambda own, k: own != k)
     np.testing.assert_allclose(found.total, expected[0], rtol=1e-13, atol=1e-13)  # a few roundings of terms near 10
     np.testing.assert_array_equal(found.infinite, expected[1])  # quarters: exact
@@ -149,7 +148,7 @@ def test_the_row_is_taken_out_of_every_class_but_its_own(scale, alpha, index_kin
 def test_the_row_is_taken_out_of_its_own_class(scale, alpha, use_loop):
     dense, y, removed, sums = rows_and_sums(2, scale)
     tables = smoothed_sums(sums, np.full(dense.shape[1], alpha))
-    found = own_logs_without(*stored(dense), y, removed, tables, ROUNDING, use_loop=use_loop)
+    found = own_logs_without(*stored(dense), y, removed, tables, use_loop=use_loop)
     total, infinite, length = by_hand(dense, y, removed, sums, tables.alpha, lambda own, k: own == k)
     own = np.arange(len(y)), y
     np.testing.assert_allclose(found.total[:, 0], total[own], rtol=1e-13, atol=1e-13)
@@ -163,7 +162,7 @@ def test_what_is_left_by_rounding_counts_as_zero(logs_without, use_loop):
     y = np.array([0], dtype=np.uint8)
     sums = np.array([[0.3], [0.1 + 0.2]])  # the second is 0.3 and one rounding more
     cells = np.array([0, 1]), np.array([0]), np.array([0.3])
-    found = logs_without(*cells, y, np.ones(1), smoothed_sums(sums, np.zeros(1)), ROUNDING, use_loop=use_loop)
+    found = logs_without(*cells, y, np.ones(1), smoothed_sums(sums, np.zeros(1)), use_loop=use_loop)
     assert found.infinite[0, -1] == 0.3
     assert found.total[0, -1] == 0.0
 

@@ -27,8 +27,9 @@ from scipy.optimize import minimize_scalar
 
 from bayeswater.data.weights import evenly_spaced
 from bayeswater.estimate.dirichlet import PseudoCounts
-from bayeswater.kernels.level_terms import BackOffRule, Tree, at_cells, less, paths
+from bayeswater.kernels.level_terms import BackOffRule, Tree, at_cells, paths
 from bayeswater.kernels.parent_cells import log_likelihoods
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.parent_counts import ParentCells
 from bayeswater.typing import Array
@@ -118,13 +119,13 @@ def fitted_rule(
         return _best(weight[said], count[said], total[said], base[said], row_weight)
 
     for level in range(n_levels):
-        rest = less(whole[level], removed)
+        rest = remainder(whole[level], removed)
         said = is_counted[level] & (rest > 0)
-        a, b = less(of_state[level], removed), rest
+        a, b = remainder(of_state[level], removed), rest
         without_class[level] = f = alpha if level == 0 else best(said, a, b, free)
         free = np.where(said, (a + f * free) / np.where(said, b + f, 1.0), free)
         base = free if level == 0 else (1 - class_free) * share + class_free * free
-        a, b = less(own[level], removed), less(of_class[level], removed)
+        a, b = remainder(own[level], removed), remainder(of_class[level], removed)
         with_class[level] = c = best(said, a, b, base)
         share = np.where(said, (a + c * base) / (b + c), base if level == 0 else share)
     return BackOffRule(with_class, without_class, class_free, False)

@@ -30,7 +30,7 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.statistics.statistic import remainder
+from bayeswater.kernels.remainders import remainder
 from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from bayeswater.estimate.dirichlet import Beta, log_posterior_mean
+from bayeswater.kernels.remainders import remainder
 from bayeswater.statistics.feature_sums import BinaryCounts
-from bayeswater.statistics.statistic import remainder
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
 

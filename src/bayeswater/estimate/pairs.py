@@ -20,8 +20,8 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.estimate.dirichlet import PseudoCounts, log_share
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
+from bayeswater.kernels.remainders import remainder
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 

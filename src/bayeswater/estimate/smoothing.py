@@ -33,9 +33,9 @@ from scipy.special import gammaln, psi
 
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 
 

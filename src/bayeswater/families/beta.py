@@ -34,8 +34,9 @@ from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, require_whole
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.statistics.statistic import ColumnStatistic, remainder
+from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
 EVEN_ROWS = 1.0

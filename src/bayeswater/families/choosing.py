@@ -27,10 +27,11 @@ from bayeswater.families.numbers import OpenColumn, OpenNumbers
 from bayeswater.families.registry import CANDIDATES, NUMERIC, families_of, key_of, law_of
 from bayeswater.families.settings import MDL
 from bayeswater.families.states import counts_of_values
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.statistic import Statistic, remainder
+from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 

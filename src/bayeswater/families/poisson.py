@@ -29,9 +29,10 @@ from bayeswater.inference.drawing import Stage, log_gamma, stream
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.statistics.count_totals import CountTotals
-from bayeswater.statistics.statistic import Statistic, remainder
+from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
 JEFFREYS = 0.5

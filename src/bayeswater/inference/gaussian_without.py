@@ -40,11 +40,11 @@ from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_read_again import BlendParts, PartsWithout, ReadAgain
 from bayeswater.inference.independent import IndependentJoint, independent_joint
 from bayeswater.inference.leave_one_out import STRETCH_CELLS
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.scatter import class_scatter, merged
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.statistics.scatter import Scatter
-from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 

@@ -25,9 +25,9 @@ from bayeswater.data.matrix import SparseMatrix
 from bayeswater.estimate.dirichlet import PseudoCounts, class_log_prior
 from bayeswater.estimate.smoothing import column_totals
 from bayeswater.kernels.feature_sums import SmoothedSums, other_logs_without, own_logs_without
+from bayeswater.kernels.remainders import remainder
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.feature_sums import BinaryCounts
-from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 
 STRETCH_CELLS = 2**17
@@ -121,7 +121,7 @@ def multinomial_own_without(
 
     `totals` are the sums of each class over all features, unsmoothed: (n_classes,).
     """
-    logs = own_logs_without(*_stored(block), y, removed, tables, ROUNDING, use_loop=use_loop)
+    logs = own_logs_without(*_stored(block), y, removed, tables, use_loop=use_loop)
     total = remainder(totals[y], removed * logs.length) + tables.alpha.sum()
     empty = total == 0
     own = logs.total[:, 0] - logs.length * np.log(np.where(empty, 1.0, total))
@@ -138,7 +138,7 @@ def complement_without(
     certain: the class of most such features wins.
     """
     n_classes = len(totals)
-    logs = other_logs_without(*_stored(block), y, removed, tables, ROUNDING, use_loop=use_loop)
+    logs = other_logs_without(*_stored(block), y, removed, tables, use_loop=use_loop)
     part = np.where(y[:, None] == np.arange(n_classes), 0.0, (removed * logs.length)[:, None])
     total = remainder(totals, part) + tables.alpha.sum()
     empty = total == 0

@@ -42,8 +42,8 @@ from bayeswater.kernels.independent_normals import (
     own_scores_without,
     scores_at,
 )
+from bayeswater.kernels.remainders import remainder
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments
-from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 
 SERIES_TERMS = 6
@@ -209,7 +209,7 @@ class EpsilonWithout(NormalsWithout):
         n = self.n[:, 0]
         n_all, mean_all, scatter_all = self.moments.pooled()
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # a row alone in its class goes another way
-            largest = largest_variance_without(block, removed, n_all[0], mean_all, scatter_all, ROUNDING)
+            largest = largest_variance_without(block, removed, n_all[0], mean_all, scatter_all)
             epsilon = self.var_smoothing * largest  # (n_rows,)
             d = (epsilon - self.epsilon) / self.least
             variance = self.variance + self.epsilon
@@ -228,7 +228,6 @@ class EpsilonWithout(NormalsWithout):
                 constant,
                 1.0 / variance,
                 whole=self.moments.weight.dtype.kind == "i",
-                rounding=ROUNDING,
                 digits_kept=DIGITS_KEPT,
             )
         leave_out_own_class(scores, own, y)
@@ -341,8 +340,7 @@ class FloorWithout(NormalsWithout):
         moments = self.moments.take(np.flatnonzero(columns).tolist())
         n = np.broadcast_to(moments.weight, moments.mean.shape).astype(np.float64)
         own, lost, near = own_densities_without(
-            *(x, y, removed, n, moments.mean, moments.scatter),
-            *(self._highest_floor[columns], ROUNDING, DIGITS_KEPT),
+            *(x, y, removed, n, moments.mean, moments.scatter), self._highest_floor[columns], DIGITS_KEPT
         )
         if near.any():
             own[near], lost[near] = self._own_by_reference(x[near], y[near], removed[near], columns)

@@ -39,8 +39,8 @@ from bayeswater.estimate.dirichlet import log_share
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.threads import row_blocks
-from bayeswater.statistics.statistic import ROUNDING, remainder
 from bayeswater.typing import Array
 
 

@@ -24,9 +24,9 @@ from bayeswater.inference.parent_weights import one_sided, parent_shares
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.super_parents import Slots, TriplePlaces, add_in_log_space, add_joints, pair_table
 from bayeswater.statistics.pair_counts import TripleCounts
-from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 MOST_TABLE_CELLS = 2**22

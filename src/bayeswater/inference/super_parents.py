@@ -35,9 +35,9 @@ from bayeswater.inference.parent_weights import (
 )
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents
 from bayeswater.statistics.pair_counts import largest_domains
-from bayeswater.statistics.statistic import remainder
 from bayeswater.structure.mutual_information import mutual_information
 from bayeswater.typing import Array
 

@@ -18,10 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.typing import Array
-
-ROUNDING = 1e-12
-"""What is left of a float sum below this share of it is nothing; see `statistics.statistic`."""
 
 
 class CellTree(NamedTuple):

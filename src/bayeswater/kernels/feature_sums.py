@@ -6,7 +6,7 @@ sums of all classes stay in cache, and else class by class, so that the one row 
 written by one thread alone.
 
 Exact leave-one-out takes logarithms of smoothed sums with the row itself taken out of them. A cell x of a row taken out
-with weight r leaves s - r x of a sum s; a remainder within `rounding` of s counts as zero, and then comes the
+with weight r leaves s - r x of a sum s; a remainder within rounding of s counts as zero, and then comes the
 smoothing. Rows are those of a CSR matrix whose `indptr` begins at 0.
 
 The log-joint is rows times weights, for every class: ``joint[i, k] = sum_j x_ij weight[j, k]``. Weights lie feature by
@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from bayeswater.kernels.class_scores import ordered_sum
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.typing import Array
 
 
@@ -162,21 +163,20 @@ def own_logs_without(
     y: Array,
     removed: Array,
     tables: SmoothedSums,
-    rounding: float,
     *,
     use_loop: bool,
 ) -> LogSums:
     """Sum over the row's own class alone, without the row: n_classes is 1."""
     if use_loop:
         without = np.empty(len(data))
-        _own_sums_without_loop(indptr, indices, data, y, removed, tables.sums, tables.alpha, rounding, without)
+        _own_sums_without_loop(indptr, indices, data, y, removed, tables.sums, tables.alpha, without)
         with np.errstate(divide="ignore"):
             np.log(without, out=without)  # NumPy takes several logarithms at a time
         result = _nothing(len(y), 1)
         _sum_of_logs_loop(indptr, data, without, *result)
         return result
     row = _row_of_cell(indptr)
-    without = _remainder(tables.sums[indices, y[row]], removed[row] * data, rounding)
+    without = remainder(tables.sums[indices, y[row]], removed[row] * data)
     return _log_sums(row, data, (without + tables.alpha[indices])[:, None], len(y))
 
 
@@ -187,7 +187,6 @@ def other_logs_without(
     y: Array,
     removed: Array,
     tables: SmoothedSums,
-    rounding: float,
     *,
     use_loop: bool,
 ) -> LogSums:
@@ -195,12 +194,12 @@ def other_logs_without(
     n_classes = tables.sums.shape[1]
     if use_loop:
         result = _nothing(len(y), n_classes)
-        _other_logs_without_loop(indptr, indices, data, y, removed, *tables, rounding, *result)
+        _other_logs_without_loop(indptr, indices, data, y, removed, *tables, *result)
         return result
     row = _row_of_cell(indptr)
     is_own = y[row, None] == np.arange(n_classes)
     part = np.where(is_own, 0.0, (removed[row] * data)[:, None])
-    without = _remainder(tables.sums[indices], part, rounding)
+    without = remainder(tables.sums[indices], part)
     return _log_sums(row, data, without + tables.alpha[indices, None], len(y))
 
 
@@ -221,19 +220,14 @@ def _row_of_cell(indptr: Array) -> Array:
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
-def _remainder(total: Array, part: Array, rounding: float) -> Array:
-    rest = total - part
-    return np.where(rest <= rounding * total, 0.0, rest)
-
-
 @compiled
-def _own_sums_without_loop(indptr, indices, data, y, removed, sums, alpha, rounding, without):  # type: ignore[no-untyped-def]
+def _own_sums_without_loop(indptr, indices, data, y, removed, sums, alpha, without):  # type: ignore[no-untyped-def]
     for i in range(len(y)):
         k = np.uint64(y[i])
         for p in range(indptr[i], indptr[i + 1]):
             j = np.uint64(indices[p])
             rest = sums[j, k] - removed[i] * data[p]
-            without[p] = (rest if rest > rounding * sums[j, k] else 0.0) + alpha[j]
+            without[p] = (rest if rest > ROUNDING * sums[j, k] else 0.0) + alpha[j]
 
 
 @compiled
@@ -249,7 +243,7 @@ def _sum_of_logs_loop(indptr, data, logs, total, infinite, length):  # type: ign
 
 @compiled
 def _other_logs_without_loop(  # type: ignore[no-untyped-def]
-    indptr, indices, data, y, removed, sums, alpha, table, smallest, rounding, total, infinite, length
+    indptr, indices, data, y, removed, sums, alpha, table, smallest, total, infinite, length
 ):
     # With w = r x / (2 s - r x), log(s - r x) = log s - 2 (w + w^3 / 3 + w^5 / 5 + ...). While r x is less than s / 8,
     # the terms up to w^13 are right to the last bit, and all classes go through them together; what takes a larger
@@ -285,7 +279,7 @@ def _other_logs_without_loop(  # type: ignore[no-untyped-def]
                 else:
                     for k in range(n_classes):
                         rest = sums[j, k] - part
-                        left = (rest if rest > rounding * sums[j, k] else 0.0) + alpha[j]
+                        left = (rest if rest > ROUNDING * sums[j, k] else 0.0) + alpha[j]
                         if left > 0.0:
                             total[i, k] += x * np.log(left)
                         else:

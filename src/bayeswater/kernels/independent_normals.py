@@ -22,6 +22,7 @@ import numpy as np
 
 from bayeswater.kernels.class_scores import ordered_sum
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -99,10 +100,10 @@ def _gaussian_scores_loop(X, mean, inverse_scale, intercept, scores, stretch):  
     return any_missing
 
 
-def largest_variance_without(X: Array, removed: Array, n: float, mean: Array, scatter: Array, rounding: float) -> Array:
+def largest_variance_without(X: Array, removed: Array, n: float, mean: Array, scatter: Array) -> Array:
     """Largest variance of a column without each row: (n_rows,); NaN for a row with a cell that is not finite."""
     largest = np.empty(len(X))
-    _largest_variance_without_loop(X, removed, n, mean, scatter, rounding, largest, STRETCH_ROWS)
+    _largest_variance_without_loop(X, removed, n, mean, scatter, largest, STRETCH_ROWS)
     return largest
 
 
@@ -131,7 +132,6 @@ def own_scores_without(
     inverse_variance: Array,
     *,
     whole: bool,
-    rounding: float,
     digits_kept: float,
 ) -> tuple[Array, Array]:
     """Score each row in its own class, out of which it is taken: (n_rows,), and which rows lost digits in that.
@@ -141,14 +141,13 @@ def own_scores_without(
     """
     own = np.empty(len(X))
     lost = np.empty(len(X), dtype=np.bool_)
-    limits = (rounding, digits_kept)
     moments = (n, mean, scatter, log_determinant, inverse_variance)
-    _own_scores_without_loop(X, y, removed, epsilon, *moments, whole, *limits, own, lost)
+    _own_scores_without_loop(X, y, removed, epsilon, *moments, whole, digits_kept, own, lost)
     return own, lost
 
 
 @compiled
-def _largest_variance_without_loop(X, removed, n, mean, scatter, rounding, largest, stretch):  # type: ignore[no-untyped-def]
+def _largest_variance_without_loop(X, removed, n, mean, scatter, largest, stretch):  # type: ignore[no-untyped-def]
     n_rows, n_columns = X.shape
     factor = np.empty(stretch)
     top = np.empty(stretch)
@@ -163,7 +162,7 @@ def _largest_variance_without_loop(X, removed, n, mean, scatter, rounding, large
         for j in range(n_columns):
             m = mean[j]
             s = scatter[j]
-            least = rounding * s
+            least = ROUNDING * s
             for i in range(length):
                 x = float(X[start + i, j])
                 left = s - (x - m) * (x - m) * factor[i]
@@ -214,7 +213,6 @@ def _own_scores_without_loop(  # type: ignore[no-untyped-def]
     log_determinant,
     inverse_variance,
     whole,
-    rounding,
     digits_kept,
     own,
     lost,
@@ -232,7 +230,7 @@ def _own_scores_without_loop(  # type: ignore[no-untyped-def]
         for j in range(n_columns):
             away = X[i, j] - mean[k, j]
             left = scatter[k, j] - away * away * (r * n[k] / left_n)
-            if alone or left <= rounding * scatter[k, j]:
+            if alone or left <= ROUNDING * scatter[k, j]:
                 left = 0.0
             if left < digits_kept * scatter[k, j] and left_n > 1.0:
                 lost[i] = True
@@ -257,7 +255,6 @@ def own_densities_without(
     mean: Array,
     scatter: Array,
     highest_floor: Array,
-    rounding: float,
     digits_kept: float,
 ) -> tuple[Array, Array, Array]:
     """Log-likelihood of each row in its own class, which rows lost digits, and which come near a floor: (n_rows,) each.
@@ -266,12 +263,12 @@ def own_densities_without(
     """
     total = np.empty(len(x))
     lost, near = np.zeros(len(x), dtype=bool), np.zeros(len(x), dtype=bool)
-    _loop(x, y, removed, n, mean, scatter, highest_floor, rounding, digits_kept, total, lost, near)
+    _loop(x, y, removed, n, mean, scatter, highest_floor, digits_kept, total, lost, near)
     return total, lost, near
 
 
 @compiled
-def _loop(x, y, removed, n, mean, scatter, highest_floor, rounding, digits_kept, total, lost, near):  # type: ignore[no-untyped-def]
+def _loop(x, y, removed, n, mean, scatter, highest_floor, digits_kept, total, lost, near):  # type: ignore[no-untyped-def]
     for i in range(x.shape[0]):
         k, r, terms = y[i], removed[i], 0.0
         for j in range(x.shape[1]):
@@ -281,7 +278,7 @@ def _loop(x, y, removed, n, mean, scatter, highest_floor, rounding, digits_kept,
             away = x[i, j] - mean[k, j]
             stretch = n[k, j] / left
             rest = scatter[k, j] - away * away * (r * stretch)
-            if not rest > rounding * scatter[k, j]:
+            if not rest > ROUNDING * scatter[k, j]:
                 rest = 0.0
             variance = rest / left
             if variance < highest_floor[j]:

@@ -19,10 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.typing import Array
-
-ROUNDING = 1e-12
-"""What is left of a float sum below this share of it is nothing; see `statistics.statistic`."""
 
 
 class Tree(NamedTuple):
@@ -117,12 +115,12 @@ def _by_reference(slots: Array, tree: Tree, rule: BackOffRule, taken: Taken, ter
     is_own = taken.codes[:, None] == np.arange(n_classes)
     for level, (node, cell) in enumerate(zip(nodes, cells, strict=True)):
         removed = np.where(level < taken.n_levels, taken.weight, 0.0)
-        whole = less(tree.node_total[node], removed)
+        whole = remainder(tree.node_total[node], removed)
         is_node = (node >= 0) & ((whole > 0) | (level == 0))
-        of_all = less(at_cells(tree.cell_total, cell), removed)
+        of_all = remainder(at_cells(tree.cell_total, cell), removed)
         free = np.where(is_node, _pulled(of_all, whole, rule.without_class[level], free), free)
         own = is_own * removed[:, None]
-        count, total = less(at_cells(tree.cell_count, cell), own), less(tree.node_count[node], own)
+        count, total = remainder(at_cells(tree.cell_count, cell), own), remainder(tree.node_count[node], own)
         base = np.full(share.shape, 1 / v)
         if not rule.is_flat:
             mixed = (1 - rule.class_free) * share + rule.class_free * free[:, None]
@@ -152,12 +150,6 @@ def _find(keys: Array, key: Array) -> Array:
         return np.full(len(key), -1)
     place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
     return np.where(keys[place] == key, place, -1)
-
-
-def less(total: Array, part: Array) -> Array:
-    """What is left of sums, zero where it is but rounding."""
-    rest = total - part
-    return np.where(rest <= ROUNDING * total, 0.0, rest)
 
 
 @compiled

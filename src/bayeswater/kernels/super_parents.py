@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.typing import Array
 
 STRETCH_TERMS = 2**16
@@ -118,10 +119,6 @@ def _own_loop(slots, codes, table, n_slots, total):  # type: ignore[no-untyped-d
             total[i, r] = (a + b) + (c + d)
 
 
-ROUNDING = 1e-12
-"""What is left of a float sum below this share of it is nothing; see `statistics.statistic`."""
-
-
 class TriplePlaces(NamedTuple):
     """Where the triples of two columns with each third one stand: row = first + a step_a + b step_b + c step_c.
 
@@ -213,17 +210,12 @@ def _table_by_reference(  # type: ignore[no-untyped-def]
         n_states = int(start[c + 1] - start[c]) - 1
         row = first[c] + np.add.outer(np.arange(n_a) * step_a[c], np.arange(n_b) * step_b[c])
         whole = together if missing[c] < 0 else together - triples[row + missing[c] * step_c[c]]
-        whole = _less(whole, removed)[:, :, None] + n_states * cell[c]
-        count = _less(triples[row[:, :, None] + np.arange(n_states) * step_c[c]], removed) + cell[c]
+        whole = remainder(whole, removed)[:, :, None] + n_states * cell[c]
+        count = remainder(triples[row[:, :, None] + np.arange(n_states) * step_c[c]], removed) + cell[c]
         known = whole > 0
         with np.errstate(divide="ignore"):
             log_share = np.log(np.where(known, count, 1.0)) - np.log(np.where(known, whole, max(n_states, 1)))
         table[:, start[c] : start[c + 1] - 1] = log_share.reshape(n_a * n_b, n_states, n_classes)
-
-
-def _less(total: Array, part: float) -> Array:
-    rest = total - part
-    return np.where(rest <= ROUNDING * total, 0.0, rest)
 
 
 @compiled

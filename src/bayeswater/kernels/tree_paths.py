@@ -15,10 +15,8 @@ The loops and their NumPy references do the same operations in the same order: t
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.typing import Array
-
-ROUNDING = 1e-12
-"""Share of a weight by which sums of it may differ."""
 
 
 def find_leaves(

@@ -17,9 +17,10 @@ from bayeswater.data.matrix import Matrix, SparseMatrix
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums, rows_by_class, sparse_rows_sum
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.threads import BLOCK_ROWS, block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
-from bayeswater.statistics.statistic import ROUNDING, ColumnStatistic, remainder
+from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 

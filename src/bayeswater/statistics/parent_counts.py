@@ -28,11 +28,12 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.parent_cells import number_configurations
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.category_counts import CategoryCounts, code_kind, columnwise_codes
 from bayeswater.statistics.pair_counts import named_state, shared_slots
-from bayeswater.statistics.statistic import ROUNDING, Statistic, spread
+from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
 
 

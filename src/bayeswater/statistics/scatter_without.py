@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.scatter import lengths_by_roots
 from bayeswater.statistics.scatter import Scatter, possible_scatter
-from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 

@@ -15,13 +15,11 @@ import numpy as np
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.typing import Array
 
 DOMAINS = frozenset({"classes", "names", "schema", "vocabulary", "parents"})
 """Fields of statistics that say what they are sums over; all others are arrays."""
-
-ROUNDING = 1e-12
-"""Float sums of the same rows agree within this share, in whatever order they were added: less is no remainder."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +240,6 @@ def _sum(a: Array, b: Array) -> Array:
     if total.dtype.kind == "i" and (total < np.minimum(a, b)).any() and (total < 0).any():
         raise StatisticsError("a count passed 2**63; use float weights, or decay the older rows")
     return total
-
-
-def remainder(total: Array, part: Array | float) -> Array:
-    """What is left of sums when a part of them is taken away: never negative, and zero where it is but rounding."""
-    rest = total - part
-    return np.where(rest <= ROUNDING * total, 0.0, rest)
 
 
 def spread(sums: Array, old: Variable, new: Variable, axis: int = 0) -> Array:

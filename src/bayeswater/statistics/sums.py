@@ -19,7 +19,8 @@ import numpy as np
 from bayeswater.data.labels import Labels
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
-from bayeswater.statistics.statistic import ROUNDING, Statistic, spread
+from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
 
 

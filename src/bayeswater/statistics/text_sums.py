@@ -15,9 +15,10 @@ from bayeswater.data.reading.text import TextTable
 from bayeswater.data.reading.words import joined
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.feature_sums import sum_features
-from bayeswater.statistics.statistic import ROUNDING, Statistic, spread
+from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 

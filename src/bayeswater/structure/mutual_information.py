@@ -21,9 +21,9 @@ import numpy as np
 from scipy.special import rel_entr
 
 from bayeswater.kernels.pair_counts import rows_of_column
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.statistic import ROUNDING
 from bayeswater.typing import Array
 
 PRODUCTS_HOLD = 400

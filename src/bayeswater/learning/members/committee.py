@@ -19,9 +19,9 @@ import numpy as np
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.errors import StatisticsError
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.learning.members.member_table import EnsembleTable
-from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 
