@@ -125,7 +125,7 @@ class Binned(StateFamily, NumberFamily):
     candidates: ClassVar = (BinnedCandidate(),)
     is_ranged: ClassVar = False  # what was seen in a bin is not forgotten with its row
 
-    def encode(self, raw: RawTable, known: CategoryCounts | None, settings: Settings, *, learning: bool) -> CodedTable:
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> CodedTable:
         """Put the numbers into the bins of the plan."""
         numbers = self.numbers(raw, settings)
         coded = binned(numbers, [_cuts(column) for column in self.columns], self.names)
@@ -135,7 +135,7 @@ class Binned(StateFamily, NumberFamily):
         """Name the bins by their limits."""
         return bin_labels(self.columns[j])
 
-    def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
+    def drawn(self, variable: Variable, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Draw numbers evenly between the least and the largest value of their bins.
 
         Of bins that were told these are unknown: those reach from cut to cut, an outer one as far as that beside it.

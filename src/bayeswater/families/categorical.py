@@ -33,30 +33,29 @@ class Categorical(StateFamily):
         """Tell that flags are a kind of their own; any column can have categories."""
         return ("flag",) if family == "bernoulli" else None
 
-    def encode(self, raw: RawTable, known: CategoryCounts | None, settings: Settings, *, learning: bool) -> CodedTable:
+    def encode(self, raw: RawTable, known: Schema | None, settings: Settings, *, learning: bool) -> CodedTable:
         """Code the labels; flags are False and True."""
         flags = [column.name for column in self.columns if column.family == "bernoulli"]
         frame = raw.labels(self.names, flags=flags, learning=learning)
-        schema = None if known is None else known.schema
         rules = Rules(
-            settings.model, settings.missing == "error", schema, grow=learning, as_found=learning and settings.as_found
+            settings.model, settings.missing == "error", known, grow=learning, as_found=learning and settings.as_found
         )
         coded = encode_frame(frame, rules)
         if coded.unseen:
             report_unseen(coded.unseen, coded.shape[0], settings.unseen)
         return without_unknown(coded, self.columns, settings)
 
-    def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
+    def drawn(self, variable: Variable, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Labels of the states that were drawn, with all others that there are."""
         import pyarrow as pa
 
-        labels = sums.schema[j].labels.tolist()
+        labels = variable.labels.tolist()
         kind = pa.uint64() if any(type(label) is int and label >= 2**63 for label in labels) else None
         try:
             states = pa.array(labels, kind)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise DataError(
-                f"column {sums.schema[j].name!r} has labels of several types, {shortened(labels)}, of which no column "
+                f"column {variable.name!r} has labels of several types, {shortened(labels)}, of which no column "
                 "of a table can be made; give its labels one type"
             ) from error
         return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), states)

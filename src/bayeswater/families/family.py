@@ -211,7 +211,7 @@ class Family(ABC):
 
     @abstractmethod
     def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> Any:
-        """Data: read the columns of a table, in the domains of the sums that are `known`."""
+        """Data: read the columns of a table, in the domain that is `known`."""
 
     @abstractmethod
     def count(self, table: Any, labels: Labels, weight: Array | None, settings: Settings) -> Statistic:
@@ -260,7 +260,7 @@ class Family(ABC):
         return False
 
     def domain(self, sums: Any) -> Schema | Variable | None:
-        """Give what has to be written down beside the plan and the sums: states by label, or words."""
+        """Give what cells can hold, beside what the plan says of it: states by label, or words."""
         return None
 
     def array_names(self, found: set[str]) -> set[str]:

@@ -313,7 +313,7 @@ class Normal(NumberFamily):
         """Which columns are read by their logarithm."""
         return tuple(column.family == "lognormal" for column in self.columns)
 
-    def encode(self, raw: RawTable, known: Moments | None, settings: Settings, *, learning: bool) -> NumberTable:
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
         """Read the numbers; what has no logarithm is refused in learning, and left out in predicting."""
         columns = self.numbers(raw, settings)
         for column, values in zip(self.columns, columns, strict=True):

@@ -126,10 +126,10 @@ def encode_columns(
 ) -> MixedTable:
     """Data: read the columns of a plan, in the domains of the sums that are known."""
     raw = raw.require_columns(plan.sources, settings.model).with_dates(plan)
-    groups = {
-        key: family.encode(raw, known.get(key), settings, learning=learning)
-        for key, family in families_of(plan).items()
-    }
+    groups = {}
+    for key, family in families_of(plan).items():
+        domain = family.domain(known[key]) if key in known else None
+        groups[key] = family.encode(raw, domain, settings, learning=learning)
     return MixedTable(plan, groups, raw.n_rows)
 
 

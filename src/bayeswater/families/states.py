@@ -48,8 +48,8 @@ from bayeswater.inference.drawing import Stage, draw_states, log_share, states_a
 from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
 from bayeswater.inference.linear import CategoryJoint, Line, line_of_states, with_unseen
 from bayeswater.kernels.category_tables import sum_of_own_states
+from bayeswater.kernels.remainders import remainder
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.statistic import remainder
 from bayeswater.typing import Array
 
 MOST_ROWS = 2**15
@@ -453,11 +453,11 @@ class StateFamily(Family):
             if not len(part):
                 drawn[column.name] = [None] * len(codes)
                 continue
-            drawn[column.name] = self.drawn(sums, j, draw_states(part.T[codes], rng), rng)
+            drawn[column.name] = self.drawn(sums.schema[j], j, draw_states(part.T[codes], rng), rng)
         return drawn
 
     @abstractmethod
-    def drawn(self, sums: CategoryCounts, j: int, state: Array, rng: np.random.Generator) -> Any:
+    def drawn(self, variable: Variable, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Cells of the states that were drawn."""
 
 

@@ -6,7 +6,7 @@ is read off log-joints of the row with each state in the cell (`state_facts`). W
 `decision/`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import prod
@@ -84,6 +84,13 @@ def letting_missing_in(model: Model) -> Model:
         return model
     asking = copy(model)
     vars(asking).update(missing="ignore", _memo={})
+    return asking
+
+
+def not_knowing(model: Model, names: Iterable[str]) -> Model:
+    """Give the same model, for which cells of these columns are not known, also where empty is a state."""
+    asking = object.__new__(type(model))
+    vars(asking).update(vars(model), _unknown=tuple(names))  # what was read off its sums serves it, too
     return asking
 
 

@@ -33,7 +33,7 @@ from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
-from bayeswater.models.held_out import Fold
+from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.streaming.passes import Pass, Piece, Walk
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
@@ -130,11 +130,8 @@ class Review:
         )._by_kind()
 
     def _by_kind(self) -> "Review":
-        key, first, kind = np.unique(self.key, return_index=True, return_inverse=True)
-        kept = slice(0, REVIEWED_ROWS)
-        weight = np.bincount(kind, self.scores.weight, len(key))
-        scores = replace(self.scores.take(first[kept]), weight=weight[kept])
-        return Review(self.card, scores, key[kept], self.n_rows, self.n_left_out)
+        key, first, weight = kinds_of(self.key, self.scores.weight, REVIEWED_ROWS)
+        return replace(self, scores=replace(self.scores.take(first), weight=weight), key=key)
 
     def result(self) -> LeaveOneOut:
         """Give what calibration takes."""

@@ -9,7 +9,7 @@ fit into memory: the answers come in pieces then (`streaming.answering`).
 
 import operator
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,7 +35,7 @@ from bayeswater.explain.turning import Decided, RowDecisions, Told
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
-from bayeswater.models.asking import Facts, OpenRow, letting_missing_in, require_one_row, row_of_cells
+from bayeswater.models.asking import Facts, OpenRow, letting_missing_in, not_knowing, require_one_row, row_of_cells
 from bayeswater.models.calibrating import (
     Calibration,
     LeaveOneOut,
@@ -442,10 +442,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         NextBest, the best column first; ``.best`` is the one to ask for, or None
         """
         self._require_fitted()
-        model = letting_missing_in(self)
+        model, names = letting_missing_in(self), self._names_to_ask_for()
         if isinstance(row, Mapping):
-            model = model._knowing_only(row.keys())
-        names = model._names_to_ask_for()
+            model = not_knowing(model, (name for name in names if name not in row))
         X = materialised(
             row_of_cells(row, names, named="feature_names_in_" in self.__dict__ or self._library is not None)
         )
@@ -453,10 +452,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
         return OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
-
-    def _knowing_only(self, names: Collection[str]) -> Self:
-        """The same model, for which cells of other columns than these are not known, also where empty is a state."""
-        return self
 
     def _names_to_ask_for(self) -> Sequence[str]:
         """Names of the columns of a row."""

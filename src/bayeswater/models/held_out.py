@@ -129,8 +129,8 @@ class KindCounts:
 
     def by_kind(self) -> "KindCounts":
         """Put equal rows together."""
-        kind, first, of = np.unique(self.kind, return_index=True, return_inverse=True)
-        return KindCounts(kind, self.label[first], np.bincount(of, self.times, len(kind)))
+        kind, first, times = kinds_of(self.kind, self.times)
+        return KindCounts(kind, self.label[first], times)
 
     def folds(self) -> Folds:
         """Assign the rows one by one, class by class.
@@ -151,6 +151,19 @@ class KindCounts:
 
 MANY = KindCounts(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint64), np.zeros(0), is_many=True)
 """Rows that are too many."""
+
+
+def kinds_of(key: Array, weight: Array, most: int | None = None) -> tuple[Array, Array, Array]:
+    """Put rows of equal key (n_rows,) together: the `most` least keys, the first row of each, and the weight of all.
+
+    A kind that is among the least of all rows is among the least of every piece of them, so that what is kept of pieces
+    and then of all is the same however the rows are cut into pieces.
+
+    >>> kinds_of(np.array([7, 5, 7]), np.array([1.0, 2.0, 3.0]))
+    (array([5, 7]), array([1, 0]), array([2., 4.]))
+    """
+    key, first, kind = np.unique(key, return_index=True, return_inverse=True)
+    return key[:most], first[:most], np.bincount(kind, weight, len(key))[:most]
 
 
 def _kinds(hashes: Array, y: Any) -> tuple[Array, Array]:

@@ -288,12 +288,12 @@ class Words(Family):
         """The column."""
         return self.columns[0]
 
-    def encode(self, raw: RawTable, known: TextSums | None, settings: Settings, *, learning: bool) -> TextTable:
+    def encode(self, raw: RawTable, known: Variable | None, settings: Settings, *, learning: bool) -> TextTable:
         """Count the words of each row; in predicting, those that are known."""
         name, cells = self.column.name, raw.columns[self.column.name]
         if isinstance(cells, SparseMatrix):
             return _sparse_block(cells, name, known, settings)
-        vocabulary = None if known is None or learning else known.vocabulary
+        vocabulary = None if learning else known
         table = read_text(raw.cells(name), name, self.column.analyser, vocabulary)
         if settings.missing == "error":
             require_no_missing(table.missing, name)
@@ -369,9 +369,9 @@ class Words(Family):
         words = np.asarray(sums.vocabulary.states, dtype=object)[word[np.lexsort((word, row))]]
         return {self.column.name: [" ".join(bag) for bag in np.split(words, np.cumsum(lengths)[:-1])]}
 
-    def domain(self, sums: TextSums) -> Variable | None:
-        """Give the words, where they have names."""
-        return None if sums.vocabulary.is_coded else sums.vocabulary
+    def domain(self, sums: TextSums) -> Variable:
+        """Give the words, which have no names in sparse counts."""
+        return sums.vocabulary
 
     def array_names(self, found: set[str]) -> set[str]:
         """Name the arrays of the sums; of a text that had no word yet there are none but `observed`."""
@@ -432,12 +432,12 @@ def _factor(contribution: float) -> str:
     return f"x {times}" if contribution >= 0 or times == "1" else f"x 1/{times}"
 
 
-def _sparse_block(counts: SparseMatrix, name: str, known: TextSums | None, settings: Settings) -> TextTable:
+def _sparse_block(counts: SparseMatrix, name: str, known: Variable | None, settings: Settings) -> TextTable:
     """Read a block of sparse counts as words without names."""
     require_values(counts, settings.model, missing=None, allow_negative=False)
     n_columns = counts.n_columns
     if known is not None:
-        require_width(n_columns, known.vocabulary.n_states, settings.model)
+        require_width(n_columns, known.n_states, settings.model)
     vocabulary = Variable.of_codes(name, n_columns, frozenset({n_columns - 1}))
     return TextTable(vocabulary, counts, np.zeros(counts.shape[0], dtype=bool))
 

@@ -5,7 +5,7 @@ columns is encoded and summed by its law, and where a family is still open it is
 plan is fixed, and the sums of all laws add and subtract as one.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -331,11 +331,6 @@ class NaiveBayes(OnSums, BayesClassifier):
     def _facts(self, X: Any) -> Facts:
         groups, unknown = self._columns_of_groups(), self._settings.unknown
         return mixed_facts(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown)
-
-    def _knowing_only(self, names: Collection[str]) -> Self:
-        model = copy(self)
-        model._unknown = tuple(name for name in self._names_to_ask_for() if name not in names)
-        return model
 
     def _names_to_ask_for(self) -> tuple[str, ...]:
         return self.columns_.sources

@@ -95,7 +95,7 @@ def settle_text(
     for column in map(plan.__getitem__, names):
         words = sums.columns.groups[key_of(column)]
         assert isinstance(words, TextSums)
-        table = law_of(column.family)((column,)).encode(raw, words, settings, learning=False)
+        table = law_of(column.family)((column,)).encode(raw, words.vocabulary, settings, learning=False)
         reports = compare_words(words, sums.class_count.count, column, settings, table, labels, weight, class_alpha)
         changed[column.name] = _with_best_reading(column, reports)
     groups = ColumnGroups(sums.classes, plan.with_columns(changed), sums.columns.groups)

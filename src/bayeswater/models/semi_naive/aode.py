@@ -138,10 +138,6 @@ class AODE(StateClassifier):
     def _chooses_by_rows(self) -> bool:
         return bool(self.select)
 
-    @property
-    def _learns_structure(self) -> bool:
-        return bool(self.select)
-
     def _most_choosing(self, sums: Sums[ColumnGroups]) -> int:
         terms = len(pairs_of(sums).schema) ** 2 * sums.classes.n_states
         return max(LEAST_CHOOSING_ROWS, CHOOSING_TERMS // terms)

@@ -30,18 +30,11 @@ from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Colum
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.estimate.bins import value_cells
-from bayeswater.families.family import ColumnSettings, Settings
-from bayeswater.families.planning import FEW_VALUES, Late, agreed, plan_columns, replan_open
-from bayeswater.families.registry import OF_TEXT
+from bayeswater.families.family import Settings
+from bayeswater.families.planning import FEW_VALUES, Late, agreed, replan_open
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.semi_naive.discrete_planning import (
-    left_out_text,
-    method_of,
-    of_bins,
-    require_dense,
-    require_states,
-)
+from bayeswater.models.semi_naive.discrete_planning import first_plan, settled
 from bayeswater.models.streaming.passes import plus
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts
@@ -63,15 +56,9 @@ Wide = Mapping[str, tuple[Any, ...] | None]
 """Different large numbers of each column in rising order; None where they are too many."""
 
 
-def first_plan(raw: RawTable, settings: Settings) -> ColumnPlan:
-    """Plan columns by the first rows; numbers stay open, and so do those without a value yet, by their type."""
-    require_states(settings.given, settings.model)
-    require_dense(raw, settings.model)
-    plan = plan_columns(raw, settings.given, "binned")
-    texts = {column.name: column for column in plan.of_families(TEXT, *OF_TEXT)}
-    plan = plan.with_columns(
-        {name: left_out_text(column, settings.model, "columns of states") for name, column in texts.items()}
-    )
+def plan_of_head(raw: RawTable, settings: Settings) -> ColumnPlan:
+    """Plan columns by the first rows; those without a value there yet, by their type."""
+    plan = first_plan(raw, settings)
     if not plan.open:
         return plan
     shown = {column.source: _one_value(raw.columns[column.source].type) for column in plan.open}
@@ -178,8 +165,8 @@ def settled_plan(
                 assert looked is not None  # the keys are its own
                 wide = looked.wide.get(own[0].name, ())
                 numbers = HistogramColumn.of(keys, j, looked.fine, near.get(own[0].name), wide)
-                settled = _settled(own[0], numbers, settings.of(own[0]), discretize)
-                own = (settled, *own[1:])
+                column = own[0] if own[0].part else replace(own[0], why=numbers.what)  # not only of the first rows
+                own = (settled(column, numbers, settings.of(column), discretize), *own[1:])
         columns += own
     return ColumnPlan(tuple(columns))
 
@@ -217,6 +204,18 @@ class HistogramColumn:
         return found.first if self.is_exact else np.unique(np.concatenate([found.first, found.last]))
 
     @property
+    def ends(self) -> tuple[Array, Array]:
+        """Least and largest value of each bucket."""
+        return self.histogram.first, self.histogram.last
+
+    @property
+    def what(self) -> str:
+        """What kind of numbers they are, and from where to where."""
+        values = self.present
+        is_whole = self.is_exact and bool((values == np.floor(values)).all())
+        return f"{'whole ' * is_whole}numbers from {values[0]:.6g} to {values[-1]:.6g}"
+
+    @property
     def sorted(self) -> ValueCells:
         """The values in rising order, all classes alike."""
         found = self.histogram
@@ -236,29 +235,6 @@ class HistogramColumn:
             return None
         n_values = int((np.abs(values) < EXACT).sum()) + len(self.wide)
         return n_values if n_values <= FEW_VALUES else None
-
-
-def _settled(column: Column, numbers: HistogramColumn, said: ColumnSettings, discretize: str) -> Column:
-    """Make categories or bins of a column of numbers."""
-    values = numbers.present
-    what = f"numbers from {values[0]:.6g} to {values[-1]:.6g}"
-    if said.family in (None, AUTO) and said.bins is None and column.part is None:
-        n_few = numbers.n_few_whole
-        if n_few is not None:
-            return replace(column, family="categorical", why=f"whole {what}; {n_few} different", options=())
-    found = of_bins(method_of(said, discretize).found_in(numbers), values)
-    cuts = tuple(found.cuts.tolist())
-    spans = _spans(numbers.histogram, cuts)
-    return replace(column, family="binned", cuts=cuts, why=f"{what}; {found}", spans=spans, options=())
-
-
-def _spans(histogram: ColumnHistogram, cuts: tuple[float, ...]) -> tuple[tuple[float, float], ...] | None:
-    """Least and largest value of each bin, if every bin has one."""
-    limits = np.asarray(cuts)
-    low, high = np.full(len(cuts) + 1, np.inf), np.full(len(cuts) + 1, -np.inf)
-    np.minimum.at(low, np.searchsorted(limits, histogram.first, side="right"), histogram.first)
-    np.maximum.at(high, np.searchsorted(limits, histogram.last, side="right"), histogram.last)
-    return tuple(zip(low.tolist(), high.tolist(), strict=True)) if (low <= high).all() else None
 
 
 def values_near_cuts(plan: ColumnPlan, keys: KeyCounts) -> Near:

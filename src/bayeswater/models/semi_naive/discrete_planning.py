@@ -7,7 +7,7 @@ out. The cuts depend on the labels of the rows, so what is measured on these row
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,15 +17,15 @@ from bayeswater.data.reading.coded_table import CodedTable, DiscreteTable
 from bayeswater.data.reading.column_kinds import IDENTIFIED
 from bayeswater.data.reading.column_plan import AUTO, BITS, COUNTS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.discretising.cuts import closed_left
-from bayeswater.data.reading.discretising.finding_cuts import FoundCuts, Method
+from bayeswater.data.reading.discretising.finding_cuts import Method, NumberColumn, Numbers
+from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.reading.raw_table import RawTable, read_raw
-from bayeswater.data.variable import Schema
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
-from bayeswater.families.registry import OF_TEXT, families_of
-from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.families.registry import OF_STATES, OF_TEXT, families_of
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
@@ -33,40 +33,39 @@ from bayeswater.typing import Array
 WIDE = 4096
 """Range of whole numbers up to which they are counted rather than sorted to see how many there are."""
 
-OF_STATES = ("categorical", "bernoulli", "binned")
-"""Families of columns that have states."""
-
-
-def require_dense(raw: RawTable, model: str) -> None:
-    """Refuse a table of sparse counts."""
-    if COUNTS in raw.columns:
-        raise DataError(
-            f"X is sparse, and {model} looks at pairs of cells, zeros too; give a dense table, for example "
-            "X.toarray(), or use NaiveBayes"
-        )
-
 
 def plan_discrete(
     raw: RawTable, labels: Labels, weight: Array | None, settings: Settings, discretize: str
 ) -> ColumnPlan:
     """Plan the columns of a table by its rows, their labels and weights."""
-    require_states(settings.given, settings.model)
-    require_dense(raw, settings.model)
-    plan = plan_columns(raw, settings.given, "binned")
+    plan = first_plan(raw, settings)
     dated = raw.with_dates(plan)
     changed = {}
     for column in plan:
-        said = settings.of(column)
-        if column.family in (TEXT, *OF_TEXT):
-            changed[column.name] = left_out_text(column, settings.model, "columns of states")
-        elif column.family == BITS:
+        if column.family == BITS:
             changed[column.name] = replace(column, family="categorical", options=())  # a later batch may have a 2
         elif column.family == AUTO:
-            changed[column.name] = _settled(column, dated.numbers(column.name), labels, weight, said, discretize)
+            numbers = NumbersInMemory(dated.numbers(column.name), labels.codes, labels.n_classes, weight)
+            changed[column.name] = settled(column, numbers, settings.of(column), discretize)
     warn_of_left_out(column for column in plan.open if settings.of(column).family is None)
     plan = plan.with_columns(changed)
     require_used(plan)
     return plan
+
+
+def first_plan(raw: RawTable, settings: Settings) -> ColumnPlan:
+    """Plan columns by their types and values; numbers stay open, and text is left out."""
+    require_states(settings.given, settings.model)
+    if COUNTS in raw.columns:
+        raise DataError(
+            f"X is sparse, and {settings.model} looks at pairs of cells, zeros too; give a dense table, for example "
+            "X.toarray(), or use NaiveBayes"
+        )
+    plan = plan_columns(raw, settings.given, "binned")
+    texts = plan.of_families(TEXT, *OF_TEXT)
+    return plan.with_columns(
+        {column.name: left_out_text(column, settings.model, "columns of states") for column in texts}
+    )
 
 
 def require_used(plan: ColumnPlan) -> None:
@@ -136,18 +135,31 @@ def left_out_text(column: Column, model: str, reads: str) -> Column:
     return replace(column, family=IGNORED, why=f"text; {column.why}", analyser=None, options=())
 
 
-def _settled(
-    column: Column, values: Array, labels: Labels, weight: Array | None, said: ColumnSettings, discretize: str
-) -> Column:
+class OpenNumbers(Numbers, Protocol):
+    """A column of numbers of which categories or bins are made."""
+
+    @property
+    def n_few_whole(self) -> int | None:
+        """How many different values there are, if they are whole and few."""
+
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """Least and largest of values that are side by side: each value is both, where all are told apart."""
+
+
+def settled(column: Column, numbers: OpenNumbers, said: ColumnSettings, discretize: str) -> Column:
     """Make categories or bins of a column of numbers."""
     if said.family in (None, AUTO) and said.bins is None and column.part is None:
-        n_few = _n_few_whole(values)
+        n_few = numbers.n_few_whole
         if n_few is not None:
             return replace(column, family="categorical", why=f"{column.why}; {n_few} different", options=())
-    found = _found(values, labels, weight, method_of(said, discretize))
-    cuts = tuple(found.cuts.tolist())
-    why = f"{column.why}; {found}"
-    return replace(column, family="binned", cuts=cuts, why=why, spans=_spans(values, cuts), options=())
+    found = method_of(said, discretize).found_in(numbers)
+    first, last = numbers.ends
+    cuts = closed_left(found.cuts, first if last is first else np.concatenate([first, last]))
+    spans = _spans(first, last, cuts)
+    return replace(
+        column, family="binned", cuts=tuple(cuts.tolist()), why=f"{column.why}; {found}", spans=spans, options=()
+    )
 
 
 def method_of(said: ColumnSettings, discretize: str) -> Method:
@@ -157,13 +169,19 @@ def method_of(said: ColumnSettings, discretize: str) -> Method:
     return Method(said.bins or discretize)
 
 
-def _found(values: Array, labels: Labels, weight: Array | None, method: Method) -> FoundCuts:
-    return of_bins(method.found(values, labels.codes, labels.n_classes, weight), values)
+class NumbersInMemory(NumberColumn):
+    """A column of numbers whose rows are all here."""
 
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """The values."""
+        values = self.present
+        return values, values
 
-def of_bins(found: FoundCuts, values: Array) -> FoundCuts:
-    """Move cuts of some numbers to where bins that are closed on the left have them."""
-    return replace(found, cuts=closed_left(found.cuts, values))
+    @property
+    def n_few_whole(self) -> int | None:
+        """How many different values there are, if they are whole and few."""
+        return _n_few_whole(self.values)
 
 
 def _n_few_whole(values: Array) -> int | None:
@@ -187,14 +205,13 @@ def _n_few_whole(values: Array) -> int | None:
     return n_distinct if n_distinct <= FEW_VALUES else None
 
 
-def _spans(values: Array, cuts: tuple[float, ...]) -> tuple[tuple[float, float], ...] | None:
+def _spans(first: Array, last: Array, cuts: Array) -> tuple[tuple[float, float], ...] | None:
     """Least and largest value of each bin, if every bin has one."""
-    present = values[~np.isnan(values)].astype(np.float64)
-    place = np.searchsorted(np.asarray(cuts), present, side="right")
     low, high = np.full(len(cuts) + 1, np.inf), np.full(len(cuts) + 1, -np.inf)
-    np.minimum.at(low, place, present)
-    np.maximum.at(high, place, present)
-    return tuple(zip(low.tolist(), high.tolist(), strict=True)) if np.isfinite(low).all() else None
+    place = np.searchsorted(cuts, first, side="right")
+    np.minimum.at(low, place, first)
+    np.maximum.at(high, place if last is first else np.searchsorted(cuts, last, side="right"), last)
+    return tuple(zip(low.tolist(), high.tolist(), strict=True)) if (low <= high).all() else None
 
 
 NARROW = 2
@@ -209,14 +226,14 @@ def read_columns(X: Any, model: str) -> RawTable:
 
 
 def code_columns(
-    raw: RawTable, plan: ColumnPlan, known: CategoryCounts | None, settings: Settings, *, learning: bool
+    raw: RawTable, plan: ColumnPlan, known: Schema | None, settings: Settings, *, learning: bool
 ) -> DiscreteTable:
-    """Code the columns of a plan, in the domains of the counts that are `known`."""
+    """Code the columns of a plan, in the domains that are `known`."""
     raw = raw.with_dates(plan)
     place = {column.name: j for j, column in enumerate(plan.used)}
     coded: dict[str, tuple[CodedTable, int]] = {}
     for part in families_of(plan).values():
-        own = None if known is None else known.take([place[name] for name in part.names])
+        own = None if known is None else Schema(tuple(known[place[name]] for name in part.names))
         table = part.encode(raw, own, settings, learning=learning)
         coded |= {name: (table, j) for j, name in enumerate(part.names)}
     in_order = [coded[name] for name in place]
@@ -234,3 +251,11 @@ def planned_table(X: Any, labels: Labels, weight: Array | None, settings: Settin
     table = code_columns(raw, plan, None, settings, learning=True)
     warn_of_names_of_rows(table.coded.schema, plan, raw.n_rows)
     return table
+
+
+def variables_of(schema: Schema, plan: ColumnPlan) -> tuple[Variable, ...]:
+    """Variables of the columns; the states of numbers are the names of their bins."""
+    return tuple(
+        Variable(variable.name, tuple(bin_labels(column))) if column.family == "binned" else variable
+        for variable, column in zip(schema, plan.used, strict=True)
+    )

@@ -1,82 +1,98 @@
 """`KDB`: every column depends on the class and on the k columns before it that tell most of it.
 
-`SeveralParents` says how the columns of `KDB` and `SKDB` get their parents, and how tables with parents are smoothed.
+`SeveralParents` is what `KDB` and `SKDB` share: how columns get their parents, and how their tables are smoothed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import KINDS, PseudoCounts
-from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.dependence import Dependence
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.models.semi_naive.learning import pairs_of, parents_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.parent_counts import ParentCounts, Parents
+from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import k_dependence
 from bayeswater.typing import is_number
+
+if TYPE_CHECKING:
+    Base = StateClassifier
+else:
+    Base = object
 
 BACK_OFF = "back-off"
 """Word for the smoothing in which each level is drawn towards the one with a parent less."""
 
 
-@dataclass(frozen=True)
-class SeveralParents:
-    """Parameters of a model whose columns have several parents: what is given, or found up to `most` of them.
+class SeveralParents(Base):
+    """Mixin of a `StateClassifier` that counts every column with several parents, given or found."""
 
-    `least` is the conditional mutual information that a parent has at least, if that matters.
-    """
+    parents: Any
+    class_free: float
 
-    given: Any
-    smoothing: Any
-    class_free: Any
-    most: Any
-    least: Any = None
+    _counts_parents = True
 
-    def require(self) -> None:
-        """Refuse parameters that are out of range."""
-        if not (is_number(self.class_free) and 0 <= self.class_free <= 1):
-            raise ParameterError(f"class_free is {self.class_free!r}; it must be a number from 0 to 1")
-        if self.given is not None and not isinstance(self.given, Mapping):
-            raise ParameterError(f"parents is {self.given!r}; give a dict {{column: [parents]}}")
+    def _found_parents(self, states: PairCounts) -> Parents:
+        """Parents of each column by what columns tell of each other."""
+        raise NotImplementedError
 
-    def by(self, pairs: PairCounts, estimate: PairEstimate) -> Parents:
-        """Parents of each column: as given, or by what the columns tell of each other."""
-        if self.given is not None:
-            return _given_parents(self.given, pairs.schema.names)
-        return k_dependence(estimate.states, int(self.most), self.least).parents
+    def _parents_by(self, pairs: PairCounts) -> Parents:
+        if self.parents is not None:
+            return _given_parents(self.parents, pairs.schema.names)
+        return self._found_parents(self._estimate_of(pairs).states)
 
-    def pseudo_counts(self, alpha: Any) -> PseudoCounts:
-        """Give the smoothing of single tables, and of the class prior."""
+    def _read_first(self, sums: Sums[ColumnGroups], n_parents: int, used: tuple[int, ...]) -> Dependence:
+        """Read some columns with their first parents off the counts."""
+        class_free = float(self.class_free) if self.smoothing == BACK_OFF else None
+        counts = parents_of(sums)
+        return Dependence(self._prior(sums), self._estimate(sums), counts, n_parents, used, class_free).read()
+
+    @property
+    def _smoothing(self) -> PseudoCounts:
+        """Smoothing of single tables, and of the class prior."""
         if self.smoothing not in (*KINDS, BACK_OFF):
             raise ParameterError(f"smoothing is {self.smoothing!r}; it can be one of {[*KINDS, BACK_OFF]}")
-        return PseudoCounts("m-estimate" if self.smoothing == BACK_OFF else self.smoothing, alpha)
+        return PseudoCounts("m-estimate" if self.smoothing == BACK_OFF else self.smoothing, self.alpha)
 
-    def joint(
-        self, prior: Prior, estimate: PairEstimate, counts: ParentCounts, n_parents: int, used: tuple[int, ...]
-    ) -> Dependence:
-        """Read the columns that are `used` with their first `n_parents` parents off the counts."""
-        class_free = float(self.class_free) if self.smoothing == BACK_OFF else None
-        return Dependence(prior, estimate, counts, n_parents, used, class_free).read()
+    def _require_reading_parameters(self) -> None:
+        super()._require_reading_parameters()
+        if not (is_number(self.class_free) and 0 <= self.class_free <= 1):
+            raise ParameterError(f"class_free is {self.class_free!r}; it must be a number from 0 to 1")
+        if self.parents is not None and not isinstance(self.parents, Mapping):
+            raise ParameterError(f"parents is {self.parents!r}; give a dict {{column: [parents]}}")
 
-    def concentrations(self, joint: Dependence) -> dict[str, list[float]]:
-        """Give the concentrations of the levels of back-off, with and without the class."""
+    @property
+    def parents_(self) -> dict[str, tuple[str, ...]]:
+        """Parents of each column, the strongest first."""
+        return _named_parents(self.statistics_, self._joint().parents)
+
+    @property
+    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
+        """All parents that each column was counted with, of which ``parents_`` are the first.
+
+        Another model with these as its `parents` counts as this one does: the two can be added.
+        """
+        return _named_parents(self.statistics_, parents_of(self.statistics_).parents)
+
+    @property
+    def concentrations_(self) -> dict[str, list[float]]:
+        """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
+
+        Level l has the first l parents; f of level 0 is `alpha`. Columns of too many states to be a parent have others.
+        """
         if self.smoothing != BACK_OFF:
             raise AttributeError(f"smoothing is {self.smoothing!r}: only back-off has concentrations")
-        rule = joint.usual_rule
+        rule = self._joint().usual_rule
         return {"with_class": rule.with_class.tolist(), "without_class": rule.without_class.tolist()}
 
 
-def named_parents(sums: Sums[ColumnGroups], parents: Parents) -> dict[str, tuple[str, ...]]:
+def _named_parents(sums: Sums[ColumnGroups], parents: Parents) -> dict[str, tuple[str, ...]]:
     """Name the parents of each column."""
     names = pairs_of(sums).schema.names
     return {name: tuple(names[p] for p in own) for name, own in zip(names, parents, strict=True)}
@@ -109,7 +125,7 @@ def _given_parents(given: Mapping[Any, Any], names: tuple[str, ...]) -> Parents:
     return tuple(parents)
 
 
-class KDB(StateClassifier):
+class KDB(SeveralParents, StateClassifier):
     """k-dependence Bayes: P(y, x) = P(y) prod_j P(x_j | y, the k parents of j).
 
     Columns are ordered by what they tell about the class, MI(X; Y). The parents of a column are those k before it with
@@ -190,11 +206,13 @@ class KDB(StateClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
+    def _found_parents(self, states: PairCounts) -> Parents:
+        return k_dependence(states, int(self.k), self.theta).parents
+
     def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> Dependence:
-        counts = parents_of(sums)
-        most = max(map(len, counts.parents)) if self.parents is not None else int(self.k)
-        used = tuple(range(len(counts.parents)))
-        return self._several.joint(self._prior(sums), self._estimate(sums), counts, most, used)
+        parents = parents_of(sums).parents
+        most = max(map(len, parents)) if self.parents is not None else int(self.k)
+        return self._read_first(sums, most, tuple(range(len(parents))))
 
     def _can_be_structure(self, structure: Any, sums: Sums[ColumnGroups]) -> bool:
         return structure is None and not go_round(parents_of(sums).parents)
@@ -209,46 +227,6 @@ class KDB(StateClassifier):
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
-        self._several.require()
         require_number_of_parents(self.k, "k")
         if self.theta is not None and not (is_number(self.theta) and self.theta >= 0):
             raise ParameterError(f"theta is {self.theta!r}; it must be None or a number, 0 or more")
-
-    # ------------------------------------------------------------------ parents
-
-    _counts_parents = True
-
-    @property
-    def _several(self) -> SeveralParents:
-        return SeveralParents(self.parents, self.smoothing, self.class_free, self.k, self.theta)
-
-    def _parents_by(self, pairs: PairCounts) -> Parents:
-        return self._several.by(pairs, self._estimate_of(pairs))
-
-    @property
-    def _smoothing(self) -> PseudoCounts:
-        return self._several.pseudo_counts(self.alpha)
-
-    def _conditionals(self) -> Conditionals:
-        return Conditionals.of(self._joint())
-
-    @property
-    def parents_(self) -> dict[str, tuple[str, ...]]:
-        """Parents of each column, the strongest first."""
-        return named_parents(self.statistics_, self._joint().parents)
-
-    @property
-    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
-        """All parents that each column was counted with, of which ``parents_`` are the first.
-
-        Another model with these as its `parents` counts as this one does: the two can be added.
-        """
-        return named_parents(self.statistics_, parents_of(self.statistics_).parents)
-
-    @property
-    def concentrations_(self) -> dict[str, list[float]]:
-        """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
-
-        Level l has the first l parents; f of level 0 is `alpha`. Columns of too many states to be a parent have others.
-        """
-        return self._several.concentrations(self._joint())

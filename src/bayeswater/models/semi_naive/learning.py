@@ -8,8 +8,7 @@ Where the labels choose cuts or structure, a calibration holds rows out: those o
 structure that the others choose (`models.held_out`). All ways are walked together, pass by pass.
 
 Rows that choose a structure, or calibrate, are gathered from the pieces as `RowKinds`: equal rows are one kind with the
-weight of all, and of too many kinds those are kept whose hash is least. A kind that is among the least of all rows is
-among the least of every piece, so the kinds and their weights are the same however the rows are cut into pieces.
+weight of all, and of too many kinds those are kept whose hash is least (`models.held_out.kinds_of`).
 """
 
 from collections.abc import Callable
@@ -29,19 +28,18 @@ from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.families.family import Settings
 from bayeswater.inference.choosing import row_hash
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
+from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows, kinds_of
 from bayeswater.models.semi_naive.cutting import (
     Looked,
     Near,
-    first_plan,
     looked_at,
     open_numbers,
+    plan_of_head,
     settled_plan,
     values_near_cuts,
 )
 from bayeswater.models.semi_naive.discrete_planning import code_columns, method_of, read_columns, require_used
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk
-from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import ParentCounts, Parents
@@ -120,9 +118,8 @@ class RowKinds:
         return RowKinds(hash, block, codes, removed, weight, self.most)._kinds()
 
     def _kinds(self) -> "RowKinds":
-        hash, first, kind = np.unique(self.hash, return_index=True, return_inverse=True)
-        weight, first = np.bincount(kind, weights=self.weight)[: self.most], first[: self.most]
-        return RowKinds(hash[: self.most], self.block[first], self.codes[first], self.removed[first], weight, self.most)
+        hash, first, weight = kinds_of(self.hash, self.weight, self.most)
+        return RowKinds(hash, self.block[first], self.codes[first], self.removed[first], weight, self.most)
 
     def rows(self, plan: ColumnPlan, schema: Schema, classes: Variable) -> StateRows:
         """Give one row of each kind with the weight of all, in the domains it was coded in."""
@@ -149,7 +146,7 @@ class LearningStart:
         """Look at the first rows."""
         with examples.head_named():
             raw = read_columns(examples.head.X, settings.model)
-            plan = first_plan(raw, settings)
+            plan = plan_of_head(raw, settings)
         return cls(settings, discretize, plan, open_numbers(plan, raw))
 
     @property
@@ -250,7 +247,7 @@ class CodedPiece:
     plan: ColumnPlan
     of: Callable[..., Any]
     fold: Fold | None = None
-    known: CategoryCounts | None = None
+    known: Schema | None = None
     classes: Variable | None = None
 
     @classmethod
@@ -258,7 +255,7 @@ class CodedPiece:
         cls, sums: Sums[ColumnGroups], settings: Settings, of: Callable[..., Any], fold: Fold | None
     ) -> "CodedPiece":
         """Code rows that were counted, in the domains of their sums."""
-        return cls(settings, sums.columns.plan, of, fold, pairs_of(sums).singles, sums.classes)
+        return cls(settings, sums.columns.plan, of, fold, pairs_of(sums).schema, sums.classes)
 
     def __call__(self, piece: Piece) -> Any:
         """Code the rows of a piece, and hand them on."""

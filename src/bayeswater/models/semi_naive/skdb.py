@@ -4,27 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.inference.choosing import best_of_prefixes, prefix_losses, validation_rows, validation_weight
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.models.semi_naive.kdb import (
-    SeveralParents,
-    go_round,
-    named_parents,
-    require_number_of_parents,
-)
+from bayeswater.models.semi_naive.kdb import SeveralParents, go_round, require_number_of_parents
 from bayeswater.models.semi_naive.learning import StateRows, pairs_of, parents_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.trees import telling_order
+from bayeswater.structure.trees import k_dependence, telling_order
 from bayeswater.typing import Array
 
 CHOOSING_ROWS = 2**18
@@ -34,7 +27,7 @@ Chosen = tuple[int, tuple[str, ...]]
 """Number of parents, and names of the columns in their order."""
 
 
-class SKDB(StateClassifier):
+class SKDB(SeveralParents, StateClassifier):
     """Selective KDB: P(y, x) = P(y) prod_j P(x_j | y, the first k parents of j), over the first a columns.
 
     Columns are ordered by what they tell about the class, and parents found, as by `KDB`, up to `max_k` of them. The
@@ -104,13 +97,10 @@ class SKDB(StateClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    @property
-    def _learns_structure(self) -> bool:
-        return True
+    _chooses_by_rows = True
 
-    @property
-    def _chooses_by_rows(self) -> bool:
-        return True
+    def _found_parents(self, states: PairCounts) -> Parents:
+        return k_dependence(states, int(self.max_k)).parents
 
     def _most_choosing(self, sums: Sums[ColumnGroups]) -> int:
         return CHOOSING_ROWS
@@ -168,13 +158,8 @@ class SKDB(StateClassifier):
         names = pairs_of(sums).schema.names
         return self._read_first(sums, n_parents, tuple(names.index(name) for name in selected))
 
-    def _read_first(self, sums: Sums[ColumnGroups], n_parents: int, used: tuple[int, ...]) -> Dependence:
-        """Read some columns with their first parents."""
-        return self._several.joint(self._prior(sums), self._estimate(sums), parents_of(sums), n_parents, used)
-
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
-        self._several.require()
         require_number_of_parents(self.max_k, "max_k")
 
     @property
@@ -186,42 +171,3 @@ class SKDB(StateClassifier):
     def selected_(self) -> tuple[str, ...]:
         """Columns that were chosen, the most telling first."""
         return self.structure_[1]
-
-    # ------------------------------------------------------------------ parents
-
-    _counts_parents = True
-
-    @property
-    def _several(self) -> SeveralParents:
-        return SeveralParents(self.parents, self.smoothing, self.class_free, self.max_k)
-
-    def _parents_by(self, pairs: PairCounts) -> Parents:
-        return self._several.by(pairs, self._estimate_of(pairs))
-
-    @property
-    def _smoothing(self) -> PseudoCounts:
-        return self._several.pseudo_counts(self.alpha)
-
-    def _conditionals(self) -> Conditionals:
-        return Conditionals.of(self._joint())
-
-    @property
-    def parents_(self) -> dict[str, tuple[str, ...]]:
-        """Parents of each column, the strongest first."""
-        return named_parents(self.statistics_, self._joint().parents)
-
-    @property
-    def counted_parents_(self) -> dict[str, tuple[str, ...]]:
-        """All parents that each column was counted with, of which ``parents_`` are the first.
-
-        Another model with these as its `parents` counts as this one does: the two can be added.
-        """
-        return named_parents(self.statistics_, parents_of(self.statistics_).parents)
-
-    @property
-    def concentrations_(self) -> dict[str, list[float]]:
-        """Concentrations of back-off: c of each level with the class and, ``"without_class"``, f without it.
-
-        Level l has the first l parents; f of level 0 is `alpha`. Columns of too many states to be a parent have others.
-        """
-        return self._several.concentrations(self._joint())

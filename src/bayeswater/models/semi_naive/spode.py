@@ -14,7 +14,6 @@ from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.models.settings import column_place
 from bayeswater.models.streaming.passes import Pass, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -87,10 +86,6 @@ class SPODE(StateClassifier):
     def _chooses_by_rows(self) -> bool:
         return not self._is_given
 
-    @property
-    def _learns_structure(self) -> bool:
-        return not self._is_given
-
     def _choosing_walk(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Walk[str | None]:
         """Choose by the losses of all rows, which are sums: none has to be gathered."""
         if self._is_given:
@@ -151,9 +146,6 @@ class SPODE(StateClassifier):
         super()._require_parameters(sums)
         if self._is_given:
             column_place(self.super_parent, pairs_of(sums).schema.names, "super_parent")
-
-    def _conditionals(self) -> Conditionals:
-        return Conditionals.of(self._joint())
 
     @property
     def super_parent_(self) -> str:

@@ -14,8 +14,7 @@ are is part of the counts: later rows are counted with them, and counts of other
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Sequence
-from copy import copy
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Self
@@ -43,6 +42,8 @@ from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import state_families_of
 from bayeswater.families.settings import settings_of
+from bayeswater.inference.dependence import Dependence
+from bayeswater.inference.forest import Forest
 from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
@@ -131,7 +132,7 @@ class StateClassifier(OnSums, BayesClassifier):
     @property
     def _learns_structure(self) -> bool:
         """Whether the labels choose which column depends on which."""
-        return self._finds_parents
+        return self._finds_parents or self._chooses_by_rows
 
     _counts_parents: bool = False
     """Whether every column is counted with all its parents, beside the pairs."""
@@ -147,6 +148,9 @@ class StateClassifier(OnSums, BayesClassifier):
 
     def _conditionals(self) -> Conditionals:
         """Tables of columns given their parents, where the model is a product of such."""
+        joint = self._joint()
+        if isinstance(joint, Forest | Dependence):
+            return Conditionals.of(joint)
         raise ParameterError(
             f"a {type(self).__name__} is no network of variables with states; give a NaiveBayes, CategoricalNB, TAN, "
             "SPODE, KDB or SKDB: this one is a mean of several networks"
@@ -313,7 +317,7 @@ class StateClassifier(OnSums, BayesClassifier):
         assert known is not None  # the first fit plans its table
         settings, plan = self._settings, known.columns.plan
         raw = read_columns(X, settings.model).require_columns(plan.sources, settings.model)
-        return code_columns(raw, plan, pairs_of(known).singles, settings, learning=learning)
+        return code_columns(raw, plan, pairs_of(known).schema, settings, learning=learning)
 
     def _pair_sums(self, rows: StateRows) -> Sums[ColumnGroups]:
         """Count rows without parents."""
@@ -403,11 +407,6 @@ class StateClassifier(OnSums, BayesClassifier):
         facts = state_facts(lambda block: joint.of(block, False), codes, estimate.n_states, asked)
         return {**dict.fromkeys(empty, MISSING_IS_STATE), **facts}
 
-    def _knowing_only(self, names: Collection[str]) -> Self:
-        model = copy(self)
-        model._unknown = tuple(name for name in self._names_to_ask_for() if name not in names)
-        return model
-
     def _names_to_ask_for(self) -> Sequence[str]:
         return self.columns_.sources
 
@@ -449,12 +448,12 @@ class StateClassifier(OnSums, BayesClassifier):
         """
         rng, codes = self._sample_classes(n, random_state)
         states = self._joint().draw(codes, rng)
-        plan, singles = self.columns_, pairs_of(self.statistics_).singles
+        plan, schema = self.columns_, pairs_of(self.statistics_).schema
         place = {column.name: j for j, column in enumerate(plan.used)}
         drawn: dict[str, Any] = {}
         for part in state_families_of(plan):
-            own = singles.take([place[name] for name in part.names])
-            drawn |= {name: part.drawn(own, j, states[:, place[name]], rng) for j, name in enumerate(part.names)}
+            for j, name in enumerate(part.names):
+                drawn[name] = part.drawn(schema[place[name]], j, states[:, place[name]], rng)
         cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}
         return drawn_table(cells, {column.name: column.dtype for column in plan}, self._library), self.classes_[codes]
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.reading.column_plan import ColumnPlan
-from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
+from bayeswater.models.semi_naive.discrete_planning import variables_of
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array
@@ -34,10 +34,10 @@ class StateNames:
     @classmethod
     def of(cls, plan: ColumnPlan, estimate: PairEstimate, classes: Array, library: str | None) -> "StateNames":
         """Name what was counted by a plan; bins have the names of their limits."""
-        columns = zip(plan.used, estimate.counts.schema, estimate.empty_is_state.tolist(), strict=True)
+        variables = variables_of(estimate.counts.schema, plan)
         states = (
-            (*(bin_labels(column) if column.family == "binned" else variable.labels.tolist()), *[None] * is_state)
-            for column, variable, is_state in columns
+            (*variable.labels.tolist(), *[None] * is_state)
+            for variable, is_state in zip(variables, estimate.empty_is_state.tolist(), strict=True)
         )
         return cls(tuple(column.name for column in plan.used), tuple(states), tuple(classes.tolist()), library)
 

@@ -11,7 +11,6 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.forest import Forest
 from bayeswater.models.semi_naive.learning import pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.semi_naive.tables import Conditionals
 from bayeswater.models.settings import column_place
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -102,9 +101,6 @@ class TAN(StateClassifier):
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: tuple[int, ...]) -> Forest:
         return Forest.of_tree(self._prior(sums), self._estimate(sums), structure)
-
-    def _conditionals(self) -> Conditionals:
-        return Conditionals.of(self._joint())
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
         super()._require_parameters(sums)

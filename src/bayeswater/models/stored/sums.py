@@ -59,7 +59,7 @@ def described_groups(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]
         domain = family.domain(columns.groups[key])
         if isinstance(domain, Schema):
             document["states"] = written_states(domain)
-        elif domain is not None:
+        elif domain is not None and not domain.is_coded:
             arrays[f"{key}.{WORDS}"] = words_as_bytes(domain.states, f"column {domain.name!r}")
     return document, {name: array for name, array in arrays.items() if array.size}  # there may be no words at all
 

@@ -51,11 +51,11 @@ from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_fitting import estimated_tables
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
-from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns
+from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns, variables_of
 from bayeswater.models.settings import checked_alpha, note_columns, require_flag, require_missing_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.models.streaming.passes import Piece
-from bayeswater.models.structures.state_table import codes_of, domains_of, variables_of
+from bayeswater.models.structures.state_table import codes_of
 from bayeswater.models.structures.tables_without import CountedTables
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.networks.conditionals import Table
@@ -404,7 +404,7 @@ class NetworkClassifier(BayesClassifier):
             self._require_names(X)
         settings = self._settings
         raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
-        return read_as_empty(code_columns(raw, self.columns_, domains_of(self._schema), settings, learning=False))
+        return read_as_empty(code_columns(raw, self.columns_, self._schema, settings, learning=False))
 
     @property
     def _class_variable(self) -> Variable:

@@ -14,7 +14,6 @@ from bayeswater.data.reading.column_plan import AUTO, IGNORED, ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.dates import is_date
 from bayeswater.data.reading.known_labels import holds_numbers, holds_texts
-from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Schema, Variable
@@ -28,10 +27,10 @@ from bayeswater.models.semi_naive.discrete_planning import (
     cut_by_labels,
     plan_discrete,
     read_columns,
+    variables_of,
     warn_of_names_of_rows,
 )
 from bayeswater.models.streaming.sources import rows_to_answer
-from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
 WAY_OUT = "read fewer columns, bayeswater.local_rows(source, columns=[...]), or fewer rows"
@@ -134,7 +133,7 @@ class StateTable:
             raise SchemaError(f"no column of the frame is a variable; the variables are {list(self.names)[:10]}")
         variables = tuple(variable for variable in self.variables if variable.name in names)
         settings = Settings("learn_structure", unseen=unseen)
-        table = code_columns(raw, plan, domains_of(Schema(variables)), settings, learning=False)
+        table = code_columns(raw, plan, Schema(variables), settings, learning=False)
         return rows_as_frame(codes_of(table), variables, Alongside.of(data))
 
     def to_frame(self) -> Any:
@@ -190,19 +189,6 @@ def _named(data: Any) -> Any:
         require_own_names(data.columns)
         return data.set_axis(list(map(str, data.columns)), axis=1)
     return data
-
-
-def variables_of(schema: Schema, plan: ColumnPlan) -> tuple[Variable, ...]:
-    """Variables of the columns; the states of numbers are the names of their bins."""
-    return tuple(
-        Variable(variable.name, tuple(bin_labels(column))) if column.family == "binned" else variable
-        for variable, column in zip(schema, plan.used, strict=True)
-    )
-
-
-def domains_of(schema: Schema) -> CategoryCounts:
-    """Domains of columns as those who code rows want to have them: counts of no class."""
-    return CategoryCounts(Variable("", ()), schema, np.zeros((int((schema.n_states + 1).sum()), 0)))
 
 
 def codes_of(table: DiscreteTable) -> Array:
