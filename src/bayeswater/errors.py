@@ -77,6 +77,10 @@ class ConvergenceWarning(BayesWarning):
     """An iteration that was stopped before it came to rest."""
 
 
+class ReadingWarning(BayesWarning):
+    """What was found out about a file of rows, and how it is read for that: its encoding, its header, odd rows."""
+
+
 class NetworkFileWarning(BayesWarning):
     """What was changed in reading a network file, or left out in writing it."""
 

@@ -97,7 +97,7 @@ class ReadingOptions:
     missing
         Cell that means missing, besides the empty one; by default NA, N/A, NaN and null.
     delimiter
-        The character between cells of a CSV; by default a comma, a semicolon or a tab, as they fit.
+        The character between cells of a CSV; by default a comma, a semicolon, a tab or a bar, as they fit.
     decimal
         The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5.
     header
@@ -107,7 +107,11 @@ class ReadingOptions:
     quotes
         Whether cells of a CSV may stand in quotes; without, a quote is a character like others.
     encoding
-        Encoding of CSV and ARFF, such as gbk or latin-1.
+        Encoding of CSV and ARFF, such as gbk or latin-1; by default UTF-8, or what the bytes look like.
+    comment
+        What lines of a CSV begin with that are no rows; by default # where such lines stand above the header.
+    bad_rows
+        What becomes of rows of a CSV that have another length: an error, left out, or filled up with missing cells.
     """
 
     format: Format | None = None
@@ -118,7 +122,9 @@ class ReadingOptions:
     header: bool = True
     names: str | None = None
     quotes: bool = True
-    encoding: str = "utf-8"
+    encoding: str | None = None
+    comment: str | None = None
+    bad_rows: Literal["error", "skip", "pad"] = "error"
 
     def open_rows(self, paths: list[str], columns: list[str] | None = None) -> "LocalRows":
         """Open files that are one table, of which some columns are read, or all; those of a pipe come but once."""
@@ -167,6 +173,8 @@ class ReadingOptions:
             "names": None if self.names is None else next(csv.reader([self.names])),
             "quotes": self.quotes,
             "encoding": self.encoding,
+            "comment": self.comment,
+            "bad_rows": self.bad_rows,
             "missing": self.missing,
         }
 

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayeswater.cli.standard_output import named_in_errors
-from bayeswater.errors import BayesWarning, RoundedTableWarning
+from bayeswater.errors import BayesWarning, ReadingWarning, RoundedTableWarning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +39,7 @@ OPTIONS = {
     ", or name those to read with bayeswater.local_rows(source, columns=[...])": "",
     "a larger tolerance=": "a larger --tolerance",
     "decimal=','": "--decimal ,",
+    "bad_rows='pad'": "--bad-rows pad",
     "take unseen='ignore' for": "take --unseen ignore for",
     "convert it, or use NaiveBayes, which": "leave it out with --ignore, or take --model naive-bayes, which",
     "learn_structure(missing='em') fills": "bayeswater learn --incomplete em fills",
@@ -119,7 +120,8 @@ def _option_of_reading(found: re.Match[str]) -> str:
         return f"--{name}"
     given = literal_eval(value)
     given = given[0] if isinstance(given, list) else given
-    return f"--no-{name}" if given is False else f"--{name} {quote(given)}"
+    option = name.replace("_", "-")
+    return f"--no-{option}" if given is False else f"--{option} {quote(given)}"
 
 
 @contextmanager
@@ -137,7 +139,8 @@ def warnings_told_once(*, of_rounding: bool = False) -> Iterator[None]:
             return
         key = (category, re.sub(r"\d+", "#", str(message)))
         if not told[key]:
-            say(f"warning: {in_words_of_the_command(str(message))}", "yellow")
+            kind = "note" if issubclass(category, ReadingWarning) else "warning"
+            say(f"{kind}: {in_words_of_the_command(str(message))}", "yellow")
         told[key] += 1
 
     with warnings.catch_warnings():

@@ -151,11 +151,14 @@ def test_what_cannot_be_read_is_refused_by_line(content, message):
         table_of(piped(content))
 
 
-def test_other_encodings_are_named():
+def test_other_encodings_are_named_or_found_and_said():
     content = header("s string").encode() + "na\xefve\n".encode("latin-1")
     with pytest.raises(DataError, match=r"after line \d+: not text in utf-8; .*encoding='latin-1'"):
-        table_of(piped(content))
+        table_of(piped(content, encoding="utf-8"))
     assert table_of(piped(content, encoding="latin-1")).to_pylist() == [{"s": "naïve"}]
+    found = piped(content)
+    assert table_of(found).to_pylist() == [{"s": "naïve"}]
+    assert found.notes == ["the text is read as cp1252"]
 
 
 def test_text_that_lacks_the_mark_of_its_encoding_is_refused_with_the_way_out():

@@ -44,8 +44,6 @@ def test_an_encoding_that_is_named_holds_whatever_the_first_bytes_are(tmp_path):
     [
         ("a,b\n1,2,\n", "has 3 cells and not 2: '1,2,'; take the ',' off its end, or add one to the end of the header"),
         ("a,b\n1,2,3\n", "has 3 cells and not 2: '1,2,3'; take out the lines above it if it is the header; else quote"),
-        ("# from 2023\na,b\n1,2\n", "row 2 .* has 2 cells and not 1: 'a,b'; take out the lines above it if it is the"),
-        ("sep=;\na;b;c\n1;2;3\n", "row 2 .* has 3 cells and not 2: 'a;b;c'; take out the lines above it if it is the"),
         ("a,b\n" + 30 * "1,2\n" + "1,2,3\n", "row 32 .* has 3 cells and not 2: '1,2,3'; quote cells that hold ','"),
         ("a,b\n1\n", "has 1 cell and not 2: '1'; quote cells that hold ','"),
     ],
@@ -54,15 +52,15 @@ def test_a_row_of_another_length_is_refused_with_the_way_out_of_its_kind(tmp_pat
     path = tmp_path / "ragged.csv"
     path.write_text(text)
     with pytest.raises(DataError, match=message):
-        read(path, delimiter=";" if "sep" in text else ",")
+        read(path, delimiter=",")
 
 
 def test_a_character_between_cells_that_is_not_recognised_is_asked_for(tmp_path):
-    path = tmp_path / "bars.csv"
-    path.write_text("age|income\n1|2\n")
-    with pytest.raises(SchemaError, match=r"no column 'age', but one column 'age\|income'; name the character between"):
+    path = tmp_path / "colons.csv"
+    path.write_text("age:income\n1:2\n")
+    with pytest.raises(SchemaError, match=r"no column 'age', but one column 'age:income'; name the character between"):
         open_source(str(path)).require_column("age")
-    assert read(path, delimiter="|") == [{"age": 1, "income": 2}]
+    assert read(path, delimiter=":") == [{"age": 1, "income": 2}]
 
 
 @pytest.mark.parametrize(

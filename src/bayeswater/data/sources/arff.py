@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bayeswater.data.column_types import cast_columns, first_misfit
-from bayeswater.data.sources.delimited import known_encoding
+from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.source import BLOCK_BYTES, Source
@@ -176,11 +176,21 @@ class ArffSource(Source):
     """Rows of an ARFF file."""
 
     def __init__(
-        self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, *, encoding: str = "utf-8"
+        self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, *, encoding: str | None = None
     ) -> None:
         super().__init__(origin, types)
-        name = known_encoding(encoding)
-        self._encoding = "utf-8-sig" if name == "utf-8" else name
+        self._named_encoding = encoding
+
+    @cached_property
+    def _encoding(self) -> str:
+        """The encoding that was named, or that the beginning of the file looks like."""
+        name = self._named_encoding
+        if name is None:
+            head = self.origin.head(BLOCK_BYTES)
+            name = marked_encoding(head) or (UTF_8 if is_utf_8(head) else found_encoding(head, self.name))
+            if name != UTF_8:
+                self.note(f"the text is read as {name}")
+        return "utf-8-sig" if name == UTF_8 else name
 
     def _read_schema(self) -> "pa.Schema":
         import pyarrow as pa

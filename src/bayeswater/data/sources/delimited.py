@@ -6,10 +6,11 @@ markers are named in their place. ``None`` and ``?`` are not among them: too oft
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.column_types import (
     Misfit,
@@ -19,20 +20,22 @@ from bayeswater.data.column_types import (
     said_by_types,
     without_digits,
 )
+from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
+from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
+from bayeswater.data.sources.odd_rows import TAIL_BYTES, BadRow, BadRows, padded, row_of_totals
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark
 from bayeswater.data.sources.prefetch import worked_beside
+from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.records import (
     end_of_lines,
     end_of_rows,
     has_blanks_at_edges,
-    recognised_delimiter,
-    require_decimal,
-    require_delimiter,
+    without_blanks,
     worth_loops,
 )
-from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
-from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source, TypesWidened
+from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,18 +49,7 @@ INFERRED_BYTES = 2**20
 LONGEST_ROW = 64 * 2**20
 """Bytes of a row; beyond it the quotes of the file are broken."""
 
-MOST_LINES_ABOVE = 20
-"""Rows among which one with more cells than the first may be the header, below a title or a note."""
-
 NEWLINE = b"\n"
-
-ENCODING_OF_MARK = {
-    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, which it begins with
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-"""Encodings that tell themselves by their first bytes, such as those of Excel's "Unicode text"."""
 
 LONG_NUMBER = re.compile(rb"(?<![\d.])\d{16}")
 """How a whole number begins that may be too long for a float64."""
@@ -74,80 +66,91 @@ class DelimitedSource(Source):
     Parameters
     ----------
     origin, types : as for every `Source`
-    delimiter : the character between cells; recognised where it is None
-    decimal : the character before the decimals of a number, "." or ","
-    header : whether the first row holds the names; without it columns are called x0, x1, ...
-    names : of the columns, where no row holds them
-    quotes : whether cells may stand in quotes; without them a quote is a character like others
-    encoding : as Python names it
-    missing : cells that are missing, besides the empty one; one string is one of them
+    reading : what is said of the file
     """
 
     def __init__(
-        self,
-        origin: Origin,
-        types: "Mapping[str, pa.DataType] | None" = None,
-        *,
-        delimiter: str | None = None,
-        decimal: str = ".",
-        header: bool = True,
-        names: Sequence[str] | None = None,
-        quotes: bool = True,
-        encoding: str = "utf-8",
-        missing: str | Iterable[str] = MISSING,
+        self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, reading: Reading | None = None
     ) -> None:
         super().__init__(origin, types)
-        require_delimiter(delimiter, quotes=quotes)
-        require_decimal(decimal)
-        self._given_delimiter, self._header, self._quotes = delimiter, header and names is None, quotes
-        self._names = names
-        self._decimal = decimal
+        self.reading = Reading() if reading is None else reading
+        missing = MISSING if self.reading.missing is None else self.reading.missing
+        self._decimal, self._quotes = self.reading.decimal, self.reading.quotes
         self._missing = ("", *([missing] if isinstance(missing, str) else missing))
-        self._named_encoding = known_encoding(encoding)
         self._refused: set[tuple[str, pa.DataType]] = set()
+        self._told_of_bad_rows = False
 
     @property
     def has_names(self) -> bool:
         """Whether its columns have names, of a header or given, and are not only counted."""
-        return self._header or self._names is not None
+        return self.reading.header or self.reading.names is not None
 
     def call_columns(self, names: Sequence[str]) -> None:
         """Give names to columns that are only counted."""
-        self._names = names
-        self.__dict__.pop("schema", None)
+        self.reading = replace(self.reading, names=names)
+        for found in ("schema", "_layout", "_first_schema"):
+            self.__dict__.pop(found, None)
 
     # ------------------------------------------------------------------ what the beginning says
 
     @cached_property
     def _encoding(self) -> str:
-        """The encoding that was named; where it is UTF-8, a mark at the beginning that this never has tells another."""
-        head = self.origin.head(len(codecs.BOM_UTF32))
-        told = next((name for mark, name in ENCODING_OF_MARK.items() if head.startswith(mark)), None)
-        return told if told and self._named_encoding == "utf-8" else self._named_encoding
+        """The encoding that was named, that a mark tells, or that the first bytes look like."""
+        if self.reading.encoding is not None:
+            return self.reading.encoding
+        head = self.origin.head(INFERRED_BYTES)
+        told = marked_encoding(head)
+        if told is not None:
+            self.note(f"the text is read as {told}, as its first bytes say")
+        elif not is_utf_8(head):
+            return self._found_encoding(head)
+        return told or UTF_8
+
+    def _found_encoding(self, content: bytes) -> str:
+        found = found_encoding(content, f"{self.name}: the file")
+        self.note(f"the text is no UTF-8 and is read as {found}, as it looks; encoding='{found}' says so for sure")
+        return found
 
     @cached_property
     def _beginning(self) -> bytes:
-        """The first rows, in UTF-8."""
+        """The first rows, in UTF-8, without the header and what stands above it."""
+        rows = self._first_text[self._layout.start :]
+        end = 0 if self._is_short else self._end_of_rows(rows, self.delimiter.encode())
+        return self._without_comments(rows[: end or None])
+
+    @cached_property
+    def _first_text(self) -> bytes:
+        """The beginning of the file, in UTF-8."""
         head = self.origin.head(INFERRED_BYTES)
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with a header and rows")
-        text = self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
-        end = len(text) if len(head) < INFERRED_BYTES else self._end_of_rows(text, self._delimiter_in(text))
-        return text[: end or None]
+        return self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether the beginning is all of the file."""
+        return len(self.origin.head(INFERRED_BYTES)) < INFERRED_BYTES
 
     @cached_property
+    def _layout(self) -> Layout:
+        found = found_layout(self._first_text, self.reading, is_whole=self._is_short, where=self.name)
+        if found.blanks_before_quotes:
+            self._first_text = without_blanks(self._first_text, found.delimiter)
+            found = found_layout(self._first_text, self.reading, is_whole=self._is_short, where=self.name)
+            found = replace(found, blanks_before_quotes=True)
+        if found.delimiter == self._decimal:
+            raise ParameterError(
+                f"{self.name}: {found.delimiter!r} stands between cells, so it cannot stand before decimals too; name "
+                "the character between cells, bayeswater.local_rows(source, delimiter=...), or leave out decimal"
+            )
+        for said in found.notes:
+            self.note(said)
+        return found
+
+    @property
     def delimiter(self) -> str:
         """The character between cells."""
-        return self._delimiter_in(self._beginning).decode()
-
-    def _delimiter_in(self, text: bytes) -> bytes:
-        found = self._given_delimiter or recognised_delimiter(text.decode(errors="ignore"), quotes=self._quotes)
-        if found == self._decimal:
-            raise ParameterError(
-                f"{self.name}: {found!r} stands between cells, so it cannot stand before decimals too; name the "
-                "character between cells, bayeswater.local_rows(source, delimiter=...), or leave out decimal"
-            )
-        return found.encode()
+        return self._layout.delimiter
 
     def _end_of_rows(self, text: bytes, delimiter: bytes) -> int:
         if not self._quotes:
@@ -160,49 +163,37 @@ class DelimitedSource(Source):
 
     @cached_property
     def _first_schema(self) -> "pa.Schema":
-        """Names as they stand in the file (with blanks around them, twice, or none), types as the first rows look."""
+        """Names and types of all columns, as the first rows look."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         try:
-            schema = self._parsed(self._beginning, {}, []).schema
+            schema = self._parsed(self._beginning, {}).schema
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
         floats = [field.name for field in schema if pa.types.is_floating(field.type)]
-        if not floats or not LONG_NUMBER.search(self._beginning) or len(set(schema.names)) < len(schema):
+        if not floats or not LONG_NUMBER.search(self._beginning):
             return schema
-        written = self._parsed(self._beginning, dict.fromkeys(floats, pa.string()), [])
+        written = self._parsed(self._beginning, dict.fromkeys(floats, pa.string()))
         for name in floats:
             cells = pc.utf8_trim_whitespace(written.column(name).drop_null())
             if are_whole(cells) and len(without_digits(cells)) > 1:
                 schema = schema.set(schema.get_field_index(name), pa.field(name, pa.string()))
         return schema
 
-    @property
-    def _raw_names(self) -> list[str]:
-        return self._first_schema.names
-
     def _read_schema(self) -> "pa.Schema":
         import pyarrow as pa
 
-        fields = list(self._first_schema)
-        self.__dict__.pop("_beginning", None)  # it has told all it can, and there may be thousands of files
-        names = self._given_names(len(fields)) or [
-            self._clean_name(field.name, place) for place, field in enumerate(fields)
-        ]
+        names = self._layout.names
+        fields = list(self._first_schema)[: len(names) - self._layout.n_unnamed]
+        last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
+        for told in ("_beginning", "_first_text"):  # all that they can, and there may be thousands of files
+            self.__dict__.pop(told, None)
+        totals = row_of_totals(*last, self.delimiter)
+        if totals:
+            self.note(f"the last row, {totals!r}, looks like totals; take it out if it is no row of the table")
         kinds = (pa.string() if pa.types.is_binary(field.type) else field.type for field in fields)
-        return pa.schema([(name, self.types.get(name, kind)) for name, kind in zip(names, kinds, strict=True)])
-
-    def _given_names(self, n_columns: int) -> list[str]:
-        if self._names is not None and len(self._names) != n_columns:
-            raise SchemaError(
-                f"{self.name}: {len(self._names)} names are given for {n_columns} columns ({', '.join(self._names)}); "
-                "give each column a name, in their order"
-            )
-        return list(self._names or ())
-
-    def _clean_name(self, raw: str, place: int) -> str:
-        return (raw.strip() if self._header else "") or f"x{place}"
+        return pa.schema([(name, self.types.get(name, kind)) for name, kind in zip(names, kinds, strict=False)])
 
     # ------------------------------------------------------------------ all rows
 
@@ -213,25 +204,25 @@ class DelimitedSource(Source):
         """Read the named columns in the given types."""
         import pyarrow as pa
 
-        raw = dict(zip(self.schema.names, self._raw_names, strict=True))
-        chosen = {raw[name]: kind for name, kind in types.items()}
-        n_rows = start.row + (self._header and start != BEGINNING)  # with the header, as a spreadsheet counts
+        # columns at the end without a name are empty, or else refused
+        chosen = types | dict.fromkeys(self._layout.names[len(self.schema.names) :], pa.null())
+        n_rows, n_left_out = start.row, 0
 
-        def parsed(numbered: tuple[int, tuple[int, bytes]]) -> pa.Table:
-            number, (_, block) = numbered
-            has_header = self._header and not number and start == BEGINNING
-            table = self._parsed(block, chosen, [] if has_header else self._raw_names)
-            return self._cleaned(table.rename_columns(list(types)), block)
+        def parsed(numbered: tuple[int, bytes]) -> tuple[pa.Table, list[BadRow]]:
+            bad: list[BadRow] = []
+            table = self._parsed(numbered[1], chosen, bad)
+            return self._cleaned(table.select(list(types)), numbered[1]), bad
 
         try:
-            for (_, (n_bytes, _)), table in worked_beside(parsed, enumerate(self._blocks(start.byte)), DECODERS):
+            for (n_bytes, _), (table, bad) in worked_beside(parsed, self._blocks(start.byte), DECODERS):
                 if table.num_rows:
-                    yield DecodedPiece(table, Mark(n_rows - self._header, n_bytes) if n_rows else BEGINNING)
-                n_rows += table.num_rows + (self._header and not n_rows)
+                    yield DecodedPiece(table, Mark(n_rows, n_bytes) if n_rows else BEGINNING)
+                n_left_out += self._told_of(bad, n_rows + n_left_out)
+                n_rows += table.num_rows
                 del table
         except pa.ArrowInvalid as error:
-            self._explain_misfit(error, types, n_rows)
-            raise self._unparsable(error, n_rows) from None
+            self._explain_misfit(error, chosen, n_rows + n_left_out)
+            raise self._unparsable(error, n_rows + n_left_out) from None
         except _UnclosedQuote:
             raise DataError(
                 f"{self.name}: a row after {self._row(n_rows)} does not end: a quote is opened and never closed; close "
@@ -245,28 +236,40 @@ class DelimitedSource(Source):
         interrupted.
         """
         delimiter, rest = self.delimiter.encode(), b""
+        n_passed = max(n_passed, self._layout.start)
         for more in self._texts(n_passed):
             rest += more
             end = self._end_of_rows(rest, delimiter)
             block, rest = rest[:end], rest[end:]
             if block and not block.isspace():
-                yield n_passed, block
+                yield n_passed, self._without_comments(block)
             n_passed += len(block)
             if len(rest) > LONGEST_ROW:
                 raise _UnclosedQuote
         if rest.strip():
             if self._end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
                 raise _UnclosedQuote
-            yield n_passed, rest
+            yield n_passed, self._without_comments(rest)
+
+    def _without_comments(self, block: bytes) -> bytes:
+        """Take out lines that begin as comments do; in a block with quotes, a cell may have such a line."""
+        comment = self._layout.comment.encode()
+        if not comment or comment not in block or b'"' in block:
+            return block
+        return re.sub(rb"^%b.*(?:\r?\n|$)" % re.escape(comment), b"", block, flags=re.M)
 
     def _texts(self, n_passed: int) -> Iterator[bytes]:
         """Read the file piece by piece in UTF-8, behind so many bytes and the mark that some write at the beginning."""
-        if self._encoding == "utf-8":
+        if self._encoding == UTF_8 and not self._layout.blanks_before_quotes:
             yield from self._raw(n_passed)
             return
-        decoder, n_lines = codecs.getincrementaldecoder(self._encoding)(), 0
+        decoder, n_lines, rest = codecs.getincrementaldecoder(self._encoding)(), 0, b""
         for piece in chain(self._raw(0), [b""]):
-            text = self._decoded(decoder, piece, n_lines)
+            text = rest + self._decoded(decoder, piece, n_lines)
+            if self._layout.blanks_before_quotes:
+                cut = text.rfind(self.delimiter.encode()) if piece else -1  # behind it there may be more blanks
+                text, rest = (text[:cut], text[cut:]) if cut > 0 else (text, b"")
+                text = without_blanks(text, self.delimiter)
             yield text[n_passed:]
             n_passed = max(n_passed - len(text), 0)
             n_lines += piece.count(NEWLINE)
@@ -286,22 +289,24 @@ class DelimitedSource(Source):
             n_before = error.object.count(NEWLINE, 0, error.start) if isinstance(error, UnicodeDecodeError) else 0
             raise self._not_in_encoding(f"line {n_lines + n_before + 1}") from None
 
-    def _parsed(self, block: bytes, types: "dict[str, pa.DataType]", names: list[str]) -> "pa.Table":
-        """Parse a block that is in memory, with its own header where no names are given.
+    def _parsed(self, block: bytes, types: "dict[str, pa.DataType]", bad: list[BadRow] | None = None) -> "pa.Table":
+        """Parse rows that are in memory; those of another length that are no error are put into `bad`.
 
         Without threads of Arrow, since blocks are parsed side by side, and only so are rows numbered in errors.
         """
         import pyarrow as pa
         import pyarrow.csv
 
-        reading = pyarrow.csv.ReadOptions(
-            use_threads=False,
-            block_size=len(block) + 1,
-            column_names=names,
-            autogenerate_column_names=not (names or self._header),
-        )
+        names = list(self._layout.names)
+        if not block.strip():
+            return pa.table([pa.nulls(0, types.get(name, pa.null())) for name in types or names], list(types or names))
+        refused = BadRows(self._layout.comment, self.reading.bad_rows)
+        reading = pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
         parsing = pyarrow.csv.ParseOptions(
-            delimiter=self.delimiter, quote_char='"' if self._quotes else False, newlines_in_values=self._quotes
+            delimiter=self.delimiter,
+            quote_char='"' if self._quotes else False,
+            newlines_in_values=self._quotes,
+            invalid_row_handler=refused,
         )
         converting = pyarrow.csv.ConvertOptions(
             column_types=types,
@@ -310,7 +315,14 @@ class DelimitedSource(Source):
             strings_can_be_null=True,
             decimal_point=self._decimal,
         )
-        return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        table = pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        if refused.found and self.reading.bad_rows == "pad":
+            block = padded(block, len(names), self.delimiter, quotes=self._quotes)
+            parsing.invalid_row_handler = BadRows(self._layout.comment, "error")
+            table = pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        if bad is not None:
+            bad += refused.found
+        return table
 
     def _cleaned(self, table: "pa.Table", block: bytes) -> "pa.Table":
         """Take the blanks off strings, and the missing ones among those that had some out."""
@@ -366,10 +378,15 @@ class DelimitedSource(Source):
         found = MISFIT.match(str(error))
         if not found:
             return
-        name, row = self.schema.names[int(found[1])], self._row(n_rows + int(found[2]))
+        name, row = self._layout.names[int(found[1])], self._row(n_rows + int(found[2]))
         if found[4] is None:
-            raise self._not_in_encoding(f"{row}, column {name!r}")
+            self._find_encoding(f"{row}, column {name!r}")
         where, kind = f"{self.name}: {row}", types[name]
+        if name not in self.schema.names:
+            raise DataError(
+                f"{where} has {found[4]!r} in column {int(found[1]) + 1}, which has no name, and no cells in the first "
+                "rows; name the column in the header"
+            )
         if name in self.types:
             raise Misfit.of(where, name, found[4], kind, self._way_to_read(found[4], kind))
         self._refused.add((name, kind))
@@ -399,11 +416,42 @@ class DelimitedSource(Source):
                 way_out = f"take the {self.delimiter!r} off its end, or add one to the end of the header"
             elif there > expected and n_rows + row <= MOST_LINES_ABOVE:
                 way_out = f"take out the lines above it if it is the header; else {way_out}"
-            lengths = f"has {_cells(there)} and not {expected}"
-            return DataError(f"{self.name}: {self._row(n_rows + row)} {lengths}: {text[:80]!r}; {way_out}")
+            n_bad = self._count_bad_rows() if self.can_be_reread else 1
+            lengths = f"has {_cells(there)} and not {expected}" + f", as the first of {n_bad:,} rows" * (n_bad > 1)
+            return DataError(
+                f"{self.name}: {self._row(n_rows + row)} {lengths}: {text[:80]!r}; {way_out}; or leave such rows out "
+                "with bayeswater.local_rows(source, bad_rows='skip'), or fill them up with bad_rows='pad'"
+            )
         if "Empty CSV" in str(error):
             return DataError(f"{self.name} has no rows; give a file with a header and rows")
         return DataError(f"{self.name}: {error}")
+
+    def _count_bad_rows(self) -> int:
+        """Count the rows of another length in the whole file."""
+        import pyarrow as pa
+
+        bad: list[BadRow] = []
+        reading, self.reading = self.reading, replace(self.reading, bad_rows="skip")
+        try:
+            for _, block in self._blocks():
+                self._parsed(block, {self._layout.names[0]: pa.binary()}, bad)
+        except (_UnclosedQuote, DataError):
+            pass
+        finally:
+            self.reading = reading
+        return len(bad)
+
+    def _told_of(self, bad: list[BadRow], n_rows: int) -> int:
+        """Say once that rows of another length are left out or filled up; give how many are left out."""
+        if bad and not self._told_of_bad_rows:
+            self._told_of_bad_rows = True
+            done = "are left out" if self.reading.bad_rows == "skip" else "are filled up"
+            warn_user(
+                f"{self.name}: rows of another length {done}, from {self._row(n_rows + bad[0].number)} on, "
+                f"{bad[0].text[:80]!r}",
+                ReadingWarning,
+            )
+        return len(bad) if self.reading.bad_rows == "skip" else 0
 
     def _require_among(self, name: str, names: Sequence[str], what: str) -> None:
         if len(names) == 1 and name in names[0] and name != names[0]:
@@ -423,31 +471,30 @@ class DelimitedSource(Source):
     @property
     def begins_with_data(self) -> bool:
         """Whether the first row has a fraction or a negative number for a name, and is perhaps no header."""
-        return self._header and any(re.fullmatch(r"-?\d*\.\d+|-\d+", name) for name in map(str.strip, self._raw_names))
+        _ = self._first_schema  # where the rows cannot be read, that is said first
+        return any(re.fullmatch(r"-?\d*\.\d+|-\d+", name) for name in self._layout.header)
 
     def _row(self, number: int) -> str:
-        return f"row {number} (the header is row 1)" if self._header else f"row {number}"
+        n_above = self._layout.n_rows_above
+        return f"row {number + n_above}" + f" (the header is row {n_above})" * self.reading.has_header
+
+    def _find_encoding(self, where: str) -> NoReturn:
+        """Read text again that turns out not to be UTF-8, in the encoding that it looks like."""
+        if self.reading.encoding is not None or not self.can_be_reread:
+            raise self._not_in_encoding(where)
+        other = next(piece for piece in self._raw(0) if not is_utf_8(piece))  # cut where it may be no whole character
+        found = self._found_encoding(other.split(NEWLINE, 1)[-1])
+        for told in ("_beginning", "_first_text", "_layout", "_first_schema", "schema"):
+            self.__dict__.pop(told, None)
+        self._encoding = found
+        raise TypesWidened(f"{self.name}: {where} is not text in {UTF_8}; the file is read again as {found}")
 
     def _not_in_encoding(self, where: str) -> DataError:
-        return DataError(
-            f"{self.name}: {where} is not text in {self._encoding}; name the encoding of the file, for example "
-            "bayeswater.local_rows(source, encoding='gbk') (Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
-        )
+        return DataError(not_in_encoding(f"{self.name}: {where}", self._encoding))
 
 
 class _UnclosedQuote(Exception):
     """A row that does not end."""
-
-
-def known_encoding(encoding: str) -> str:
-    """Give the name of an encoding as Python spells it."""
-    try:
-        "".encode(encoding)  # hex and rot13, too, are names of codecs, but not of text
-        return codecs.lookup(encoding).name
-    except (LookupError, UnicodeError, ValueError):  # a NUL in the name is a ValueError
-        raise ParameterError(
-            f"there is no encoding {encoding!r}; give one that Python knows, such as utf-8 or gbk"
-        ) from None
 
 
 def _cells(n: int) -> str:

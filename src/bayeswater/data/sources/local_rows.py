@@ -33,7 +33,7 @@ from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.rows import HEAD_ROWS, Margin, Rows, S
 from bayeswater.data.sources.source import Source, TypesWidened, batch_rows
 from bayeswater.data.sources.streams import Stream
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, ReadingWarning, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,6 +80,7 @@ class LocalRows(Rows):
         self._rest: Generator[PartPiece, None, None] | None = None
         self._kept_as: tuple[list[str], int] = [], 0  # columns, and the process whose files are open
         self._is_used_up = False
+        self._told: set[str] = set()
         self._seen: dict[tuple[str, ...], list[object]] = {}
         self.n_parts_seen = 0
         """Parts, from the first on, of which `head` has shown rows."""
@@ -89,7 +90,22 @@ class LocalRows(Rows):
     @cached_property
     def schema(self) -> "pa.Schema":
         """Names and types of all columns; where a cell far down does not fit its type, `sum` and `map` say so."""
-        return agreed_schema(self.parts, self._columns)
+        schema = agreed_schema(self.parts, self._columns)
+        for said in self.notes:
+            if said not in self._told:
+                self._told.add(said)
+                warn_user(said, ReadingWarning)
+        return schema
+
+    @property
+    def notes(self) -> list[str]:
+        """What was found out about the files that a person should know, each thing once."""
+        of_note: dict[str, list[str]] = {}
+        for part in self.parts:
+            for said in part.notes if isinstance(part, Source) else ():
+                of_note.setdefault(said, []).append(part.name)
+        others = (f" and {len(names) - 1:,} more" * (len(names) > 1) for names in of_note.values())
+        return [f"{names[0]}{more}: {said}" for (said, names), more in zip(of_note.items(), others, strict=True)]
 
     @property
     def n_rows(self) -> int | None:

@@ -107,6 +107,16 @@ class Origin:
             self._kept += _read_fully(self._pipe, n_bytes - len(self._kept))
         return self._kept[:n_bytes]
 
+    def tail(self, n_bytes: int) -> bytes:
+        """Give the last bytes of a file that is stored as it is, and nothing of any other."""
+        if not self.can_be_reread:
+            return b""
+        with self.open() as file:
+            if file is not self._opened:
+                return b""
+            file.seek(max(file.size() - n_bytes, 0))
+            return file.read()
+
     def unreadable(self, error: OSError) -> DataError:
         """Say that the file cannot be read, and which one is meant maybe."""
         from difflib import get_close_matches

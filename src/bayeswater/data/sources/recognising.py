@@ -10,6 +10,7 @@ relation of DuckDB has imported it.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO, get_args
@@ -18,13 +19,14 @@ from bayeswater.data.column_types import type_named
 from bayeswater.data.frames import is_frame
 from bayeswater.data.sources.arff import ArffSource
 from bayeswater.data.sources.columnar import ARROW_FILE, PARQUET, ArrowSource, ParquetSource
-from bayeswater.data.sources.delimited import MISSING, DelimitedSource
+from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import Progress, chosen_fields
 from bayeswater.data.sources.paths import COMPRESSED, FORMAT_OF_SUFFIX, Format, files_named, is_path
 from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
+from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.source import Source, TypesWidened
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
@@ -34,29 +36,14 @@ if TYPE_CHECKING:
 
 
 def open_source(
-    path: str | Path,
-    format: Format | None = None,
-    *,
-    types: "Mapping[str, pa.DataType] | None" = None,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    header: bool = True,
-    names: Sequence[str] | None = None,
-    quotes: bool = True,
-    encoding: str = "utf-8",
-    missing: Iterable[str] | None = None,
-    standard_input: BinaryIO | None = None,
+    path: str | Path, format: Format | None = None, *, standard_input: BinaryIO | None = None, **reading: Any
 ) -> Source:
     r"""Open a file for reading in batches; nothing but its beginning is read.
 
     Parameters
     ----------
-    path : name of the file, or ``-`` for standard input
-    format : one of csv, tsv, parquet, arrow (file or stream), jsonl, arff; by default what the name or the first bytes
-        say, and csv for standard input. Text and Arrow streams may be compressed by gzip, zstd, bz2 or lz4.
-    types : Arrow types of columns by name
-    delimiter, decimal, header, names, quotes, missing : of CSV, see `DelimitedSource`
-    encoding : of CSV and ARFF
+    path : name of the file, or ``-`` for standard input; ``archive.zip!table.csv`` is a file in an archive
+    format, reading : how it is read, see `Reading`
     standard_input : a binary file to read in place of `sys.stdin`
 
     Examples
@@ -68,7 +55,8 @@ def open_source(
     >>> [table.num_rows for table in source.batches()]
     [2]
     """
-    origin = Origin(path, standard_input)
+    how, origin = Reading(format=format, **reading), Origin(path, standard_input)
+    types = how.types
     match format or _recognised_format(origin):
         case "parquet":
             return ParquetSource(origin, types)
@@ -77,19 +65,11 @@ def open_source(
         case "jsonl":
             return JsonLinesSource(origin, types)
         case "arff":
-            return ArffSource(origin, types, encoding=encoding)
-        case delimited:
-            return DelimitedSource(
-                origin,
-                types,
-                delimiter="\t" if delimited == "tsv" and delimiter is None else delimiter,
-                decimal=decimal,
-                header=header,
-                names=names,
-                quotes=quotes,
-                encoding=encoding,
-                missing=MISSING if missing is None else missing,
-            )
+            return ArffSource(origin, types, encoding=how.encoding)
+        case "tsv" if how.delimiter is None:
+            return DelimitedSource(origin, types, replace(how, delimiter="\t"))
+        case _:
+            return DelimitedSource(origin, types, how)
 
 
 def _recognised_format(origin: Origin) -> Format:
@@ -132,7 +112,6 @@ def local_rows(
     types: "Mapping[str, pa.DataType | str] | None" = None,
     columns: Sequence[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
-    format: Format | None = None,
     **reading: Any,
 ) -> LocalRows:
     """Open rows that may be more than memory holds.
@@ -150,7 +129,7 @@ def local_rows(
     types : Arrow types of columns by name, or words for them: string, number, integer, boolean, date, timestamp
     columns : those to read, by default all
     progress : told after each batch how far reading has come
-    format, reading : of files, see `open_source`
+    reading : of files, see `Reading`: format, delimiter, header, names, encoding, missing, bad_rows, sheet and others
 
     Examples
     --------
@@ -164,7 +143,7 @@ def local_rows(
     kinds = {name: type_named(kind) if isinstance(kind, str) else kind for name, kind in (types or {}).items()}
     if is_path(source) or are_paths(source):
         given = [source] if is_path(source) else list(source)
-        files = [open_source(file, format, types=kinds, **reading) for file in files_named(given)]
+        files = [open_source(file, types=kinds, **reading) for file in files_named(given)]
         for file in files:
             file.keeps_dictionaries = True
         name = files[0].name if len(files) == 1 else str(source) if is_path(source) else f"{len(files)} files"

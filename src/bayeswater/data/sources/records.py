@@ -1,18 +1,16 @@
 """Records of delimited text: what parts its cells, and where a record may end.
 
-The character between cells is checked where it is named, and else recognised by the first rows. Blocks of a file are
-cut and parsed as bytes, in which only characters of ASCII are a byte each, and no part of another character.
+Blocks of a file are cut and parsed as bytes, in which only characters of ASCII are a byte each, and no part of another
+character.
 
 The rows of a CSV end at line breaks that stand in no quotes. A quote opens a cell only at its beginning; inside, two of
 them stand for one. A quote elsewhere (5" of pipe) is a character like others. The bytes of a long file are followed by
 compiled loops (``kernels.text_bytes``), ten times as fast and of the same answers.
 """
 
-import csv
-import io
 import re
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +19,8 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import has_blank_beside_edge, last_row_end, steps_of
 from bayeswater.typing import Array
 
-DELIMITERS = ",;\t"
+DELIMITERS = ",;\t|"
 """What may stand between cells where nothing is said of it; the first wins among equals."""
-
-SNIFFED_ROWS = 100
-"""Rows by which the delimiter is recognised."""
 
 
 def require_delimiter(delimiter: Any, *, quotes: bool, named: str = "delimiter") -> None:
@@ -43,35 +38,6 @@ def require_decimal(decimal: Any, *, named: str = "decimal") -> None:
     """Refuse what does not stand before decimals."""
     if decimal not in (".", ","):
         raise ParameterError(f"{named} is {decimal!r}; give a point or a comma")
-
-
-def recognised_delimiter(text: str, *, quotes: bool = True) -> str:
-    r"""Recognise the character between cells: the one that cuts most rows into as many cells as the first.
-
-    >>> recognised_delimiter("a;b\n1,5;2\n")
-    ';'
-    """
-    best, best_score = DELIMITERS[0], (0.0, 1)
-    for delimiter in DELIMITERS:
-        widths = _widths(text, delimiter, csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
-        if not widths or widths[0] < 2:
-            continue
-        score = (widths.count(widths[0]) / len(widths), widths[0])
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
-
-
-def _widths(text: str, delimiter: str, quoting: Literal[0, 3]) -> list[int]:
-    widths = []
-    try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting):
-            widths.append(len(row))
-            if len(widths) > SNIFFED_ROWS:
-                break
-    except csv.Error:  # a cell too long for any table: not this delimiter, or a quote left open
-        pass
-    return [width for width in (widths[:-1] or widths) if width]  # the last row may be cut off
 
 
 BYTES_OF_CELL = 8
@@ -120,6 +86,16 @@ def has_blanks_at_edges(block: bytes, delimiter: bytes, *, use_loop: bool) -> bo
         return bool(has_blank_beside_edge(np.frombuffer(block, np.uint8), np.uint8(ord(delimiter))))
     found = block.translate(kinds)
     return b", " in found or b" ," in found
+
+
+def without_blanks(text: bytes, delimiter: str) -> bytes:
+    r"""Take out the blanks between a delimiter and a quote that opens a cell.
+
+    >>> without_blanks(b'1, "x, y", 2', ",")
+    b'1,"x, y", 2'
+    """
+    mark = re.escape(delimiter.encode())
+    return re.sub(rb'%b +"(?!"[^%b\r\n])' % (mark, mark), delimiter.encode() + b'"', text)
 
 
 @cache

@@ -49,6 +49,13 @@ class Source(ABC):
         self.types = dict(types or {})
         self.keeps_dictionaries = False
         """Whether strings that a file stores as a dictionary come as one (marked as such), which is faster to count."""
+        self.notes: list[str] = []
+        """What was found out about the file that a person should know."""
+
+    def note(self, said: str) -> None:
+        """Take note of something, once."""
+        if said not in self.notes:
+            self.notes.append(said)
 
     @cached_property
     def schema(self) -> "pa.Schema":

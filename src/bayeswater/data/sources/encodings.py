@@ -1,0 +1,146 @@
+"""Encodings of text: named, told by a mark at the beginning, or found by what the bytes look like.
+
+Text is UTF-8 unless bytes are not. Then the encodings that files of tables have are tried: the right one makes of
+nearly all bytes beyond ASCII the common characters of its language. Where several do, and the text is long enough to
+tell, the one is taken in which charset-normalizer finds words of a language. It is a guess, and is said.
+"""
+
+import codecs
+import re
+from collections.abc import Callable
+
+from bayeswater.errors import DataError, ParameterError
+
+ENCODING_OF_MARK = {
+    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, which it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""Encodings that tell themselves by their first bytes, such as those of Excel's "Unicode text"."""
+
+UTF_8 = "utf-8"
+
+WESTERN = "äöüßÄÖÜéèêëÉÈÊàâÀÂçÇîïôûùñÑáíóúÁÍÓÚìòãõÃÕøåæØÅÆ¿¡«»°§²³µ£€©®–—‘’“”…\xa0"
+CENTRAL = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉĚÍŇŘŠŤÚŮÝŽäöüßÄÖÜőűŐŰăâîșțşţĂÂÎŞŢôĺľŕ–„“”’…€\xa0"
+
+CANDIDATES: dict[str, Callable[[str], bool]] = {
+    "euc_kr": lambda sign: "\uac00" <= sign <= "\ud7a3",  # before Chinese, whose bytes are these among others
+    "gb18030": lambda sign: sign in "，。、：；？！（）《》“”—…　" or _lies_in(sign, "gb2312", 0xB0, 0xD7),
+    "big5": lambda sign: _lies_in(sign, "big5", 0xA1, 0xC6),
+    "cp932": lambda sign: "\u3000" <= sign <= "\u30ff" or _lies_in(sign, "shift_jis", 0x81, 0x97),
+    "euc_jp": lambda sign: "\u3000" <= sign <= "\u30ff" or _lies_in(sign, "shift_jis", 0x81, 0x97),
+    "cp1252": lambda sign: sign in WESTERN,
+    "cp1250": lambda sign: sign in CENTRAL,
+    "cp1251": lambda sign: "\u0410" <= sign <= "\u044f" or sign in "ёЁ№«»–—…\xa0",
+    "utf_16_le": str.isprintable,
+    "utf_16_be": str.isprintable,
+}
+"""Encodings that files of tables have where they are not UTF-8, and which signs are common in each."""
+
+LEAST_SHARE = 0.5
+"""Of signs beyond ASCII that are common in a language; of what is no text at all, less are."""
+
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""Bytes that no text has."""
+
+KOREAN_SIGNS = 8
+"""Signs from which on it is no chance that all of them are Korean."""
+
+LONG_ENOUGH = 500
+"""Bytes beyond ASCII from which on words are looked for."""
+
+LOOKED_AT = 2**16
+"""Bytes by which an encoding is found."""
+
+
+def known_encoding(encoding: str) -> str:
+    """Give the name of an encoding as Python spells it."""
+    try:
+        "".encode(encoding)  # hex and rot13, too, are names of codecs, but not of text
+        return codecs.lookup(encoding).name
+    except (LookupError, UnicodeError, ValueError):  # a NUL in the name is a ValueError
+        raise ParameterError(
+            f"there is no encoding {encoding!r}; give one that Python knows, such as utf-8 or gbk"
+        ) from None
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """Give the encoding that a mark at the beginning tells; that of UTF-8 tells what is taken anyway."""
+    return next((name for mark, name in ENCODING_OF_MARK.items() if head.startswith(mark)), None)
+
+
+def is_utf_8(content: bytes) -> bool:
+    """Say whether bytes are text in UTF-8, of which the last character may be cut off.
+
+    >>> [is_utf_8("Köln".encode(encoding)) for encoding in ("utf-8", "latin-1", "utf-16-le")]
+    [True, False, False]
+    """
+    return not _is_wide(content) and _is_text_in(UTF_8, content)
+
+
+def _is_wide(content: bytes) -> bool:
+    """Tell UTF-16, in which every other byte of Western text is zero."""
+    head = content[:LOOKED_AT]
+    return head.count(b"\0") > len(head) // 4
+
+
+def found_encoding(content: bytes, where: str) -> str:
+    """Find the encoding of text that is not UTF-8, by the lines in which it shows.
+
+    Raises
+    ------
+    DataError
+        Where it is text in none of those that are looked for.
+    """
+    is_wide = _is_wide(content)
+    lines = [content] if is_wide else [line for line in content.splitlines() if not line.isascii()]
+    shown = b"\n".join(lines)[:LOOKED_AT]
+    share = {
+        name: _share_of_common(shown, name)
+        for name in CANDIDATES
+        if name.startswith("utf_16") == is_wide and _is_text_in(name, content)
+    }
+    is_binary = not is_wide and CONTROL.search(content) is not None
+    if is_binary or max(share.values(), default=0.0) < LEAST_SHARE:
+        raise DataError(not_in_encoding(where, UTF_8))
+    best = [name for name in share if share[name] > max(share.values()) - 0.05]
+    if len(best) > 1 and sum(byte > 127 for byte in shown) >= LONG_ENOUGH:
+        from charset_normalizer import from_bytes
+
+        likely = from_bytes(shown, cp_isolation=best, threshold=1.0).best()
+        best = best if likely is None else [likely.encoding]
+    return known_encoding(best[0])
+
+
+def _share_of_common(content: bytes, encoding: str) -> float:
+    """Give the share of bytes beyond ASCII that are common signs; of UTF-16, of all."""
+    is_common = CANDIDATES[encoding]
+    signs = [sign for sign in content.decode(encoding, errors="ignore") if not sign.isascii() or "16" in encoding]
+    if not signs or (encoding == "euc_kr" and len(signs) < KOREAN_SIGNS):
+        return 0.0
+    return sum(map(is_common, signs)) / len(signs)
+
+
+def _lies_in(sign: str, encoding: str, first: int, last: int) -> bool:
+    """Say whether the first byte of a sign lies among those of the common ones."""
+    try:
+        return first <= sign.encode(encoding)[0] <= last
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_text_in(encoding: str, content: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(content)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def not_in_encoding(where: str, encoding: str) -> str:
+    """Say that text is not in an encoding, and what to do."""
+    return (
+        f"{where} is not text in {encoding}; name the encoding of the file, for example "
+        "bayeswater.local_rows(source, encoding='gbk') (Chinese), shift_jis (Japanese) or cp1252 (Western Windows)"
+    )

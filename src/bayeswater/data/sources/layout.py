@@ -1,0 +1,306 @@
+"""The layout of delimited text, found in its first rows: what parts cells, where the rows begin, names of columns.
+
+Most rows have as many cells as the table has columns. Above them may stand lines with fewer: a title, a note, blank
+lines, comments, ``sep=;`` as Excel writes it. They are passed over where the row behind them looks like a header: most
+of its cells are words. Else the first row is the header, and rows of another length are refused.
+
+A header has one name fewer than rows have cells where every row ends in a delimiter, or begins with its name, as R
+writes it.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from bayeswater.data.sources.reading_options import Reading
+from bayeswater.data.sources.records import DELIMITERS
+from bayeswater.errors import DataError, SchemaError
+
+SNIFFED_ROWS = 100
+"""Rows by which the layout is found."""
+
+MOST_LINES_ABOVE = 20
+"""Lines among which the header is looked for."""
+
+COMMENT = "#"
+"""What lines above the header begin with that are comments for sure."""
+
+NUMBER = re.compile(r"[-+(]?\s*\W?\s*\d[\d\s.,:/'-]*(?:[eE][-+]?\d+)?\s*[%)\w]{0,2}\W?")
+"""What begins and ends as a number, an amount or a date does."""
+
+SEPARATOR_LINE = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
+"""The first line by which Excel tells the delimiter."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the rows of a text begin, and what their columns are called.
+
+    Parameters
+    ----------
+    delimiter : the character between cells
+    blanks_before_quotes : whether blanks stand between a delimiter and a cell in quotes
+    names : of all columns, each its own
+    n_unnamed : columns at the end that have neither a name nor, in the first rows, a cell
+    n_rows_above : rows above the first one of the table, the header among them
+    start : bytes above the first row of the table
+    comment : what lines begin with that are no rows; "" where there are none
+    header : cells of the header as they are written; empty without one
+    notes : what a person should know of it
+    """
+
+    delimiter: str
+    blanks_before_quotes: bool
+    names: tuple[str, ...]
+    n_unnamed: int
+    n_rows_above: int
+    start: int
+    comment: str
+    header: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    """Cells of a row, and the byte it ends at."""
+
+    cells: list[str]
+    end: int
+
+    @property
+    def n_filled(self) -> int:
+        return sum(bool(cell.strip()) for cell in self.cells)
+
+
+class _Dialect(NamedTuple):
+    """How text is cut into cells, the rows that come of it, and how well they fit one table."""
+
+    delimiter: str
+    skips_blanks: bool
+    rows: list[_Row]
+    width: int
+    score: tuple[float, ...]
+
+
+def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -> Layout:
+    r"""Find the layout of a text of whole rows; `is_whole` says that it is all there is.
+
+    >>> layout = found_layout(b"Sales 2023\n\nname;sum;sum;;\nAnn;1;2;;\n", Reading(), is_whole=True, where="")
+    >>> layout.delimiter, layout.names[:-2], layout.n_unnamed, layout.start
+    (';', ('name', 'sum', 'sum_2'), 2, 27)
+    """
+    decoded = text.decode(errors="ignore")
+    told = SEPARATOR_LINE.match(decoded)
+    dialect = _dialect(decoded, reading, told[1] if told and reading.delimiter is None else None, is_whole)
+    comment = reading.comment or COMMENT
+    rows = dialect.rows[1:] if told and len(dialect.rows) > 1 else dialect.rows
+    body = [row for row in rows if not _is_comment(row, comment)] or rows
+    if not body:
+        raise DataError(f"{where} has no rows; give a file with a header and rows")
+    if reading.has_header:
+        header, body, said = _with_header(rows, body, dialect.width, comment)
+        start, written = header.end, [cell.strip() for cell in header.cells]
+    else:
+        above = dialect.rows[: dialect.rows.index(body[0])]
+        start, written, said = above[-1].end if above else 0, [], []
+    raw, of_rows = _columns(written, body, reading, where)
+    n_unnamed = _n_unnamed(raw, body)
+    are = "column at the end is" if n_unnamed == 1 else "columns at the end are"
+    names, renamed = own_names(raw, len(raw) - n_unnamed)
+    has_comments = reading.comment is not None or any(_is_comment(row, comment) for row in rows if row.end <= start)
+    return Layout(
+        delimiter=dialect.delimiter,
+        blanks_before_quotes=dialect.skips_blanks,
+        names=tuple(names),
+        n_unnamed=n_unnamed,
+        n_rows_above=sum(row.end <= start for row in dialect.rows),
+        start=start,
+        comment=comment if has_comments else "",
+        header=tuple(written),
+        notes=(
+            *said,
+            *of_rows,
+            *[f"{n_unnamed} empty {are} left out"] * bool(n_unnamed),
+            *renamed,
+            *[f"lines that begin with {comment!r} are no rows"] * has_comments,
+        ),
+    )
+
+
+# ---------------------------------------------------------------------- what parts cells
+
+
+def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _Dialect:
+    """Cut the first rows by each delimiter, and take the one by which they are most alike."""
+    given = reading.delimiter or told
+    found = [
+        _cut(text, delimiter, skips_blanks, reading, is_whole)
+        for delimiter in (given or DELIMITERS)
+        for skips_blanks in ((False, True) if reading.quotes and f'{delimiter} "' in text else (False,))
+    ]
+    return max(found, key=lambda dialect: dialect.score)  # the first among equals
+
+
+def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_whole: bool) -> _Dialect:
+    """Cut rows into cells; the width of the table is that of most rows from the first of this width on."""
+    rows = list(_rows(text, delimiter, skips_blanks, reading.quotes))
+    comment = reading.comment or COMMENT
+    body = [row for row in rows if not _is_comment(row, comment)]
+    if not (is_whole and len(rows) <= SNIFFED_ROWS) and len(body) > 1:
+        body = body[:-1]  # it may be cut off
+    widths = [len(row.cells) for row in body]
+    times = Counter(width for width in widths if width > 1)
+    if not times:
+        return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
+    most = max(times.values())
+    width = next(width for width in widths if times[width] == most)
+    first = widths.index(width)
+    share = times[width] / (len(widths) - first)
+    if first > MOST_LINES_ABOVE or share < 0.5 or (first and len(widths) - first < 2):
+        return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, share, 1, 0))
+    # blanks before quotes are skipped only if that makes rows more alike, or takes quotes off
+    n_quoted = sum(cell.startswith(' "') for row in body for cell in row.cells)
+    return _Dialect(delimiter, skips_blanks, rows, width, (round(share, 1), -first, share, -n_quoted, width))
+
+
+def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterator[_Row]:
+    n_bytes = n_rows = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal n_bytes
+        for line in io.StringIO(text, newline=""):
+            n_bytes += len(line.encode())
+            yield line
+
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    try:
+        for cells in csv.reader(lines(), delimiter=delimiter, quoting=quoting, skipinitialspace=skips_blanks):
+            if cells:
+                yield _Row(cells, n_bytes)
+                n_rows += 1
+            if n_rows > SNIFFED_ROWS:
+                return
+    except csv.Error:  # a cell too long for any table: not this delimiter, or a quote left open
+        return
+
+
+def _is_comment(row: _Row, comment: str) -> bool:
+    return row.cells[0].startswith(comment)
+
+
+# ---------------------------------------------------------------------- the header
+
+
+def _with_header(rows: list[_Row], body: list[_Row], width: int, comment: str) -> tuple[_Row, list[_Row], list[str]]:
+    """Give the header, the rows below it, and what is said of those above it; comments are no part of `body`."""
+    first = rows.index(body[0])
+    if first and len(rows[first - 1].cells) == width and _is_header_in_comment(rows[first - 1], body[0], comment):
+        name, *others = rows[first - 1].cells
+        return _Row([name.removeprefix(comment), *others], rows[first - 1].end), body, []
+    n_used = min(_n_used(body), width)
+    place = 0
+    while place < min(MOST_LINES_ABOVE, len(body) - 1) and _is_note(body[place], width, n_used):
+        place += 1
+    if not place or not _is_header(body[place], body[place + 1 :], n_used):
+        return body[0], body[1:], []
+    above = "line above the header is" if place == 1 else "lines above the header are"
+    said = f"{place} {above} passed over, from {' '.join(filter(None, body[0].cells))[:60]!r}"
+    return body[place], body[place + 1 :], [said]
+
+
+def _is_header_in_comment(row: _Row, below: _Row, comment: str) -> bool:
+    """Tell names in a comment, as numpy.savetxt writes them, from a note: no blank before them, or numbers below."""
+    return any(map(_is_number, below.cells)) or not row.cells[0].removeprefix(comment)[:1].isspace()
+
+
+def _n_used(rows: Sequence[_Row]) -> int:
+    """Count the columns up to the last one with a cell."""
+    return max((place + 1 for row in rows for place, cell in enumerate(row.cells) if cell.strip()), default=0)
+
+
+def _is_note(row: _Row, width: int, n_used: int) -> bool:
+    """Tell a line that is no part of the table: one cell where rows have several, or no more than half of the cells."""
+    few = 2 * row.n_filled < n_used or (n_used > 3 and 2 * row.n_filled == n_used)
+    return len(row.cells) <= width and (few or len(row.cells) == 1 < width)
+
+
+def _is_header(row: _Row, below: Sequence[_Row], n_used: int) -> bool:
+    """Tell names of columns, below a note, from cells: most are words, of two columns one has numbers below it."""
+    filled = [cell for cell in row.cells if cell.strip()]
+    n_words = sum(not _is_number(cell) for cell in filled)
+    if 2 * len(filled) < n_used or 2 * n_words < len(filled):
+        return False
+    under = below[0].cells if below else []
+    return n_used > 2 or any(_is_number(cell) > _is_number(name) for name, cell in zip(row.cells, under, strict=False))
+
+
+def _is_number(cell: str) -> bool:
+    return NUMBER.fullmatch(cell.strip()) is not None
+
+
+# ---------------------------------------------------------------------- columns
+
+
+def _columns(written: list[str], body: list[_Row], reading: Reading, where: str) -> tuple[list[str], list[str]]:
+    """Give the names of all columns as they are written or given, "" for those without one."""
+    if not reading.has_header:
+        n_columns = len(body[0].cells)
+        given = list(reading.names or ())
+        lacking = n_columns - len(given)
+        at_end = all(not cell.strip() for row in body for cell in row.cells[len(given) :])
+        if given and lacking and not (lacking > 0 and at_end):
+            raise SchemaError(
+                f"{where}: {len(given)} names are given for {n_columns} columns ({', '.join(given)}); "
+                "give each column a name, in their order"
+            )
+        return given + [""] * lacking, []
+    longer = [row for row in body if len(row.cells) == len(written) + 1]
+    if len(longer) < max(len(body), 2) or len(written) < 2 or not all(written):
+        return written, []
+    if all(not row.cells[-1].strip() for row in longer):
+        return [*written, ""], []
+    if len({row.cells[0] for row in longer}) == len(longer):
+        return ["", *written], ["the first cell of each row has no name in the header; it is read as one of the row"]
+    return written, []
+
+
+def _n_unnamed(names: list[str], body: list[_Row]) -> int:
+    """Count the columns at the end without a name and without a cell in the first rows."""
+    n = 0
+    while n < len(names) - 1 and not names[-1 - n]:
+        n += 1
+    return min(n, max(len(names) - _n_used(body), 0)) if any(names) else 0
+
+
+def own_names(written: Sequence[str], n_said: int) -> tuple[list[str], list[str]]:
+    """Give every column a name of its own, and say which of the first `n_said` got another than is written.
+
+    >>> own_names(["a", "", "a"], 3)
+    (['a', 'x1', 'a_2'], ["columns are renamed: 'a' (column 3) is 'a_2'; column 2 has no name and is 'x1'"])
+    """
+    taken, names = set(filter(None, written)), []
+    seen: Counter[str] = Counter()
+    twice, nameless = [], []
+    for place, name in enumerate(written):
+        seen[name] += 1
+        own = name
+        if not name:
+            own = _free(f"x{place}", taken)
+            if any(written) and place < n_said:
+                nameless.append(f"column {place + 1} has no name and is {own!r}")
+        elif seen[name] > 1:
+            own = _free(f"{name}_{seen[name]}", taken)
+            twice.append(f"{name!r} (column {place + 1}) is {own!r}")
+        taken.add(own)
+        names.append(own)
+    said = [", ".join(twice)] * bool(twice) + [", ".join(nameless)] * bool(nameless)
+    return names, [f"columns are renamed: {'; '.join(said)}"] if said else []
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

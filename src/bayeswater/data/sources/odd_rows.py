@@ -1,0 +1,80 @@
+"""Rows of delimited text that are unlike the others: of another length, comments, and totals at the end."""
+
+import csv
+import io
+import re
+from typing import Any, Literal, NamedTuple
+
+from bayeswater.errors import DataError
+
+TOTALS = re.compile(
+    r"(grand|sub)?\s*-?totals?( general)?|(gesamt)?summe|gesamt|sums?|somme|suma|totale|averages?|means?|"
+    "合计|总计|小计|合計|總計",
+    re.I,
+)
+"""What a row of totals begins with."""
+
+
+TAIL_BYTES = 2**14
+"""The stretch at the end in which the last row is looked for."""
+
+
+class BadRow(NamedTuple):
+    """The number of a row in its block, from 1 on, and its text."""
+
+    number: int
+    text: str
+
+
+class BadRows:
+    """What Arrow asks about rows of another length: comments are passed over, others refused or gathered."""
+
+    def __init__(self, comment: str, bad_rows: str) -> None:
+        self._comment, self._is_refused = comment, bad_rows == "error"
+        self.found: list[BadRow] = []
+
+    def __call__(self, row: Any) -> str:
+        """Say what becomes of a row."""
+        if self._comment and row.text.startswith(self._comment):
+            return "skip"
+        if self._is_refused:
+            return "error"
+        self.found.append(BadRow(row.number or 0, row.text))
+        return "skip"
+
+
+def padded(block: bytes, n_cells: int, delimiter: str, *, quotes: bool) -> bytes:
+    r"""Give short rows the cells that they lack, empty, and take empty ones beyond the last column off long rows.
+
+    >>> padded(b"1,2\n3\n4,5,,\n", 2, ",", quotes=True)
+    b'1,2\n3,\n4,5\n'
+    """
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    out = io.StringIO(newline="")
+    written = csv.writer(
+        out, delimiter=delimiter, quoting=quoting, quotechar='"' if quotes else None, lineterminator="\n"
+    )
+    try:
+        for row in csv.reader(io.StringIO(block.decode(), newline=""), delimiter=delimiter, quoting=quoting):
+            if row:
+                while len(row) > n_cells and not row[-1].strip():
+                    row.pop()
+                written.writerow(row + [""] * (n_cells - len(row)))
+    except csv.Error as error:
+        raise DataError(
+            f"rows cannot be filled up: {error}; correct them, or leave them out: bad_rows='skip'"
+        ) from None
+    return out.getvalue().encode()
+
+
+def row_of_totals(tail: bytes, encoding: str, delimiter: str) -> str:
+    r"""Give the last row of a text if it looks like totals: such a word, and beside it nothing but numbers.
+
+    >>> row_of_totals(b"Ann,3\nBob,4\nTotal,7\n", "utf-8", ",")
+    'Total,7'
+    """
+    lines = tail[-TAIL_BYTES:].decode(encoding, errors="ignore").rstrip().splitlines()
+    cells = [cell.strip() for cell in next(csv.reader(lines[-1:], delimiter=delimiter), [])]
+    filled = [cell for cell in cells if cell]
+    is_totals = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":")) is not None
+    return lines[-1].strip()[:60] if is_totals and not any(map(str.isalpha, "".join(filled[1:]))) else ""

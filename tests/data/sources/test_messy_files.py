@@ -1,0 +1,204 @@
+"""Every shape in every encoding and with every delimiter is read as the table that a person reads out of the file."""
+
+import gzip
+import io
+
+import pyarrow as pa
+import pytest
+from tests.data.messy import DELIMITERS, ENCODINGS, SHAPES, messy_bytes, table_in
+
+from bayeswater.data.sources import delimited
+from bayeswater.data.sources.recognising import local_rows, open_source
+from bayeswater.data.sources.source import TypesWidened
+from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError
+
+
+def opened(content: bytes | str, **options):
+    content = content if isinstance(content, bytes) else content.encode()
+    return open_source("-", standard_input=io.BytesIO(content), **options)
+
+
+def rows_of(source):
+    return [row for table in source.batches() for row in table.to_pylist()]
+
+
+def as_a_person_reads(rows):
+    names, *cells = rows
+    return [dict(zip(names, [*row[:2], int(row[2]), float(row[3])], strict=True)) for row in cells]
+
+
+FILES = [
+    (shape, encoding, delimiter)
+    for shape in SHAPES
+    for encoding in ENCODINGS
+    for delimiter in DELIMITERS
+    if delimiter == "," or encoding == "utf-8" or shape in ("plain", "three empty columns", "a preamble")
+]
+
+
+@pytest.mark.parametrize(("shape", "encoding", "delimiter"), FILES)
+def test_a_messy_file_is_the_table_that_a_person_reads_out_of_it(shape, encoding, delimiter):
+    rows = table_in(encoding)
+    source = opened(messy_bytes(rows, shape, encoding, delimiter))
+    assert rows_of(source) == as_a_person_reads(rows)
+    assert source.schema.names == rows[0]
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "big5", "shift-jis", "latin-1", "utf-16"])
+def test_an_encoding_that_is_found_is_said(tmp_path, encoding):
+    path = tmp_path / "table.csv"
+    path.write_bytes(messy_bytes(table_in(encoding), "plain", encoding, ","))
+    rows = local_rows(path)
+    with pytest.warns(ReadingWarning, match=r"table\.csv: the text is .*read as (gb18030|big5|cp932|cp1252|utf-16)"):
+        assert rows.schema.names == table_in(encoding)[0]
+    assert len(rows.notes) == 1
+
+
+def test_an_encoding_that_shows_only_far_down_is_found_by_reading_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 64)
+    path = tmp_path / "late.csv"
+    path.write_bytes(b"a,b\n" + b"x,1\n" * 100 + "青绿,2\n乌黑,3\n".encode("gbk"))
+    source = open_source(path)
+    with pytest.raises(TypesWidened, match=r"row 102 .* is not text in utf-8; the file is read again as gb18030"):
+        rows_of(source)
+    assert [row["a"] for row in rows_of(source)[100:]] == ["青绿", "乌黑"]
+
+
+# ---------------------------------------------------------------------- names
+
+
+def test_names_that_stand_twice_and_missing_ones_are_made_up_and_said():
+    source = opened("a,,a,x1,a_2\n1,2,3,4,5\n")
+    assert rows_of(source) == [{"a": 1, "x1_": 2, "a_2_": 3, "x1": 4, "a_2": 5}]
+    assert source.notes == ["columns are renamed: 'a' (column 3) is 'a_2_'; column 2 has no name and is 'x1_'"]
+
+
+def test_a_column_at_the_end_without_a_name_that_is_not_empty_is_refused_far_down(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 64)
+    path = tmp_path / "end.csv"
+    path.write_text("a,b,,\n" + "1,2,,\n" * 50 + "1,2,,oh\n")
+    with pytest.raises(DataError, match=r"row 52 .* has 'oh' in column 4, which has no name, and no cells"):
+        rows_of(open_source(path))
+    assert rows_of(opened("a,b,,\n1,2,,oh\n")) == [{"a": 1, "b": 2, "x2": None, "x3": "oh"}]
+
+
+def test_names_of_rows_as_r_writes_them_are_a_column():
+    source = opened('"a","b"\n"r1",1,2\n"r2",3,4\n')
+    assert rows_of(source) == [{"x0": "r1", "a": 1, "b": 2}, {"x0": "r2", "a": 3, "b": 4}]
+    assert "no name in the header" in source.notes[0]
+
+
+def test_a_header_in_a_comment_as_numpy_writes_it_is_the_header():
+    assert rows_of(opened("# a,b\n1.5,2.5\n")) == [{"a": 1.5, "b": 2.5}]
+    assert rows_of(opened("#a,b\nx,y\n")) == [{"a": "x", "b": "y"}]
+    assert rows_of(opened("# by x, y\na,b\nu,v\n")) == [{"a": "u", "b": "v"}]
+    assert rows_of(opened("#ff0000,1\n#00ff00,2\n", header=False)) == [
+        {"x0": "#ff0000", "x1": 1},
+        {"x0": "#00ff00", "x1": 2},
+    ]
+
+
+def test_names_for_a_file_with_empty_columns_at_the_end_need_not_name_these():
+    assert rows_of(opened("1,x,,\n2,y,,\n", names=["n", "s"])) == [{"n": 1, "s": "x"}, {"n": 2, "s": "y"}]
+    with pytest.raises(SchemaError, match=r"2 names are given for 3 columns \(n, s\)"):
+        rows_of(opened("1,x,3\n", names=["n", "s"]))
+
+
+# ---------------------------------------------------------------------- lines above, comments, totals
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("word\nhello, world\nso, then\n", None),  # texts with commas, and no table below a title
+        ("a,b\n1,2,3\n4,5,6\n", ["x0", "a", "b"]),
+        ("a\n1,2\n3,4\n", None),
+        ("a,b,c,d\n,,,1\n,,,2\n", ["a", "b", "c", "d"]),
+        ("2019,2020,2021\n1,2,3\n", ["2019", "2020", "2021"]),
+    ],
+)
+def test_a_header_is_not_taken_for_a_note_above_one(text, names):
+    if names is None:
+        with pytest.raises(DataError, match=r"row 2 \(the header is row 1\) has 2 cells and not 1"):
+            rows_of(opened(text))
+    else:
+        assert opened(text).schema.names == names
+
+
+def test_rows_are_numbered_as_in_the_file_below_lines_that_are_passed_over():
+    with pytest.raises(DataError, match=r"row 5 \(the header is row 3\) has 2 cells and not 3"):
+        rows_of(opened("Title\nof it\na,b,c\n1,2,3\n4,5\n"))
+
+
+def test_what_comments_begin_with_can_be_named():
+    assert rows_of(opened("% note\na,b\n1,2\n% mid, way\n3,4\n", comment="%")) == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+    assert rows_of(opened("a,b\n#1,2\n")) == [{"a": "#1", "b": 2}]
+    with pytest.raises(ParameterError, match="comment is ''"):
+        opened("a,b\n", comment="")
+
+
+@pytest.mark.parametrize("word", ["Total", "SUM:", "Gesamt", "合计"])
+def test_a_row_of_totals_at_the_end_is_noticed(word):
+    source = opened(f"name,n\nAnn,3\nBob,4\n{word},7\n")
+    assert source.schema.names == ["name", "n"]
+    assert source.notes == [f"the last row, '{word},7', looks like totals; take it out if it is no row of the table"]
+    assert opened("name,n\nAnn,3\nTotal,many\n").schema.names and not opened("a,b\n1,2\n").notes
+
+
+def test_a_row_of_totals_at_the_end_of_a_long_file_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 64)
+    path = tmp_path / "long.csv"
+    path.write_text("name,n\n" + "Ann,3\n" * 100 + "Total,300\n")
+    source = open_source(path)
+    assert source.schema.names and "looks like totals" in source.notes[0]
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert open_source(path).schema.names == ["name", "n"]
+
+
+# ---------------------------------------------------------------------- rows of another length
+
+RAGGED = "a,b,c\n1,2,3\n4,5\n6,7,8,,\n9\n"
+
+
+def test_rows_of_another_length_are_refused_and_counted(tmp_path):
+    path = tmp_path / "ragged.csv"
+    path.write_text(RAGGED)
+    with pytest.raises(
+        DataError, match=r"row 3 .* has 2 cells and not 3, as the first of 3 rows: '4,5'; .*'skip'.*'pad'"
+    ):
+        rows_of(open_source(path))
+
+
+def test_rows_of_another_length_are_left_out_on_request():
+    with pytest.warns(ReadingWarning, match=r"rows of another length are left out, from row 3 .*'4,5'"):
+        assert rows_of(opened(RAGGED, bad_rows="skip")) == [{"a": 1, "b": 2, "c": 3}]
+
+
+def test_rows_of_another_length_are_filled_up_on_request():
+    with pytest.warns(ReadingWarning, match="are filled up"):
+        found = rows_of(opened(RAGGED, bad_rows="pad"))
+    assert [tuple(row.values()) for row in found] == [(1, 2, 3), (4, 5, None), (6, 7, 8), (9, None, None)]
+    with pytest.raises(DataError, match="has 4 cells and not 3"):
+        rows_of(opened("a,b,c\n1,2\n1,2,3,4\n", bad_rows="pad"))
+    with pytest.raises(ParameterError, match="bad_rows is 'ignore'; it can be one of error, skip, pad"):
+        opened("a\n", bad_rows="ignore")
+
+
+def test_texts_with_quotes_and_line_breaks_stay_as_they_are_where_others_are_filled_up():
+    with pytest.warns(ReadingWarning):
+        found = rows_of(opened('a,b,c\n"x ""y"",\nz",5" pipe,1\n2\n', bad_rows="pad"))
+    assert found == [{"a": 'x "y",\nz', "b": '5" pipe', "c": 1}, {"a": "2", "b": None, "c": None}]
+
+
+def test_numbers_of_rows_count_those_that_are_left_out(monkeypatch, tmp_path):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
+    path = tmp_path / "late.csv"
+    path.write_text("a,b\n" + "1,2\n" * 5 + "3\n" + "1,2\n" * 40 + "x,2\n")
+    with pytest.warns(ReadingWarning), pytest.raises(DataError, match=r"row 48 .*column 'a' holds 'x'"):
+        rows_of(open_source(path, bad_rows="skip", types={"a": pa.float64()}))
+
+
+def test_bytes_that_are_no_text_are_refused_with_the_way_to_name_an_encoding():
+    for content in (b"\xff\x00\x01,income\n1,2\n", b"\x89PNG\r\n\x1a\n\x00\x00", bytes(range(128, 256)) * 4):
+        with pytest.raises(DataError, match=r"is not text in utf-8; name the encoding of the file"):
+            opened(content).schema  # noqa: B018
