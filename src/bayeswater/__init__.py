@@ -42,11 +42,10 @@ if TYPE_CHECKING:
     from bayeswater.estimate.dirichlet import Beta, Dirichlet
     from bayeswater.estimate.normal_parameters import NormalInverseGamma
     from bayeswater.kernels.threads import threads
-    from bayeswater.models.bernoulli_nb import BernoulliNB
     from bayeswater.models.categorical_nb import CategoricalNB
     from bayeswater.models.comparing.compare import compare
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.feature_nb import ComplementNB, MultinomialNB
+    from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
     from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -76,7 +75,7 @@ _HOME = {
     "SKDB": "models.semi_naive.skdb",
     "SPODE": "models.semi_naive.spode",
     "TAN": "models.semi_naive.tan",
-    "BernoulliNB": "models.bernoulli_nb",
+    "BernoulliNB": "models.feature_nb",
     "CategoricalNB": "models.categorical_nb",
     "ComplementNB": "models.feature_nb",
     "GaussianClassifier": "models.gaussian.gaussian_classifier",

@@ -142,7 +142,7 @@ def test_drawn_counts_have_the_mean_and_the_variance_of_the_law():
 @pytest.mark.parametrize("r", [0.125, 8.0])
 def test_the_outcomes_of_a_count_leave_hardly_any_mass_out(r, strength):
     mean = np.array([0.3, 40.0])
-    fact = DispersedFact(mean, r).weakened(strength)
+    fact = DispersedFact(mean, dispersion=r).weakened(strength)
     found = fact.outcomes(np.array([0.5, 0.5]), 1 - np.eye(2)).likelihood
     far = np.arange(8 * len(found))
     for k in range(2):

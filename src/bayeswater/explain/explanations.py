@@ -13,7 +13,7 @@ The contributions of all rows are worked out at once; what is said about a row i
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.explanation import Contribution, RowExplanation
 from bayeswater.explain.turning import Landscape, RowDecisions, TurningSearch, Verdicts
 from bayeswater.families.family import MixedJoint
-from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptions, Options
+from bayeswater.families.view import CellUse, ColumnView, LastBlock
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.statistics.sums import SeenRanges
@@ -82,23 +82,10 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class SumLandscape:
-    """One row, its terms, and the views of its columns."""
+class SumLandscape(Landscape):
+    """One row of a model whose log-joint is a sum of terms."""
 
-    row: int
     terms: Terms
-    views: tuple[ColumnView, ...]
-    chosen: int
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return [view.column.name for view in self.views]
-
-    @cached_property
-    def options(self) -> list[Options | NumberOptions | None]:
-        """What could be in each column."""
-        return [view.options(self.row, self.chosen) for view in self.views]
 
     @cached_property
     def _own(self) -> Array:
@@ -219,39 +206,50 @@ class Explanations(Sequence[RowExplanation]):
 
     def _explained(self, i: int) -> RowExplanation:
         chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
-        order = np.argsort(-np.abs(self.contributions[i]), kind="stable")
-        cells = {view.column.name: view.cell(i) for view in self._views}
-        read = [view for view in self._views if cells[view.column.name] == CellUse.READ]
-        words = {view.column.name: found for view in read if (found := view.words(i, chosen, against)) is not None}
+        order = np.argsort(-np.abs(self.contributions[i]), kind="stable").tolist()
         calibrated = self._verdicts.calibrated
-        calibrated_odds = None if calibrated is None else log_ratio(calibrated[i, chosen], calibrated[i, against])
-        return RowExplanation(
+        return self._kind(
             prediction=self.classes[chosen],
             against=self.classes[against],
             log_odds=float(self.log_odds[i]),
             intercept=float(self.intercept[i]),
             contributions=[
-                Contribution(self.columns[j], self._views[j].value(i), float(self.contributions[i, j])) for j in order
+                Contribution(self.columns[j], self._value(i, j), float(self.contributions[i, j])) for j in order
             ],
             probability=float(np.exp(self._verdicts.log_proba[i, chosen])),
             calibrated_probability=None if calibrated is None else float(np.exp(calibrated[i, chosen])),
-            calibrated_log_odds=None if calibrated_odds is None else float(calibrated_odds),
-            missing=[name for name, cell in cells.items() if cell == CellUse.MISSING],
-            unseen=[name for name, cell in cells.items() if cell == CellUse.UNSEEN],
-            words=words,
-            absent_words={v.column.name: v.absent_words(i, chosen, against) for v in read if v.column.name in words},
+            calibrated_log_odds=None if calibrated is None else float(log_ratio(*calibrated[i, [chosen, against]])),
             is_impossible=bool(self._is_impossible[i]),
-            _readings={view.column.name: view.reading(i, chosen, against) for view in self._views},
-            _scores=frozenset(view.column.name for view in self._views if view.is_score),
-            _find_turning=partial(self._search, i, chosen),
+            **self._of_cells(i, chosen, against),
         )
+
+    _kind: ClassVar[type[RowExplanation]] = RowExplanation
+
+    def _value(self, i: int, j: int) -> Any:
+        """What stands in a cell."""
+        return self._views[j].value(i)
+
+    def _of_cells(self, i: int, chosen: int, against: int) -> dict[str, Any]:
+        """What else an explanation says of the cells of a row."""
+        cells = {view.column.name: view.cell(i) for view in self._views}
+        read = [view for view in self._views if cells[view.column.name] == CellUse.READ]
+        words = {view.column.name: found for view in read if (found := view.words(i, chosen, against)) is not None}
+        return {
+            "missing": [name for name, cell in cells.items() if cell == CellUse.MISSING],
+            "unseen": [name for name, cell in cells.items() if cell == CellUse.UNSEEN],
+            "words": words,
+            "absent_words": {v.column.name: v.absent_words(i, chosen, against) for v in read if v.column.name in words},
+            "_readings": {view.column.name: view.reading(i, chosen, against) for view in self._views},
+            "_scores": frozenset(view.column.name for view in self._views if view.is_score),
+            "_find_turning": partial(self._search, i, chosen),
+        }
 
     def _search(self, i: int, chosen: int) -> TurningSearch:
         return TurningSearch(self._landscape(i, chosen), self._decisions.of(i), chosen, self.classes)
 
     def _landscape(self, i: int, chosen: int) -> Landscape:
         """What would become of a row if some of its cells were others."""
-        return SumLandscape(i, self._terms, self._views, chosen)
+        return SumLandscape(i, chosen, self._views, self._terms)
 
     def to_frame(self) -> Any:
         """Give a frame of one line for each row, in the library that the model was fitted with."""

@@ -83,7 +83,7 @@ class GaussianView(ColumnView):
 
 
 @dataclass(frozen=True)
-class GaussianLandscape:
+class GaussianLandscape(Landscape):
     """One row of numbers, and what would become of its log-joints if some of them were others.
 
     Precisions P of the classes (inverses of their covariances, or of the part whose cells are there) give all of it:
@@ -92,15 +92,8 @@ class GaussianLandscape:
         2 (P (x - m))_i u + P_ii u^2 + 2 (P (x - m))_j w + P_jj w^2 + 2 P_ij u w
     """
 
-    row: int
-    terms: SharedTerms
     views: tuple[GaussianView, ...]
-    chosen: int
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return [view.column.name for view in self.views]
+    terms: SharedTerms
 
     @cached_property
     def _x(self) -> Array:
@@ -232,7 +225,7 @@ class GaussianExplanations(Explanations):
     """An `Explanation` for each row, of numbers that depend on one another."""
 
     def _landscape(self, i: int, chosen: int) -> Landscape:
-        return GaussianLandscape(i, self._terms, self._views, chosen)  # type: ignore[arg-type]
+        return GaussianLandscape(i, chosen, self._views, self._terms)  # type: ignore[arg-type]
 
 
 def gaussian_terms(

@@ -18,7 +18,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Landscape, RowDecisions, Verdicts
 from bayeswater.families.states import StateView
-from bayeswater.families.view import LastBlock, NumberOptions, Options
+from bayeswater.families.view import LastBlock
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import SeenRanges
@@ -26,24 +26,12 @@ from bayeswater.typing import Array
 
 
 @dataclass(frozen=True)
-class StateLandscape:
-    """One row of codes (1, n_columns), the model that scores rows, and the views of the columns."""
+class StateLandscape(Landscape):
+    """One row of codes (1, n_columns), and the model that scores rows."""
 
-    row: int
+    views: tuple[StateView, ...]
     codes: Array
     joint: Any
-    views: tuple[StateView, ...]
-    chosen: int
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return [view.column.name for view in self.views]
-
-    @cached_property
-    def options(self) -> list[Options | NumberOptions | None]:
-        """What could be in each column."""
-        return [view.options(self.row, self.chosen) for view in self.views]
 
     @cached_property
     def log_joint(self) -> Array:
@@ -190,4 +178,4 @@ class PairExplanations(Explanations):
 
     def _landscape(self, i: int, chosen: int) -> Landscape:
         block = self._table.block(slice(i, i + 1))
-        return StateLandscape(i, block, self._joint, self._views, chosen)  # type: ignore[arg-type]
+        return StateLandscape(i, chosen, self._views, block, self._joint)  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeswater.data.frames import Alongside
-from bayeswater.explain.explanation import Contribution, RowExplanation
+from bayeswater.explain.explanation import RowExplanation
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import MOST_TURNS, Turn, Verdicts
 from bayeswater.inference.log_space import log_ratio
@@ -165,30 +165,21 @@ class PooledExplanations(Explanations):
             log_proba[1 : n_columns + 1].argmax(axis=2).T if without is None else without,
         )
 
-    def _explained(self, i: int) -> RowExplanation:
-        chosen, against = int(self._verdicts.chosen[i]), int(self._verdicts.against[i])
-        order = np.argsort(-np.abs(self.contributions[i]), kind="stable").tolist()
-        calibrated = self._verdicts.calibrated
-        return PooledExplanation(
-            prediction=self.classes[chosen],
-            against=self.classes[against],
-            log_odds=float(self.log_odds[i]),
-            intercept=float(self.intercept[i]),
-            contributions=[
-                Contribution(self.columns[j], self._cells.value(i, j), float(self.contributions[i, j])) for j in order
-            ],
-            probability=float(np.exp(self._verdicts.log_proba[i, chosen])),
-            calibrated_probability=None if calibrated is None else float(np.exp(calibrated[i, chosen])),
-            calibrated_log_odds=None if calibrated is None else float(log_ratio(*calibrated[i, [chosen, against]])),
-            missing=self._named(self._cells.is_missing[i]),
-            unseen=self._named(self._cells.is_unseen[i]),
-            words={},
-            absent_words={},
-            is_impossible=False,
-            _readings=dict.fromkeys(self.columns, ""),
-            _scores=frozenset(self.columns),
-            _find_turning=partial(WithoutCells, self._turns(i, chosen)),
-        )
+    _kind: ClassVar[type[RowExplanation]] = PooledExplanation
+
+    def _value(self, i: int, j: int) -> Any:
+        return self._cells.value(i, j)
+
+    def _of_cells(self, i: int, chosen: int, against: int) -> dict[str, Any]:
+        return {
+            "missing": self._named(self._cells.is_missing[i]),
+            "unseen": self._named(self._cells.is_unseen[i]),
+            "words": {},
+            "absent_words": {},
+            "_readings": dict.fromkeys(self.columns, ""),
+            "_scores": frozenset(self.columns),
+            "_find_turning": partial(WithoutCells, self._turns(i, chosen)),
+        }
 
     def _named(self, marked: Array) -> list[str]:
         return [self.columns[j] for j in np.flatnonzero(marked).tolist()]

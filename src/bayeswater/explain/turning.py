@@ -10,8 +10,10 @@ the most plausible.
 user says.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple, Protocol
 
@@ -20,7 +22,7 @@ import numpy as np
 from bayeswater.data.frames import Alongside
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, SchemaError
-from bayeswater.families.view import NumberOptions, Options
+from bayeswater.families.view import ColumnView, NumberOptions, Options
 from bayeswater.inference.log_space import best_class, log_evidence
 from bayeswater.typing import Array
 
@@ -103,27 +105,38 @@ class Turning(Protocol):
         """Two changes that do together."""
 
 
-class Landscape(Protocol):
-    """A row, and what would become of its log-joints if some of its cells were others."""
+@dataclass(frozen=True)
+class Landscape(ABC):
+    """A row, decided as `chosen`, and what would become of its log-joints if some of its cells were others."""
+
+    row: int
+    chosen: int
+    views: tuple[ColumnView, ...]
 
     @property
-    def names(self) -> Sequence[str]:
+    def names(self) -> list[str]:
         """Names of the columns."""
+        return [view.column.name for view in self.views]
+
+    @cached_property
+    def options(self) -> Sequence[Options | NumberOptions | None]:
+        """What could be in each column."""
+        return [view.options(self.row, self.chosen) for view in self.views]
 
     @property
+    @abstractmethod
     def log_joint(self) -> Array:
         """Log-joints of the row as it is: (n_classes,)."""
 
-    @property
-    def options(self) -> Sequence[Options | NumberOptions | None]:
-        """What could be in each column."""
-
+    @abstractmethod
     def is_known(self, j: int) -> bool:
         """Whether the cell in column j is known."""
 
+    @abstractmethod
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints (n, n_classes) with each of some cells (n,) in column j."""
 
+    @abstractmethod
     def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
         """Log-joints (n, n_classes) with pairs of cells, (n,) each, in columns i and j."""
 

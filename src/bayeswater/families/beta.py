@@ -12,9 +12,8 @@ are normal around those of all rows, with a standard deviation of 1. The integra
 touches the integrand at its peak (Laplace), whose error falls as one over the rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,74 +21,36 @@ from scipy.special import betainc, betaincinv, betaln, ndtr, polygamma, psi
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
-from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
-from bayeswater.errors import ParameterError
 from bayeswater.estimate.normal_parameters import or_impossible
-from bayeswater.families.family import ParameterDraws, Settings
-from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
+from bayeswater.families.cell_sums import CONVERGED, EVEN_ROWS, STEPS, CellSumBlock, CellSums
+from bayeswater.families.family import Settings
+from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
-from bayeswater.inference.drawing import Stage, stream
-from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, require_whole
-from bayeswater.kernels.remainders import remainder
-from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
-EVEN_ROWS = 1.0
-"""Rows spread evenly that every class is taken to have had, when nothing is said."""
-
 LEAST_ROWS = 1e-6
-"""Of these there is a trace in any case: without it a single value would be infinitely probable."""
+"""Rows spread evenly of which there is a trace in any case: without it a single value would be infinitely probable."""
 
 PRIOR_DEVIATION = 1.0
 """Standard deviation, in a column left open, of the logarithms of the parameters of a class."""
 
-STEPS, CONVERGED = 100, 1e-14
-"""Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
-
 
 @dataclass(frozen=True, eq=False)
-class ShareSums(ColumnStatistic):
+class ShareSums(CellSums):
     """Weight of the cells, and sums of -log x and -log(1 - x): (n_classes, n_columns) each, none of them negative."""
 
-    weight: Array
     from_zero: Array
     from_one: Array
 
     @classmethod
     def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None) -> Self:
         """Sum some rows, over the cells that are there."""
-        whole = weight is None or weight.dtype.kind == "i"
-
-        def block_sums(rows: slice) -> Array:
-            block, codes = matrix.block(rows), labels.codes[rows]
-            w = np.ones(len(block)) if weight is None else weight[rows]
-            there = ~np.isnan(block)
-            x = np.where(there, block, 0.5)
-            parts = there, np.where(there, _from_zero(x), 0.0), np.where(there, _from_one(x), 0.0)
-            return np.array(
-                [[np.bincount(codes, weights=w * own, minlength=labels.n_classes) for own in part.T] for part in parts]
-            ).swapaxes(1, 2)
-
-        n, *sums = reduce(np.add, ordered_map(block_sums, row_blocks(matrix.shape[0])))
-        return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, *sums)
-
-    @property
-    def cells(self) -> Array:
-        """Weight of the cells that were there."""
-        return self.weight
-
-
-def _from_zero(x: Array) -> Array:
-    return -np.log(x)
-
-
-def _from_one(x: Array) -> Array:
-    return -np.log1p(-x)
+        return cls.over_cells(matrix, labels, weight, BetaBlock.functions)
 
 
 def beta_parameters(mean_log: Array, mean_log_rest: Array) -> tuple[Array, Array]:
@@ -140,7 +101,7 @@ class BetaView(NumberView):
 
 
 @dataclass(frozen=True)
-class BetaBlock(NumberBlock):
+class BetaBlock(CellSumBlock):
     """Sums of shares, and how many rows (n_columns,) spread evenly every class is taken to have had."""
 
     sums: ShareSums
@@ -148,72 +109,54 @@ class BetaBlock(NumberBlock):
 
     view: ClassVar[type[ColumnView]] = BetaView
 
-    @cached_property
-    def _parameters(self) -> tuple[Array, Array]:
-        sums = self.sums
-        return self._read(sums.weight, sums.from_zero, sums.from_one, self.even_rows)
-
     @property
     def a(self) -> Array:
         """Parameter of log x: (n_classes, n_columns)."""
-        return self._parameters[0]
+        return self.parameters[0]
 
     @property
     def b(self) -> Array:
         """Parameter of log(1 - x): (n_classes, n_columns)."""
-        return self._parameters[1]
+        return self.parameters[1]
 
     @staticmethod
-    def _read(weight: Array, from_zero: Array, from_one: Array, even: Array) -> tuple[Array, Array]:
-        even = np.maximum(even, LEAST_ROWS)
-        return beta_parameters(-(from_zero + even) / (weight + even), -(from_one + even) / (weight + even))
+    def functions(x: Array, *options: Any) -> tuple[Array, Array]:
+        """Give -log x and -log(1 - x)."""
+        return -np.log(x), -np.log1p(-x)
+
+    @staticmethod
+    def read(even_rows: Array, weight: Array, *sums: Array) -> tuple[Array, Array]:
+        """Solve for both parameters."""
+        even = np.maximum(even_rows, LEAST_ROWS)
+        near, far = (-(own + even) / (weight + even) for own in sums)
+        return beta_parameters(near, far)
+
+    @staticmethod
+    def log_density(x: Array, *parameters: Any) -> Array:
+        """Logarithm of the density of shares; 0 for NaN."""
+        missing, (a, b) = np.isnan(x), parameters
+        near, far = BetaBlock.functions(np.where(missing, 0.5, x))
+        return np.where(missing, 0.0, (1 - a) * near + (1 - b) * far - betaln(a, b))
 
     def likelihood(self, cells: Array, use_loop: bool) -> Array:
         """Log-likelihoods of some rows: (n_rows, n_classes)."""
         missing = np.isnan(cells)
-        x = np.where(missing, 0.5, cells)
-        near, far = (np.where(missing, 0.0, part) for part in (_from_zero(x), _from_one(x)))
+        near, far = (np.where(missing, 0.0, part) for part in self.functions(np.where(missing, 0.5, cells)))
         found: Array = near @ (1 - self.a).T + far @ (1 - self.b).T - ~missing @ betaln(self.a, self.b).T
         return found
-
-    def terms(self, cells: Array) -> Array:
-        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
-        return np.stack([self.column_terms(cells[:, j], j) for j in range(cells.shape[1])], axis=1)
-
-    def column_terms(self, x: Array, j: int) -> Array:
-        """Log-likelihood of shares (n,) in one column: (n, n_classes)."""
-        return _log_density(x[:, None], self.a[:, j], self.b[:, j])
-
-    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
-        """Give a function of some rows: their log-likelihoods, each row taken out of the sums of its own class."""
-        sums = self.sums
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            cells, y, r = table.block(rows), labels.codes[rows], removed[rows]
-            own = np.zeros(len(cells))
-            for j in range(cells.shape[1]):
-                missing = np.isnan(cells[:, j])
-                x, left = np.where(missing, 0.5, cells[:, j]), np.where(missing, 0.0, r)
-                own += _log_density(
-                    cells[:, j],
-                    *self._read(
-                        remainder(sums.weight[y, j], left),
-                        remainder(sums.from_zero[y, j], left * _from_zero(x)),
-                        remainder(sums.from_one[y, j], left * _from_one(x)),
-                        self.even_rows[j],
-                    ),
-                )
-            return leave_out_own_class(self.likelihood(cells, use_loop), own, y)
-
-        return likelihood
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a share."""
         return BetaFact(self.a[:, j], self.b[:, j])
 
-    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
+    def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array, Array]:
         """Draw log a and log b from the normal density that touches their posterior at its peak."""
-        return BetaDraws(self, places, stage)
+        a, b = self.a[:, j], self.b[:, j]
+        n = self.sums.weight[:, j] + max(float(self.even_rows[j]), LEAST_ROWS)
+        precision = n * _curvature(a, b)  # (2, 2, n_classes)
+        root = np.linalg.cholesky(np.linalg.inv(np.moveaxis(precision, 2, 0)))  # (n_classes, 2, 2)
+        moved = np.einsum("kij,dkj->dki", root, rng.standard_normal((n_draws, len(a), 2)))
+        return a * np.exp(moved[:, :, 0]), b * np.exp(moved[:, :, 1])
 
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw shares."""
@@ -227,38 +170,9 @@ class BetaBlock(NumberBlock):
         def design(table: Any) -> Array:
             cells = table.block(slice(0, table.shape[0]))
             require_whole(cells, names, model)
-            return -np.hstack([_from_zero(cells), _from_one(cells)])
+            return -np.hstack(self.functions(cells))
 
         return Line(features, weights, -betaln(self.a, self.b).sum(axis=1), design)
-
-
-def _log_density(x: Array, a: Array, b: Array) -> Array:
-    missing = np.isnan(x)
-    known = np.where(missing, 0.5, x)
-    return np.where(missing, 0.0, (1 - a) * _from_zero(known) + (1 - b) * _from_one(known) - betaln(a, b))
-
-
-class BetaDraws:
-    """Draws of log a and log b."""
-
-    def __init__(self, columns: BetaBlock, places: Sequence[int], stage: Stage) -> None:
-        self.columns, self.places, self.stage = columns, places, stage
-        self._drawn = [self._column(j) for j in range(len(places))]
-
-    def add_to(self, total: Array, cells: Array) -> None:
-        """Add the log-likelihoods of rows of shares."""
-        for j, (a, b) in enumerate(self._drawn):
-            total += _log_density(cells[:, j, None, None], a, b)
-
-    def _column(self, j: int) -> tuple[Array, Array]:
-        """Parameters of each class: (n_draws, n_classes) each."""
-        a, b = self.columns.a[:, j], self.columns.b[:, j]
-        n = self.columns.sums.weight[:, j] + max(float(self.columns.even_rows[j]), LEAST_ROWS)
-        precision = n * _curvature(a, b)  # (2, 2, n_classes)
-        root = np.linalg.cholesky(np.linalg.inv(np.moveaxis(precision, 2, 0)))  # (n_classes, 2, 2)
-        noise = stream(self.stage.seed, self.places[j]).standard_normal((self.stage.n_draws, len(a), 2))
-        moved = np.einsum("kij,dkj->dki", root, noise)
-        return a * np.exp(moved[:, :, 0]), b * np.exp(moved[:, :, 1])
 
 
 def _curvature(a: Array, b: Array) -> Array:
@@ -294,7 +208,7 @@ class BetaFact(RegionFact):
 
     def log_density(self, x: Array) -> Array:
         """Logarithms of the densities: (n_points, n_classes)."""
-        return _log_density(x, self.a, self.b)
+        return BetaBlock.log_density(x, self.a, self.b)
 
     def masses(self, switches: Array) -> Array:
         """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
@@ -373,15 +287,9 @@ class BetaShares(NumberFamily):
     takes: ClassVar = {"beta": "shares over 0 and under 1"}
     candidates: ClassVar = (BetaCandidate(),)
 
-    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
-        """Read the shares; what is none is refused in learning, and left out in predicting."""
-        columns = []
-        for column, values in zip(self.columns, self.numbers(raw, settings), strict=True):
-            wrong = (values <= 0) | (values >= 1)
-            if self.report_impossible(column, values, wrong, settings, learning):
-                values = np.where(wrong, np.nan, values)
-            columns.append(values)
-        return NumberTable(tuple(columns), self.names, (False,) * len(columns))
+    def impossible(self, column: Column, values: Array) -> Array:
+        """Mark what is no share."""
+        return (values <= 0) | (values >= 1)
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> ShareSums:
         """Sum weights and logarithms."""
@@ -389,14 +297,8 @@ class BetaShares(NumberFamily):
 
     def read(self, sums: ShareSums, settings: Settings) -> BetaBlock:
         """Read the parameters."""
-        for column in self.columns:
-            if settings.of(column).prior is not None:
-                raise ParameterError(
-                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a beta column takes "
-                    "none; give alpha, the rows spread evenly that every class is taken to have had"
-                )
-        alphas = [settings.alpha_of(column) for column in self.columns]
-        return BetaBlock(sums, np.array([EVEN_ROWS if alpha == "auto" else float(alpha) for alpha in alphas]))
+        what = "the rows spread evenly that every class is taken to have had"
+        return BetaBlock(sums, self.pseudo_counts(settings, EVEN_ROWS, what))
 
     def tables(self, sums: ShareSums, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """Give both parameters in each class, and the mean."""

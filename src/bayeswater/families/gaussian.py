@@ -26,7 +26,6 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
-from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import NOTHING, DensityFact, Fact
 from bayeswater.errors import ParameterError
@@ -39,11 +38,11 @@ from bayeswater.estimate.normal_parameters import (
     require_finite_moments,
     require_near_priors,
 )
-from bayeswater.families.family import ParameterDraws, Settings, require_sums
+from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.bends import Bowls
-from bayeswater.inference.drawing import Stage, log_gamma, stream
+from bayeswater.inference.drawing import log_gamma
 from bayeswater.inference.normal_joint import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
 from bayeswater.inference.normals_without import FloorWithout
 from bayeswater.kernels.moments import FAINT
@@ -145,9 +144,40 @@ class NormalBlock(NumberBlock):
         """Tell the regions of a number; those of a log-normal one are of its logarithm."""
         return normal_fact(self.parameters, j)
 
-    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
-        """Draw from the Normal-inverse-gamma posterior of the prior, or by the reference prior."""
-        return NormalDraws(self, places, stage)
+    def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array, ...] | None:
+        """Draw a normal density: its log-variance, and how far its mean is off a centre in standard deviations.
+
+        They come from the Normal-inverse-gamma posterior of the prior, or else of the reference prior: variance ~
+        scatter / chi2(n - 1), never below its floor, mean ~ N(mean, var / n). A class with less than two values, for
+        which that does not exist, takes the spread of all classes together; a class without any value takes their mean
+        too, as the model does. Of little more than one row the variance may be larger than any float64.
+        """
+        if not self.parameters.has_factor[j]:
+            return None
+        moments = self.moments
+        n = np.broadcast_to(moments.weight, moments.mean.shape)[:, j].astype(np.float64)
+        own_mean, own_scatter = moments.mean[:, j], moments.scatter[:, j]
+        floor = -np.inf
+        if j in self.priors:
+            mean, strength, shape, scale = self.priors[j].posterior(n, own_mean, own_scatter)
+        else:
+            n_all, mean_all, scatter_all = (float(part[j]) for part in moments.pooled())
+            known = n > 1
+            degrees = np.where(known, n - 1, n_all - 1 if n_all > 1 else n_all)  # decayed rows may weigh less than one
+            mean, strength = np.where(n > 0, own_mean, mean_all), np.where(n > 0, n, n_all)
+            shape, scale = degrees / 2, np.where(known, own_scatter, scatter_all) / 2
+            floor = float(np.log(self.variance_floor * scatter_all / n_all))
+        with np.errstate(divide="ignore"):  # of equal values the scatter is 0, and the floor holds
+            log_variance = np.log(scale) - log_gamma(rng, shape, n_draws)
+        offset = rng.standard_normal(log_variance.shape) / np.sqrt(strength)
+        return mean, offset, np.maximum(log_variance, floor)
+
+    def drawn_terms(self, x: Array, j: int, drawn: tuple[Array, ...]) -> Array:
+        """Log-density of numbers by drawn densities, but for a constant that all classes share."""
+        centre, offset, log_variance = drawn
+        with np.errstate(over="ignore"):
+            standard = (x - centre) * np.exp(-0.5 * log_variance) - offset
+            return np.where(np.isnan(x), 0.0, -0.5 * (log_variance + standard**2))
 
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw numbers, or logarithms, from the densities."""
@@ -169,63 +199,6 @@ class NormalBlock(NumberBlock):
     def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
         """Give a function of some rows: their log-likelihoods, each row taken out of the moments."""
         return self.floor_without.over(table, labels, removed, self.is_log & self.parameters.has_factor)
-
-
-@dataclass(frozen=True)
-class DrawnNormal:
-    """Draws of a normal density: its variance, and how far its mean is off `centre` in standard deviations.
-
-    The variance is kept as a logarithm: of little more than one row it may be larger than any float64.
-    """
-
-    centre: Array  # (n_classes,)
-    offset: Array  # (n_draws, n_classes)
-    log_variance: Array  # (n_draws, n_classes)
-
-    def log_density(self, x: Array) -> Array:
-        """Log-density, but for a constant that all classes share."""
-        with np.errstate(over="ignore"):
-            standard = (x - self.centre) * np.exp(-0.5 * self.log_variance) - self.offset
-            return -0.5 * (self.log_variance + standard**2)
-
-
-class NormalDraws:
-    """Draws of means and variances: variance ~ scatter / chi2(n - 1), never below its floor, mean ~ N(mean, var / n).
-
-    A class with less than two values, for which the reference posterior does not exist, takes the spread of all classes
-    together; a class without any value takes their mean too, as the model does.
-    """
-
-    def __init__(self, columns: NormalBlock, places: Sequence[int], stage: Stage) -> None:
-        self.columns, self.places, self.stage = columns, places, stage
-        has_factor = columns.parameters.has_factor
-        self._drawn = {j: self._column(j) for j in np.flatnonzero(has_factor).tolist()}
-
-    def add_to(self, total: Array, cells: Array) -> None:
-        """Add the log-densities of rows of numbers."""
-        for j, drawn in self._drawn.items():
-            x = cells[:, j, None, None]
-            total += np.where(np.isnan(x), 0.0, drawn.log_density(x))
-
-    def _column(self, j: int) -> DrawnNormal:
-        moments = self.columns.moments
-        n = np.broadcast_to(moments.weight, moments.mean.shape)[:, j].astype(np.float64)
-        own_mean, own_scatter = moments.mean[:, j], moments.scatter[:, j]
-        floor = -np.inf
-        if j in self.columns.priors:
-            mean, strength, shape, scale = self.columns.priors[j].posterior(n, own_mean, own_scatter)
-        else:
-            n_all, mean_all, scatter_all = (float(part[j]) for part in moments.pooled())
-            known = n > 1
-            degrees = np.where(known, n - 1, n_all - 1 if n_all > 1 else n_all)  # decayed rows may weigh less than one
-            mean, strength = np.where(n > 0, own_mean, mean_all), np.where(n > 0, n, n_all)
-            shape, scale = degrees / 2, np.where(known, own_scatter, scatter_all) / 2
-            floor = float(np.log(self.columns.variance_floor * scatter_all / n_all))
-        rng = stream(self.stage.seed, self.places[j])
-        with np.errstate(divide="ignore"):  # of equal values the scatter is 0, and the floor holds
-            log_variance = np.log(scale) - log_gamma(rng, shape, self.stage.n_draws)
-        offset = rng.standard_normal(log_variance.shape) / np.sqrt(strength)
-        return DrawnNormal(mean, offset, np.maximum(log_variance, floor))
 
 
 class GaussianCandidate(Candidate):
@@ -313,13 +286,9 @@ class Normal(NumberFamily):
         """Which columns are read by their logarithm."""
         return tuple(column.family == "lognormal" for column in self.columns)
 
-    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
-        """Read the numbers; what has no logarithm is refused in learning, and left out in predicting."""
-        columns = self.numbers(raw, settings)
-        for column, values in zip(self.columns, columns, strict=True):
-            if column.family == "lognormal":
-                self.report_impossible(column, values, values <= 0, settings, learning)
-        return NumberTable(columns, self.names, self.is_log)
+    def impossible(self, column: Column, values: Array) -> Array:
+        """Mark what has no logarithm."""
+        return values <= 0
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> Moments:
         """Sum first and second moments."""
@@ -353,13 +322,7 @@ class Normal(NumberFamily):
 
     def sample(self, sums: Moments, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Draw from the densities."""
-        p = self.read(sums, settings).parameters
-        noise = rng.standard_normal((len(codes), len(self.columns)))
-        degrees = p.degrees[codes]
-        student = np.isfinite(degrees)
-        if student.any():
-            noise[student] = rng.standard_t(degrees[student])
-        values = p.mean[codes] + np.sqrt(p.variance[codes]) * noise
+        values = draw_normals(self.read(sums, settings).parameters, codes, rng)
         values[:, self.is_log] = np.exp(np.minimum(values[:, self.is_log], LARGEST_LOG))
         return dict(zip(self.names, values.T, strict=True))
 
@@ -372,6 +335,17 @@ class Normal(NumberFamily):
             mean, scatter = group.mean[:, j], group.scatter[:, j]
             within = (mean >= low) & (mean <= high) & (scatter <= weight * ((high - low) / 2) ** 2)
             require_sums(bool(within.all()), f"the moments of column {column.name!r} are not those of logarithms")
+
+
+def draw_normals(parameters: GaussianParameters, codes: Array, rng: np.random.Generator) -> Array:
+    """Draw rows of numbers of the given classes: (n_rows, n_columns)."""
+    mean, degrees = parameters.mean[codes], parameters.degrees[codes]
+    noise = rng.standard_normal(mean.shape)
+    student = np.isfinite(degrees)
+    if student.any():
+        noise[student] = rng.standard_t(degrees[student])
+    drawn: Array = mean + np.sqrt(parameters.variance[codes]) * noise
+    return drawn
 
 
 def normal_fact(parameters: GaussianParameters, j: int) -> Fact:

@@ -13,7 +13,7 @@ looking.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
@@ -23,13 +23,21 @@ from scipy.special import betaln, gammaln, logsumexp, xlogy
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.number_table import NumberTable
-from bayeswater.decision.facts import NOTHING, Fact, Outcomes
-from bayeswater.families.family import ParameterDraws, Settings
-from bayeswater.families.numbers import OpenColumn, Weighed
-from bayeswater.families.poisson import TAIL, TAIL_MASS, Poisson, PoissonBlock, PoissonCandidate, draw_poisson
-from bayeswater.inference.drawing import Stage, log_gamma, stream
+from bayeswater.decision.facts import NOTHING, Fact
+from bayeswater.families.family import Settings
+from bayeswater.families.numbers import NumberBlock, OpenColumn, Weighed
+from bayeswater.families.poisson import (
+    JEFFREYS,
+    PSEUDO_COUNT,
+    TAIL,
+    CountFact,
+    Poisson,
+    PoissonBlock,
+    PoissonCandidate,
+    draw_poisson,
+)
+from bayeswater.inference.drawing import log_gamma
 from bayeswater.inference.linear import Line, line_of_numbers
-from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.count_totals import CountTotals
@@ -121,7 +129,7 @@ class NegativeBinomialBlock(PoissonBlock):
 
     def likelihood(self, cells: Array, use_loop: bool) -> Array:
         """Log-likelihoods of some rows: (n_rows, n_classes)."""
-        return self.terms(cells).sum(axis=1)
+        return NumberBlock.likelihood(self, cells, use_loop)  # a rate of 0 is one of the terms here
 
     def law(self, x: Array, rate: Array, j: int) -> Array:
         """Log-likelihood of counts in column j at the means of each class, (n_classes,) or (n_rows, n_classes)."""
@@ -136,12 +144,23 @@ class NegativeBinomialBlock(PoissonBlock):
         mean = self.rate[:, j]
         if np.isnan(mean).any():
             return NOTHING
-        fact = DispersedFact(mean, float(self.dispersion[j]))
+        fact = DispersedFact(mean, dispersion=float(self.dispersion[j]))
         return fact if fact.reach <= MOST_COUNTS else f"its counts, {mean.max():.2g}, are too many to go through"
 
-    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
-        """Draw means: r gamma(total + a) / gamma(r weight)."""
-        return NegativeBinomialDraws(self, places, stage)
+    def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array]:
+        """Draw the logarithms of means, with the dispersion as it is: r gamma(total + a) / gamma(r weight)."""
+        (weight, total), r = self.events(j), self.dispersion[j]
+        if not weight.all():
+            return (np.full((n_draws, self.sums.n_classes), np.nan),)
+        events = log_gamma(rng, total + self.pseudo_count[j], n_draws)
+        return (np.log(r) + events - log_gamma(rng, r * weight, n_draws),)
+
+    def drawn_terms(self, x: Array, j: int, drawn: tuple[Array, ...]) -> Array:
+        """Log-likelihood of counts by logarithms of means, but for constants that all classes share."""
+        (log_mean,), r = drawn, self.dispersion[j]
+        with np.errstate(invalid="ignore"):
+            term = np.where(x == 0, 0.0, x * log_mean) - (x + r) * np.logaddexp(0.0, log_mean - np.log(r))
+        return np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
 
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw counts: Poisson's, of rates that are gamma variates."""
@@ -155,68 +174,31 @@ class NegativeBinomialBlock(PoissonBlock):
             return line_of_numbers(names, (np.log(mean) - grown).T, -(grown @ self.dispersion), model)
 
 
-class NegativeBinomialDraws:
-    """Draws of means, with the dispersion as it is."""
-
-    def __init__(self, columns: NegativeBinomialBlock, places: Sequence[int], stage: Stage) -> None:
-        self.columns, self.places, self.stage = columns, places, stage
-        self._log_mean = [self._column(j) for j in range(len(places))]
-
-    def add_to(self, total: Array, cells: Array) -> None:
-        """Add the log-likelihoods of rows of counts, but for constants that all classes share."""
-        for j, log_mean in enumerate(self._log_mean):
-            x, r = cells[:, j, None, None], self.columns.dispersion[j]
-            with np.errstate(invalid="ignore"):
-                term = np.where(x == 0, 0.0, x * log_mean) - (x + r) * np.logaddexp(0.0, log_mean - np.log(r))
-            total += np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
-
-    def _column(self, j: int) -> Array:
-        """Logarithm of the mean in each class: (n_draws, n_classes)."""
-        sums, r = self.columns.sums, self.columns.dispersion[j]
-        weight_all, total_all = (part[j] for part in sums.pooled())
-        has_value = sums.weight[:, j] > 0
-        weight = np.where(has_value, sums.weight[:, j], weight_all).astype(np.float64)
-        total = np.where(has_value, sums.total[:, j], total_all)
-        if not weight.all():
-            return np.full((self.stage.n_draws, self.stage.n_classes), np.nan)
-        rng = stream(self.stage.seed, self.places[j])
-        events = log_gamma(rng, total + self.columns.pseudo_count[j], self.stage.n_draws)
-        return np.log(r) + events - log_gamma(rng, r * weight, self.stage.n_draws)
-
-
 @dataclass(frozen=True)
-class DispersedFact:
-    """A column of counts, of a mean (n_classes,) in each class and one dispersion."""
+class DispersedFact(CountFact):
+    """A column of counts, of a mean `rate` (n_classes,) in each class and one dispersion."""
 
-    mean: Array
-    dispersion: float
-    strength: float = 1.0
-
-    def weakened(self, strength: float) -> "DispersedFact":
-        """Take a power of the probabilities."""
-        return replace(self, strength=self.strength * strength)
+    dispersion: float = field(kw_only=True)
 
     @cached_property
     def reach(self) -> float:
         """A count from which on the log-probability in every class is `TAIL` below its largest, or more."""
-        m, r = self.mean, self.dispersion
-        peak = self._log_probability(np.floor(np.maximum(r - 1, 0) / r * m)).diagonal()
+        m, r = self.rate, self.dispersion
+        peak = self.log_probability(np.floor(np.maximum(r - 1, 0) / r * m)).diagonal()
         far = np.ceil(m.max()) + 1
-        while (self.strength * (self._log_probability(np.array([far]))[0] - peak) > -TAIL).any() and far < np.inf:
+        while (self.strength * (self.log_probability(np.array([far]))[0] - peak) > -TAIL).any() and far < np.inf:
             far *= 2
         return float(far)
 
-    def _log_probability(self, count: Array) -> Array:
+    def counts(self) -> Array:
+        """Give the counts that are not too improbable."""
+        return np.arange(min(self.reach, 2.0 * MOST_COUNTS) + 1)
+
+    def log_probability(self, count: Array) -> Array:
         """Log-probability of counts (n,) in every class: (n, n_classes)."""
         r = self.dispersion
         shared = (log_rise(count, r) - log_factorial(count))[:, None]
-        return shared + xlogy(count[:, None], self.mean) - (count[:, None] + r) * np.log1p(self.mean / r)
-
-    def outcomes(self, belief: Array, regret: Array) -> Outcomes:
-        """Every count that is not too improbable is an outcome."""
-        count = np.arange(min(self.reach, 2.0 * MOST_COUNTS) + 1)
-        shares = log_shares((self.strength * self._log_probability(count)).T, use_loop=False)
-        return Outcomes(np.exp(shares).T, TAIL_MASS * float(belief @ regret.max(axis=0)))
+        return shared + xlogy(count[:, None], self.rate) - (count[:, None] + r) * np.log1p(self.rate / r)
 
 
 class NegativeBinomialCandidate(PoissonCandidate):
@@ -276,7 +258,7 @@ class NegativeBinomial(Poisson):
     def read(self, sums: DispersedTotals, settings: Settings) -> NegativeBinomialBlock:
         """Read the means, and the dispersion under which the counts are most probable."""
         best = sums.log_evidences().argmax(axis=0)
-        return NegativeBinomialBlock(sums, self.pseudo_counts(settings), DISPERSIONS[best])
+        return NegativeBinomialBlock(sums, self.pseudo_counts(settings, JEFFREYS, PSEUDO_COUNT), DISPERSIONS[best])
 
     def tables(self, sums: Any, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """Give the mean in each class, and the dispersion."""

@@ -19,13 +19,14 @@ from bayeswater.data.cells import require_no_missing
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.data.reading.column_plan import AUTO, BITS, Column
+from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
-from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
+from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
 from bayeswater.families.family import ABSENT, Block, Family, Settings
 from bayeswater.families.view import CellUse, ColumnView, NumberOptions
 from bayeswater.families.wording import shown
-from bayeswater.inference.drawing import stream
+from bayeswater.inference.drawing import Stage, stream
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.key_counts import ColumnHistogram, Occupied
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
@@ -160,12 +161,30 @@ class NumberFamily(Family):
                     require_no_missing(np.isnan(column), name)
         return columns
 
-    def report_impossible(
+    @property
+    def is_log(self) -> tuple[bool, ...]:
+        """Which columns are read by their logarithm."""
+        return (False,) * len(self.columns)
+
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> Any:
+        """Read the numbers; what the law cannot have is refused in learning, and left out in predicting."""
+        columns = []
+        for column, values in zip(self.columns, self.numbers(raw, settings), strict=True):
+            wrong = self.impossible(column, values) if column.family in self.takes else None
+            if wrong is not None and wrong.any():
+                self._report_impossible(column, values, wrong, settings, learning)
+                values = np.where(wrong, np.nan, values)
+            columns.append(values)
+        return NumberTable(tuple(columns), self.names, self.is_log)
+
+    def impossible(self, column: Column, values: Array) -> Array:
+        """Mark the numbers that a column cannot have, where it does not take any: (n_rows,)."""
+        raise AssertionError("this law takes any number")
+
+    def _report_impossible(
         self, column: Column, values: Array, wrong: Array, settings: Settings, learning: bool
-    ) -> bool:
-        """Tell whether values are none that the law can have: in learning refuse them, in predicting warn."""
-        if not wrong.any():
-            return False
+    ) -> None:
+        """Tell that values are none that the law can have: in learning refuse them, in predicting warn."""
         row, possible = int(wrong.argmax()), self.takes[column.family]
         what = f"column {column.name!r} is {column.family}, for {possible}, but row {row} has {values[row]}"
         if learning:
@@ -173,7 +192,17 @@ class NumberFamily(Family):
         if settings.unseen == "error":
             raise DataError(f"{what}; correct it, or use unseen='ignore' to leave it out")
         warn_user(f"{what}: such cells are left out ({int(wrong.sum())} of {len(wrong)} rows)", UnseenCategoryWarning)
-        return True
+
+    def pseudo_counts(self, settings: Settings, usual: float, what: str) -> Array:
+        """Give the `alpha` of each column (n_columns,), `usual` where it is open; `what` says what it stands for."""
+        for column in self.columns:
+            if settings.of(column).prior is not None:
+                raise ParameterError(
+                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a {column.family} "
+                    f"column takes none; give alpha, {what}"
+                )
+        alphas = [settings.alpha_of(column) for column in self.columns]
+        return np.array([usual if alpha == AUTO else float(alpha) for alpha in alphas])
 
 
 class OpenNumbers(NumberFamily):
@@ -224,6 +253,30 @@ class NumberBlock(Block):
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw numbers of column j for rows of classes (n,), as they are read."""
 
+    @abstractmethod
+    def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array, ...] | None:
+        """Draw the parameters of column j from their posterior; None where it has no factor."""
+
+    @abstractmethod
+    def drawn_terms(self, x: Array, j: int, drawn: tuple[Array, ...]) -> Array:
+        """Log-likelihood of numbers (n, 1, 1) by parameters that were drawn: (n, n_draws, n_classes).
+
+        What all classes share may be left out.
+        """
+
+    def likelihood(self, cells: Array, use_loop: bool) -> Array:
+        """Log-likelihoods of some rows: (n_rows, n_classes)."""
+        return self.terms(cells).sum(axis=1)
+
+    def terms(self, cells: Array) -> Array:
+        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
+        return np.stack([self.column_terms(cells[:, j], j) for j in range(cells.shape[1])], axis=1)
+
+    def draw_parameters(self, places: Sequence[int], stage: Stage) -> "NumberDraws":
+        """Draw the parameters of all columns, one after the other."""
+        drawn = [self.drawn_parameters(j, stream(stage.seed, place), stage.n_draws) for j, place in enumerate(places)]
+        return NumberDraws(self, drawn)
+
     def draw_terms(self, codes: Array, places: Sequence[int], seed: int, lengths: Array) -> list[dict[int, Array]]:
         """Draw numbers, and give their terms."""
         drawn = np.empty((len(codes), len(places)))
@@ -241,6 +294,20 @@ class NumberBlock(Block):
         assert self.sums.cells is not None
         there = np.broadcast_to(self.sums.cells, (self.sums.n_classes, cells.shape[1]))[chosen]
         return np.where(np.isnan(cells), np.inf, there).min(axis=1, initial=np.inf)
+
+
+@dataclass(frozen=True)
+class NumberDraws:
+    """Draws of the parameters of each column of a block."""
+
+    block: NumberBlock
+    drawn: Sequence[tuple[Array, ...] | None]
+
+    def add_to(self, total: Array, cells: Array) -> None:
+        """Add the log-likelihoods of rows of numbers."""
+        for j, drawn in enumerate(self.drawn):
+            if drawn is not None:
+                total += self.block.drawn_terms(cells[:, j, None, None], j, drawn)
 
 
 class NumberView(ColumnView):

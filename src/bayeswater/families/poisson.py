@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -18,14 +18,12 @@ from scipy.special import gammaln, xlogy
 from bayeswater.data.labels import Labels
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
-from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.weights import EXACT
 from bayeswater.decision.facts import NOTHING, Fact, Outcomes
-from bayeswater.errors import ParameterError
-from bayeswater.families.family import ParameterDraws, Settings, require_sums
+from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, CountView, NumberBlock, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView
-from bayeswater.inference.drawing import Stage, log_gamma, stream
+from bayeswater.inference.drawing import log_gamma
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
@@ -35,8 +33,8 @@ from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
-JEFFREYS = 0.5
-"""Pseudo-count of a rate when none is given."""
+JEFFREYS, PSEUDO_COUNT = 0.5, "the pseudo-count of its rate"
+"""Pseudo-count of a rate when none is given, and how it is called."""
 
 RATE_SHAPE = 1.0
 """Events that the rate over all classes is worth as an expectation of the rate of a class."""
@@ -89,10 +87,6 @@ class PoissonBlock(NumberBlock):
         if impossible.any():  # where the event never happened, it cannot
             total[x @ impossible.T > 0] = -np.inf
         return total
-
-    def terms(self, cells: Array) -> Array:
-        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
-        return np.stack([self.law(cells[:, j], self.rate[:, j], j) for j in range(cells.shape[1])], axis=1)
 
     def column_terms(self, x: Array, j: int) -> Array:
         """Log-likelihood of counts (n,) in one column: (n, n_classes)."""
@@ -150,9 +144,26 @@ class PoissonBlock(NumberBlock):
             return CountFact(rate)
         return f"its counts, {rate.max():.2g}, are too many to go through"
 
-    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
-        """Draw rates: gamma(total + a) / weight."""
-        return PoissonDraws(self, places, stage)
+    def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array]:
+        """Draw the logarithms of rates: gamma(total + a) / weight."""
+        weight, total = self.events(j)
+        drawn = log_gamma(rng, total + self.pseudo_count[j], n_draws)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (np.where(weight > 0, drawn - np.log(weight), np.nan),)
+
+    def drawn_terms(self, x: Array, j: int, drawn: tuple[Array, ...]) -> Array:
+        """Log-likelihood of counts by logarithms of rates, but for constants that all classes share."""
+        (log_rate,) = drawn
+        with np.errstate(invalid="ignore", over="ignore"):
+            term = np.where(x == 0, 0.0, x * log_rate) - np.exp(log_rate)
+        return np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
+
+    def events(self, j: int) -> tuple[Array, Array]:
+        """Weight and sum of column j in each class, those of all where a class has no value: (n_classes,) each."""
+        weight_all, total_all = (part[j] for part in self.sums.pooled())
+        has_value = self.sums.weight[:, j] > 0
+        weight = np.where(has_value, self.sums.weight[:, j], weight_all).astype(np.float64)
+        return weight, np.where(has_value, self.sums.total[:, j], total_all)
 
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw counts."""
@@ -165,35 +176,6 @@ class PoissonBlock(NumberBlock):
             return line_of_numbers(names, np.log(rate).T, -rate.sum(axis=1), model)
 
 
-class PoissonDraws:
-    """Draws of rates."""
-
-    def __init__(self, columns: PoissonBlock, places: Sequence[int], stage: Stage) -> None:
-        self.columns, self.places, self.stage = columns, places, stage
-        self._log_rate = [self._column(j) for j in range(len(places))]
-
-    def add_to(self, total: Array, cells: Array) -> None:
-        """Add the log-likelihoods of rows of counts, but for constants that all classes share."""
-        for j, log_rate in enumerate(self._log_rate):
-            x = cells[:, j, None, None]
-            with np.errstate(invalid="ignore", over="ignore"):
-                term = np.where(x == 0, 0.0, x * log_rate) - np.exp(log_rate)
-            total += np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
-
-    def _column(self, j: int) -> Array:
-        """Logarithm of the rate in each class: (n_draws, n_classes)."""
-        sums = self.columns.sums
-        weight_all, total_all = (part[j] for part in sums.pooled())
-        has_value = sums.weight[:, j] > 0
-        weight = np.where(has_value, sums.weight[:, j], weight_all).astype(np.float64)
-        total = np.where(has_value, sums.total[:, j], total_all)
-        drawn = log_gamma(
-            stream(self.stage.seed, self.places[j]), total + self.columns.pseudo_count[j], self.stage.n_draws
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(weight > 0, drawn - np.log(weight), np.nan)
-
-
 @dataclass(frozen=True)
 class CountFact:
     """A column of counts by Poisson's law, of a rate (n_classes,) in each class."""
@@ -201,16 +183,22 @@ class CountFact:
     rate: Array
     strength: float = 1.0
 
-    def weakened(self, strength: float) -> "CountFact":
+    def weakened(self, strength: float) -> Self:
         """Take a power of the probabilities."""
         return replace(self, strength=self.strength * strength)
 
     def outcomes(self, belief: Array, regret: Array) -> Outcomes:
         """Every count that is not too improbable is an outcome."""
-        count = np.unique(np.concatenate([self._likely_counts(rate) for rate in self.rate]))
-        log_probability = xlogy(count[:, None], self.rate) - self.rate - gammaln(count + 1)[:, None]
-        shares = log_shares((self.strength * log_probability).T, use_loop=False)
+        shares = log_shares((self.strength * self.log_probability(self.counts())).T, use_loop=False)
         return Outcomes(np.exp(shares).T, TAIL_MASS * float(belief @ regret.max(axis=0)))
+
+    def counts(self) -> Array:
+        """Give the counts that are not too improbable."""
+        return np.unique(np.concatenate([self._likely_counts(rate) for rate in self.rate]))
+
+    def log_probability(self, count: Array) -> Array:
+        """Log-probability of counts (n,) in every class: (n, n_classes)."""
+        return xlogy(count[:, None], self.rate) - self.rate - gammaln(count + 1)[:, None]
 
     def _likely_counts(self, rate: float) -> Array:
         """Counts around a rate, until the log-probability has fallen by the tail, divided by the strength."""
@@ -259,15 +247,9 @@ class Poisson(NumberFamily):
     takes: ClassVar = {"poisson": "counts, whole, from 0 on and below 2**53"}
     candidates: ClassVar = (PoissonCandidate(),)
 
-    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
-        """Read the counts; what is none, negative or a fraction, is refused in learning, and left out in predicting."""
-        columns = []
-        for column, values in zip(self.columns, self.numbers(raw, settings), strict=True):
-            wrong = (values < 0) | (values >= EXACT) | (values != np.floor(values)) & ~np.isnan(values)
-            if self.report_impossible(column, values, wrong, settings, learning):
-                values = np.where(wrong, np.nan, values)
-            columns.append(values)
-        return NumberTable(tuple(columns), self.names, (False,) * len(columns))
+    def impossible(self, column: Column, values: Array) -> Array:
+        """Mark what is no count: negative numbers, fractions, and what could not be added exactly."""
+        return (values < 0) | (values >= EXACT) | (values != np.floor(values)) & ~np.isnan(values)
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> CountTotals:
         """Sum weights and counts."""
@@ -275,18 +257,7 @@ class Poisson(NumberFamily):
 
     def read(self, sums: Any, settings: Settings) -> PoissonBlock:
         """Read the rates."""
-        return PoissonBlock(sums, self.pseudo_counts(settings))
-
-    def pseudo_counts(self, settings: Settings) -> Array:
-        """Pseudo-count of the rates of each column: (n_columns,)."""
-        for column in self.columns:
-            if settings.of(column).prior is not None:
-                raise ParameterError(
-                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a {column.family} "
-                    "column takes none; give alpha, the pseudo-count of its rate"
-                )
-        alphas = [settings.alpha_of(column) for column in self.columns]
-        return np.array([JEFFREYS if alpha == "auto" else float(alpha) for alpha in alphas])
+        return PoissonBlock(sums, self.pseudo_counts(settings, JEFFREYS, PSEUDO_COUNT))
 
     def tables(self, sums: CountTotals, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """Give the rate in each class."""

@@ -20,9 +20,8 @@ All kappa from 0.01 to 10 000 are equally probable on a logarithmic scale; those
 narrower than the spacing of the values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,30 +32,19 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
-from bayeswater.errors import ParameterError
 from bayeswater.estimate.normal_parameters import or_impossible
-from bayeswater.families.family import ParameterDraws, Settings
-from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
+from bayeswater.families.cell_sums import CONVERGED, EVEN_ROWS, STEPS, CellSumBlock, CellSums
+from bayeswater.families.family import Settings
+from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
-from bayeswater.inference.drawing import Stage, stream
-from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, require_whole
-from bayeswater.kernels.remainders import remainder
-from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
-
-EVEN_ROWS = 1.0
-"""Rows spread evenly that every class is taken to have had, when nothing is said."""
 
 MOST_KAPPA = 1e8
 """Of values that are all equal: a standard deviation of a ten thousandth of a radian."""
 
 LARGE_KAPPA = 1e4
 """Where the slope of the ratio, 1 - ratio / kappa - ratio^2, has lost its digits, it is 1 / (2 kappa^2)."""
-
-STEPS, CONVERGED = 100, 1e-14
-"""Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
 
 KAPPAS = np.geomspace(0.01, 1e4, 241)
 """Concentrations that are equally probable before looking."""
@@ -69,34 +57,16 @@ CIRCLE = np.linspace(-np.pi, np.pi, 181)
 
 
 @dataclass(frozen=True, eq=False)
-class CircleSums(ColumnStatistic):
+class CircleSums(CellSums):
     """Weight of the cells, and sums of 1 + cos t and 1 + sin t: (n_classes, n_columns) each, none of them negative."""
 
-    weight: Array
     cosines: Array
     sines: Array
 
     @classmethod
     def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None, period: Array) -> Self:
         """Sum some rows of numbers with periods (n_columns,), over the cells that are there."""
-        whole = weight is None or weight.dtype.kind == "i"
-
-        def block_sums(rows: slice) -> Array:
-            block, codes = matrix.block(rows), labels.codes[rows]
-            w = np.ones(len(block)) if weight is None else weight[rows]
-            there, angle = ~np.isnan(block), 2 * np.pi * block / period
-            parts = there, np.where(there, 1 + np.cos(angle), 0.0), np.where(there, 1 + np.sin(angle), 0.0)
-            return np.array(
-                [[np.bincount(codes, weights=w * own, minlength=labels.n_classes) for own in part.T] for part in parts]
-            ).swapaxes(1, 2)
-
-        n, *sums = reduce(np.add, ordered_map(block_sums, row_blocks(matrix.shape[0])))
-        return cls(labels.variable, matrix.names, n.astype(np.int64) if whole else n, *sums)
-
-    @property
-    def cells(self) -> Array:
-        """Weight of the cells that were there."""
-        return self.weight
+        return cls.over_cells(matrix, labels, weight, lambda block: VonMisesBlock.functions(block, period))
 
 
 def concentration(length: Array) -> Array:
@@ -190,7 +160,7 @@ def _on_circle(number: float, period: float) -> float:
 
 
 @dataclass(frozen=True)
-class VonMisesBlock(NumberBlock):
+class VonMisesBlock(CellSumBlock):
     """Sums of cosines and sines, the periods, and how many rows spread evenly every class has: (n_columns,) each."""
 
     sums: CircleSums
@@ -199,67 +169,58 @@ class VonMisesBlock(NumberBlock):
 
     view: ClassVar[type[ColumnView]] = CircleView
 
-    @cached_property
-    def _parameters(self) -> tuple[Array, Array]:
-        return self._read(self.sums.weight, self.sums.cosines, self.sums.sines, self.even_rows)
-
     @property
     def mu(self) -> Array:
         """Direction of each class and column, in radians: (n_classes, n_columns)."""
-        return self._parameters[0]
+        return self.parameters[0]
 
     @property
     def kappa(self) -> Array:
         """Concentration of each class and column: (n_classes, n_columns)."""
-        return self._parameters[1]
+        return self.parameters[1]
+
+    def options(self, j: int) -> tuple[float]:
+        """Give the period."""
+        return (self.period[j],)
 
     @staticmethod
-    def _read(weight: Array, cosines: Array, sines: Array, even: Array) -> tuple[Array, Array]:
-        x, y, n = cosines - weight, sines - weight, weight + even
+    def functions(x: Array, *options: Any) -> tuple[Array, Array]:
+        """Give 1 + cos t and 1 + sin t."""
+        angle = 2 * np.pi * x / options[0]
+        return 1 + np.cos(angle), 1 + np.sin(angle)
+
+    @staticmethod
+    def read(even_rows: Array, weight: Array, *sums: Array) -> tuple[Array, Array]:
+        """Read the direction, and solve for the concentration."""
+        (x, y), n = (own - weight for own in sums), weight + even_rows
         length = np.hypot(x, y) / np.where(n > 0, n, 1.0)
         return np.arctan2(y, x), concentration(np.where(length > np.finfo(np.float64).eps, length, 0.0))
 
-    def likelihood(self, cells: Array, use_loop: bool) -> Array:
-        """Log-likelihoods of some rows: (n_rows, n_classes)."""
-        return self.terms(cells).sum(axis=1)
-
-    def terms(self, cells: Array) -> Array:
-        """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
-        return np.stack([self.column_terms(cells[:, j], j) for j in range(cells.shape[1])], axis=1)
-
-    def column_terms(self, x: Array, j: int) -> Array:
-        """Log-likelihood of numbers (n,) in one column: (n, n_classes)."""
-        return _log_density(x[:, None], self.mu[:, j], self.kappa[:, j], self.period[j])
-
-    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
-        """Give a function of some rows: their log-likelihoods, each row taken out of the sums of its own class."""
-        sums = self.sums
-
-        def likelihood(rows: slice, use_loop: bool) -> Array:
-            cells, y, r = table.block(rows), labels.codes[rows], removed[rows]
-            own = np.zeros(len(cells))
-            for j in range(cells.shape[1]):
-                missing = np.isnan(cells[:, j])
-                angle = 2 * np.pi * np.where(missing, 0.0, cells[:, j]) / self.period[j]
-                left = np.where(missing, 0.0, r)
-                mu, kappa = self._read(
-                    remainder(sums.weight[y, j], left),
-                    remainder(sums.cosines[y, j], left * (1 + np.cos(angle))),
-                    remainder(sums.sines[y, j], left * (1 + np.sin(angle))),
-                    self.even_rows[j],
-                )
-                own += _log_density(cells[:, j], mu, kappa, self.period[j])
-            return leave_out_own_class(self.likelihood(cells, use_loop), own, y)
-
-        return likelihood
+    @staticmethod
+    def log_density(x: Array, *parameters: Any) -> Array:
+        """Logarithm of the density of numbers by direction, concentration and period; 0 for NaN."""
+        missing, (mu, kappa, period) = np.isnan(x), parameters
+        half = np.pi * np.where(missing, 0.0, x) / period - mu / 2  # cos t - 1 = -2 sin(t / 2)^2 keeps its digits
+        return np.where(missing, 0.0, -2 * kappa * np.sin(half) ** 2 - np.log(period * i0e(kappa)))
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a number on the circle."""
         return CircleFact(self.mu[:, j], self.kappa[:, j])
 
-    def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
-        """Draw the sums of cosines and sines from the normal density that their posterior comes to with many rows."""
-        return CircleDraws(self, places, stage)
+    def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array, Array]:
+        """Draw the sums of cosines and sines from the normal density that their posterior comes to with many rows.
+
+        The mean of cos and sin along and across the direction of a class has variances 1 - A / kappa - A^2 and
+        A / kappa of one row, with A = I_1 / I_0.
+        """
+        mu, kappa = self.mu[:, j], self.kappa[:, j]
+        n = np.maximum(self.sums.weight[:, j] + self.even_rows[j], 1.0)
+        ratio = i1e(kappa) / i0e(kappa)
+        across = np.where(kappa > 0, ratio / np.where(kappa > 0, kappa, 1.0), 0.5)
+        along = np.maximum(1 - across - ratio**2, 0.0)
+        noise = rng.standard_normal((2, n_draws, len(mu)))
+        x, y = ratio + noise[0] * np.sqrt(along / n), noise[1] * np.sqrt(across / n)
+        return mu + np.arctan2(y, x), concentration(np.minimum(np.hypot(x, y), 1.0))
 
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw numbers."""
@@ -278,40 +239,6 @@ class VonMisesBlock(NumberBlock):
             return np.hstack([np.cos(angle), np.sin(angle)])
 
         return Line(features, weights, intercepts, design)
-
-
-def _log_density(x: Array, mu: Array, kappa: Array, period: float) -> Array:
-    missing = np.isnan(x)
-    half = np.pi * np.where(missing, 0.0, x) / period - mu / 2  # cos t - 1 = -2 sin(t / 2)^2 keeps its digits
-    return np.where(missing, 0.0, -2 * kappa * np.sin(half) ** 2 - np.log(period * i0e(kappa)))
-
-
-class CircleDraws:
-    """Draws of directions and concentrations.
-
-    The mean of cos and sin along and across the direction of a class has variances 1 - A / kappa - A^2 and A / kappa of
-    one row, with A = I_1 / I_0.
-    """
-
-    def __init__(self, columns: VonMisesBlock, places: Sequence[int], stage: Stage) -> None:
-        self.columns, self.places, self.stage = columns, places, stage
-        self._drawn = [self._column(j) for j in range(len(places))]
-
-    def add_to(self, total: Array, cells: Array) -> None:
-        """Add the log-likelihoods of rows."""
-        for j, (mu, kappa) in enumerate(self._drawn):
-            total += _log_density(cells[:, j, None, None], mu, kappa, self.columns.period[j])
-
-    def _column(self, j: int) -> tuple[Array, Array]:
-        """Direction and concentration of each class: (n_draws, n_classes) each."""
-        mu, kappa = self.columns.mu[:, j], self.columns.kappa[:, j]
-        n = np.maximum(self.columns.sums.weight[:, j] + self.columns.even_rows[j], 1.0)
-        ratio = i1e(kappa) / i0e(kappa)
-        across = np.where(kappa > 0, ratio / np.where(kappa > 0, kappa, 1.0), 0.5)
-        along = np.maximum(1 - across - ratio**2, 0.0)
-        noise = stream(self.stage.seed, self.places[j]).standard_normal((2, self.stage.n_draws, len(mu)))
-        x, y = ratio + noise[0] * np.sqrt(along / n), noise[1] * np.sqrt(across / n)
-        return mu + np.arctan2(y, x), concentration(np.minimum(np.hypot(x, y), 1.0))
 
 
 @dataclass(frozen=True)
@@ -380,15 +307,8 @@ class VonMises(NumberFamily):
 
     def read(self, sums: CircleSums, settings: Settings) -> VonMisesBlock:
         """Read directions and concentrations."""
-        for column in self.columns:
-            if settings.of(column).prior is not None:
-                raise ParameterError(
-                    f"the prior of column {column.name!r} is {settings.of(column).prior!r}, but a von_mises column "
-                    "takes none; give alpha, the rows spread evenly that every class is taken to have had"
-                )
-        alphas = [settings.alpha_of(column) for column in self.columns]
-        even = np.array([EVEN_ROWS if alpha == "auto" else float(alpha) for alpha in alphas])
-        return VonMisesBlock(sums, self.period, even)
+        what = "the rows spread evenly that every class is taken to have had"
+        return VonMisesBlock(sums, self.period, self.pseudo_counts(settings, EVEN_ROWS, what))
 
     def tables(self, sums: CircleSums, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """Give the direction, in the unit of the column, and the concentration in each class."""

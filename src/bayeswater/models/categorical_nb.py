@@ -1,7 +1,6 @@
 """`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -20,18 +19,12 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Told
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.linear import CategoryJoint, Line, line_of_states
+from bayeswater.inference.linear import Line, line_of_states
 from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.settings import (
-    checked_alpha,
-    column_priors,
-    require_missing_rule,
-    require_unseen_rule,
-    warn_of_small_alpha,
-)
+from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, require_unseen_rule
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import Sums
@@ -84,6 +77,7 @@ class CategoricalNB(OnSums, BayesClassifier):
     """
 
     _grouped_as = "margins"
+    _tags = ("categorical", "string", "positive_only")
 
     def __init__(
         self,
@@ -110,21 +104,10 @@ class CategoricalNB(OnSums, BayesClassifier):
         self.columns = columns
         self.calibrate = calibrate
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
-
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         require_unseen_rule(self.unseen)
         self._concentration(sums.columns)
-
-    def _warn_of_parameters(self) -> None:
-        warn_of_small_alpha(self.alpha, force_alpha=self.force_alpha)
 
     def _concentration(self, counts: CategoryCounts) -> Array:
         alpha = checked_alpha(self.alpha, len(counts.schema), force_alpha=self.force_alpha)
@@ -181,19 +164,13 @@ class CategoricalNB(OnSums, BayesClassifier):
             raise ParameterError(f"min_categories is {self.min_categories!r}; every column has 1 category or more")
         return np.broadcast_to(least, (n_columns,)).tolist()
 
-    def _read(self, sums: Sums[CategoryCounts]) -> CategoryJoint:
-        return replace(self._columns(sums.columns).joint, log_prior=self._log_prior(sums))
-
-    def _columns(self, counts: CategoryCounts) -> StateBlock:
-        return StateBlock(counts, self._concentration(counts), self.missing == "state")
-
-    def _likelihood_without(self, table: CodedTable, labels: Labels, removed: Array) -> Any:
-        return self._columns(self.statistics_.columns).without(table, labels, removed)
+    def _block(self, columns: CategoryCounts) -> StateBlock:
+        return StateBlock(columns, self._concentration(columns), self.missing == "state")
 
     def _line(self) -> Line:
         schema = self.statistics_.columns.schema
         columns = [(variable.name, variable.labels.tolist()) for variable in schema]
-        return line_of_states(self._columns(self.statistics_.columns).joint, columns)
+        return line_of_states(self._block(self.statistics_.columns).joint, columns)
 
     def _require_same_reading(self, other: Self) -> None:
         if (self.missing == "state") != (other.missing == "state"):
@@ -211,7 +188,7 @@ class CategoricalNB(OnSums, BayesClassifier):
         return table.known_cells(self.missing == "state")
 
     def _reasons(self, X: Any, table: CodedTable, told: Told) -> Explanations:
-        block, raw = self._columns(self.statistics_.columns), read_raw(X, type(self).__name__)
+        block, raw = self._block(self.statistics_.columns), read_raw(X, type(self).__name__)
         log_prior, names = self._joint().log_prior, self._column_names()
         return explained_block(block, "categorical", log_prior, table, names, raw, told)
 
@@ -274,7 +251,7 @@ class CategoricalNB(OnSums, BayesClassifier):
     @property
     def feature_log_prob_(self) -> list[Array]:
         """Logarithm of P(state | class) for each column."""
-        return [part.T for part in self._by_column(self._columns(self.statistics_.columns).log_probability())]
+        return [part.T for part in self._by_column(self._block(self.statistics_.columns).log_probability())]
 
     def _by_column(self, table: Array) -> list[Array]:
         start = self.statistics_.columns.start

@@ -7,10 +7,8 @@ in `calibrating`, reasons in `explain/`, questions in `asking`. X may be a sourc
 fit into memory: the answers come in pieces then (`streaming.answering`).
 """
 
-import operator
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,7 +27,7 @@ from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
-from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.errors import DataError, StatisticsError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, RowDecisions, Told
 from bayeswater.inference.leave_one_out import removed_weight
@@ -63,6 +61,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     calibration_: CalibrationReport
     _library: str | None
 
+    _tags: tuple[str, ...] = ()
+    """What holds of its tables, and of its scores on any numbers, in the words of scikit-learn's tags."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for name in self._tags:
+            setattr(tags.input_tags if hasattr(tags.input_tags, name) else tags.classifier_tags, name, True)
+        tags.input_tags.allow_nan = vars(self).get("missing", "error") != "error"
+        return tags
+
     # ------------------------------------------------------------------ what each model says for itself
 
     @abstractmethod
@@ -76,7 +84,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _class_counts(self) -> ClassCounts:
         """Give the classes, and the weight of the rows that were counted of each."""
-        raise self._cannot("tell how many rows of each class it has counted")
+        raise NotImplementedError
 
     @property
     def _class_variable(self) -> Variable:
@@ -85,15 +93,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
-        raise self._cannot("leave rows out of what it has learned")
+        raise NotImplementedError
 
     def _reasons(self, X: Any, table: Any, told: Told) -> Explanations:
         """Say what makes up the log-odds of rows, given as they came and as they were read."""
-        raise self._cannot("tell reasons")
+        raise NotImplementedError
 
     def _facts(self, X: Any) -> Facts:
         """What every cell that is missing in the one row of X would tell."""
-        raise self._cannot("say what a missing cell would tell")
+        raise NotImplementedError
 
     def _known_cells(self, table: Any) -> Any:
         """Count the known cells of each row of a table: (n_rows,)."""
@@ -150,7 +158,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         if not self._is_calibrated:
             return self._score(X, log_posterior)
-        self._require_fitted()
         table = self._table(X)
         return self._calibration.corrected(self._score_table(table, log_posterior), self._known_cells(table))
 
@@ -323,7 +330,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         reviews = [self._review_of(*batch) for batch in batches]
         if not reviews:
             raise DataError("there are no rows to review: the batches are empty")
-        return reduce(operator.add, reviews).result()
+        return sum(reviews[1:], start=reviews[0]).result()
 
     def _review_of(
         self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
@@ -409,9 +416,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _decided(self, table: Any) -> Decided:
         """Decide each row as `predict` does."""
-        if not self._is_calibrated:
-            return decided(self._deciding_joint(), table)
-        return decided(self._deciding_joint(), table, self._calibration, self._known_cells(table))
+        calibration = (self._calibration, self._known_cells(table)) if self._is_calibrated else ()
+        return decided(self._deciding_joint(), table, *calibration)
 
     def _decisions(self, table: Any, n_more: int = 0) -> RowDecisions:
         """Say what calibration makes of log-joints before the largest wins, if `n_more` cells were known."""
@@ -445,9 +451,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         model, names = letting_missing_in(self), self._names_to_ask_for()
         if isinstance(row, Mapping):
             model = not_knowing(model, (name for name in names if name not in row))
-        X = materialised(
-            row_of_cells(row, names, named="feature_names_in_" in self.__dict__ or self._library is not None)
-        )
+        has_names = "feature_names_in_" in vars(self) or self._library is not None
+        X = materialised(row_of_cells(row, names, named=has_names))
         evidence = model._evidence(X)
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
@@ -485,9 +490,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _require_names(self, X: Any) -> None:
         require_names(self, X)
-
-    def _cannot(self, what: str) -> ParameterError:
-        return ParameterError(f"{type(self).__name__} cannot {what}")
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)

@@ -22,7 +22,7 @@ from bayeswater.estimate.normal_parameters import (
 )
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Told
-from bayeswater.families.gaussian import NormalBlock, normal_fact
+from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
@@ -99,11 +99,6 @@ class GaussianNB(OnSums, BayesClassifier):
         self.columns = columns
         self.calibrate = calibrate
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
-        return tags
-
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         if not (is_number(self.var_smoothing) and self.var_smoothing >= 0):
@@ -163,13 +158,7 @@ class GaussianNB(OnSums, BayesClassifier):
         rng, codes = self._sample_classes(n, random_state)
         p = self._parameters
         require_density(p.seen, codes, self.classes_)
-        noise = rng.standard_normal((n, self.n_features_in_))
-        degrees = p.degrees[codes]
-        student = np.isfinite(degrees)
-        if student.any():
-            noise[student] = rng.standard_t(degrees[student])
-        values = p.mean[codes] + np.sqrt(p.variance[codes]) * noise
-        return self._like_fitted(values), self.classes_[codes]
+        return self._like_fitted(draw_normals(p, codes, rng)), self.classes_[codes]
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and mean and standard deviation of each column in each class, as labelled frames."""

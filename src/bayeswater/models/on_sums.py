@@ -15,6 +15,7 @@ classes equal. Leaving a row out takes it out of N_k too; given probabilities st
 
 import operator
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -35,7 +36,7 @@ from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import Joint, JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, reviewed
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
-from bayeswater.models.settings import agreed_classes, note_columns, require_flag
+from bayeswater.models.settings import agreed_classes, note_columns, require_flag, warn_of_small_alpha
 from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
 from bayeswater.models.streaming.passes import Batches, Counting, Examples, Pass, Walk, as_triple, walked
 from bayeswater.statistics.statistic import Statistic
@@ -72,13 +73,17 @@ class OnSums(Base):
     def _count(self, table: Any, labels: Labels, weight: Array | None) -> Statistic:
         """Statistics: sum the rows of a table."""
 
-    @abstractmethod
-    def _read(self, sums: Sums[Any]) -> Joint:
+    def _block(self, columns: Any) -> Any:
+        """Estimate: read the parameters of all columns off their sums, where they follow one law."""
+        raise AssertionError("a model of several laws says how they are read together")
+
+    def _read(self, sums: Sums[Any]) -> Any:
         """Estimate: read parameters off the sums, ready for scoring."""
+        return replace(self._block(sums.columns).joint, log_prior=self._log_prior(sums))
 
     def _likelihood_without(self, table: Any, labels: Labels, removed: Array) -> Any:
         """Leave-one-out: a function that gives the log-likelihoods of some rows, each taken out of the sums."""
-        raise ParameterError(f"{type(self).__name__} cannot leave rows out of its sums")
+        return self._block(self.statistics_.columns).without(table, labels, removed)
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""
@@ -87,6 +92,8 @@ class OnSums(Base):
 
     def _warn_of_parameters(self) -> None:
         """Say, once a fit, where parameters are not taken as given."""
+        if not vars(self).get("force_alpha", True):
+            warn_of_small_alpha(vars(self)["alpha"])
 
     def _seen(self, table: Any) -> SeenRanges:
         """Find from where to where numbers are, where explanations ask for it."""

@@ -16,10 +16,9 @@ from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
-from bayeswater.models.bernoulli_nb import BernoulliNB
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from bayeswater.models.feature_nb import ComplementNB, MultinomialNB
+from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
 from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes

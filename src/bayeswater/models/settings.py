@@ -51,9 +51,9 @@ def require_min_support(min_support: Any) -> None:
         raise ParameterError(f"min_support is {min_support!r}; it must be a number of rows, over 0")
 
 
-def warn_of_small_alpha(alpha: Any, *, force_alpha: bool) -> None:
+def warn_of_small_alpha(alpha: Any) -> None:
     """Say that a small alpha is raised, as scikit-learn does."""
-    if not force_alpha and np.min(alpha) < LEAST_ALPHA:
+    if np.min(alpha) < LEAST_ALPHA:
         warn_user(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
             "`force_alpha=True` to keep alpha unchanged.",

@@ -6,7 +6,8 @@
 - `ErrorRejectDisplay`: error of the rows that are decided against the share of those that are refused.
 """
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
 
 from bayeswater.decision.curves import (
     CostCurve,
@@ -28,16 +29,16 @@ from bayeswater.plots.canvas import (
     named,
     new_axes,
 )
+from bayeswater.typing import Array
+
+Curve = TypeVar("Curve", ThresholdCurve, RejectCurve)
 
 
-class ThresholdDisplay(CurveDisplay[ThresholdCurve]):
-    """Mean cost against the threshold of the second class: solid by the true classes, dashed as promised.
+class PromiseDisplay(CurveDisplay[Curve]):
+    """Mean cost under a loss: solid by the true classes, dashed as the probabilities promise."""
 
-    Parameters
-    ----------
-    curve : ThresholdCurve
-    name : name of the classifier, for the legend
-    """
+    curve_of: ClassVar[Callable[..., Any]]
+    """What makes the curve of labels, probabilities and a loss."""
 
     @classmethod
     def from_predictions(
@@ -52,18 +53,34 @@ class ThresholdDisplay(CurveDisplay[ThresholdCurve]):
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the curve of a loss of two actions; parameters as of `threshold_curve`."""
-        curve = threshold_curve(y, proba, loss, labels=labels, sample_weight=sample_weight)
-        return cls(curve, name=name).plot(ax, **style)
+        """Draw the curve; parameters as of `threshold_curve`, of a loss of two actions, or `error_reject_curve`."""
+        return cls(cls.curve_of(y, proba, loss, labels=labels, sample_weight=sample_weight), name=name).plot(
+            ax, **style
+        )
+
+    def _promised(self, ax: Any, name: str | None, x: Array, realised: Array, expected: Array, **style: Any) -> Any:
+        line = draw_curve(ax, x, realised, **({"label": named(name, "realised"), "drawstyle": "steps-post"} | style))
+        draw_beside(ax, line, x, expected, named(name, "expected"))
+        from_zero(ax)
+        return line
+
+
+class ThresholdDisplay(PromiseDisplay[ThresholdCurve]):
+    """Mean cost against the threshold of the second class: solid by the true classes, dashed as promised.
+
+    Parameters
+    ----------
+    curve : ThresholdCurve
+    name : name of the classifier, for the legend
+    """
+
+    curve_of = staticmethod(threshold_curve)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
         """Draw on new axes, or on those given; `style` goes to the main line."""
-        ax, name, curve = new_axes(ax), name or self.name, self.curve
-        style = {"label": named(name, "realised"), "drawstyle": "steps-post"} | style
-        line = draw_curve(ax, curve.threshold, curve.realised, **style)
-        draw_beside(ax, line, curve.threshold, curve.expected, named(name, "expected"))
+        ax, curve = new_axes(ax), self.curve
+        line = self._promised(ax, name or self.name, curve.threshold, curve.realised, curve.expected, **style)
         mark_place(ax, curve.stated, f"threshold of the costs, {curve.stated:.3g}")
-        from_zero(ax)
         return self._drawn(ax, line, f"decide '{curve.positive}' where its probability is over", "mean cost of a row")
 
 
@@ -143,7 +160,7 @@ class CostCurveDisplay(CurveDisplay[CostCurve]):
         return self._drawn(ax, line, f"probability-cost of '{curve.positive}'", "normalised expected cost")
 
 
-class ErrorRejectDisplay(CurveDisplay[RejectCurve]):
+class ErrorRejectDisplay(PromiseDisplay[RejectCurve]):
     """Mean cost of decided rows against the share refused: solid by the true classes, dashed as promised.
 
     Parameters
@@ -152,28 +169,10 @@ class ErrorRejectDisplay(CurveDisplay[RejectCurve]):
     name : name of the classifier, for the legend
     """
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y: Any,
-        proba: Any,
-        loss: Any = None,
-        *,
-        labels: Any = None,
-        sample_weight: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **style: Any,
-    ) -> Self:
-        """Draw the curve; parameters as of `error_reject_curve`."""
-        curve = error_reject_curve(y, proba, loss, labels=labels, sample_weight=sample_weight)
-        return cls(curve, name=name).plot(ax, **style)
+    curve_of = staticmethod(error_reject_curve)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
         """Draw on new axes, or on those given; `style` goes to the main line."""
-        ax, name, curve = new_axes(ax), name or self.name, self.curve
-        style = {"label": named(name, "realised"), "drawstyle": "steps-post"} | style
-        line = draw_curve(ax, curve.rejected, curve.error, **style)
-        draw_beside(ax, line, curve.rejected, curve.expected_error, named(name, "expected"))
-        from_zero(ax)
+        ax, curve = new_axes(ax), self.curve
+        line = self._promised(ax, name or self.name, curve.rejected, curve.error, curve.expected_error, **style)
         return self._drawn(ax, line, "share of rows refused, the riskiest first", "mean cost of a decided row")

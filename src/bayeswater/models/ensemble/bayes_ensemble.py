@@ -259,12 +259,7 @@ class BayesEnsemble(BayesClassifier):
         if not (self.time_limit is None or (is_number(self.time_limit) and self.time_limit > 0)):
             raise ParameterError(f"time_limit is {self.time_limit!r}; give a number of seconds over 0, or None")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
+    _tags = ("categorical", "string")
 
     @property
     def _settings(self) -> Settings:

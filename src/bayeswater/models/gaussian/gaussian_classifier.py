@@ -147,7 +147,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error" and not self._keeps_fourth_moments
+        tags.input_tags.allow_nan &= not self._keeps_fourth_moments
         return tags
 
     _fixed_by_fit = ("shrinkage_",)

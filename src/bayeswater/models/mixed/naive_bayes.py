@@ -134,13 +134,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         self.variance_floor = variance_floor
         self.calibrate = calibrate
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
+    _tags = ("categorical", "string", "sparse")
 
     # ------------------------------------------------------------------ learning
 

@@ -91,12 +91,7 @@ from bayeswater.typing import Array
 class StateClassifier(OnSums, BayesClassifier):
     """A classifier on columns of states, whose sums are counts."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
+    _tags = ("categorical", "string")
 
     # ------------------------------------------------------------------ what each model says for itself
 

@@ -255,12 +255,7 @@ class NetworkClassifier(BayesClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
+    _tags = ("categorical", "string")
 
     # ------------------------------------------------------------------ learning
 
