@@ -14,12 +14,13 @@ import numpy as np
 from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
+from bayeswater.errors import ParameterError
 from bayeswater.families.family import MixedJoint, ParameterDraws
 from bayeswater.families.wording import how_many, probability, quoted
 from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.kernels.threads import row_blocks
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 BLOCK_DRAWS = 2**21
 """Probabilities that are held at a time: rows times draws times classes."""
@@ -78,20 +79,6 @@ class CredibleIntervals:
     __repr__ = __str__
 
 
-def parameter_draws(
-    joint: MixedJoint, columns: Sequence[Column], groups: Mapping[str, tuple[Column, ...]], stage: Stage
-) -> dict[str, ParameterDraws]:
-    """Draw the parameters of all groups; each column has the stream of its place among all `columns`.
-
-    The log-joint must be that of a distribution of rows: complement counts have no posterior.
-    """
-    place = {column.name: j + 1 for j, column in enumerate(columns)}
-    return {
-        key: block.draw_parameters([place[column.name] for column in groups[key]], stage)
-        for key, block in joint.groups.items()
-    }
-
-
 def support(joint: MixedJoint, table: MixedTable, class_count: Array, chosen: Array) -> Array:
     """Rows of the class `chosen` for each row (n_rows,) that have its rarest cell; all of the class if it has none.
 
@@ -105,32 +92,49 @@ def support(joint: MixedJoint, table: MixedTable, class_count: Array, chosen: Ar
     return least.astype(class_count.dtype)
 
 
-def intervals(
-    table: MixedTable,
-    draws: Mapping[str, ParameterDraws],
-    class_shape: Array | None,
-    log_prior: Array,
-    stage: Stage,
-    level: float,
-    corrected: Correction | None,
-) -> tuple[Array, Array]:
-    """Limits of P(class | row): (n_rows, n_classes) each.
+@dataclass(frozen=True)
+class PosteriorDraws:
+    """Parameters drawn from their posterior: log class priors (n_draws, n_classes), and those of all groups."""
 
-    `class_shape` (n_classes,) are counts and pseudo-counts of the classes, None where their prior is given.
-    """
-    prior = np.broadcast_to(log_prior, (stage.n_draws, stage.n_classes))
-    if class_shape is not None:
-        prior = log_posterior(log_gamma(stream(stage.seed, CLASSES), class_shape, stage.n_draws))
-    low, high = np.empty((2, table.n_rows, stage.n_classes))
-    tail = (1 - level) / 2
-    size = max(1, BLOCK_DRAWS // (stage.n_draws * stage.n_classes))
-    for rows in row_blocks(table.n_rows, size):
-        total = np.tile(prior, (rows.stop - rows.start, 1, 1))
-        for key, block in table.block(rows).items():
-            draws[key].add_to(total, block)
-        flat = total.reshape(-1, stage.n_classes)
-        fall_back(flat, np.tile(prior, (rows.stop - rows.start, 1)))
-        log_proba = log_posterior(flat)
-        proba = np.exp(log_proba if corrected is None else corrected(log_proba, rows)).reshape(total.shape)
-        low[rows], high[rows] = np.quantile(proba, [tail, 1 - tail], axis=1)
-    return low, high
+    log_prior: Array
+    groups: Mapping[str, ParameterDraws]
+
+    @classmethod
+    def of(
+        cls,
+        joint: MixedJoint,
+        columns: Sequence[Column],
+        groups: Mapping[str, tuple[Column, ...]],
+        class_shape: Array | None,
+        stage: Stage,
+    ) -> "PosteriorDraws":
+        """Draw them; the log-joint must be that of a distribution of rows: complement counts have no posterior.
+
+        Each column has the stream of its place among all `columns`. `class_shape` (n_classes,) are counts and
+        pseudo-counts of the classes, None where their prior is given.
+        """
+        prior = np.broadcast_to(joint.log_prior, (stage.n_draws, stage.n_classes))
+        if class_shape is not None:
+            prior = log_posterior(log_gamma(stream(stage.seed, CLASSES), class_shape, stage.n_draws))
+        place = {column.name: j + 1 for j, column in enumerate(columns)}
+        of_group = joint.groups.items()
+        places = {key: [place[column.name] for column in groups[key]] for key, _ in of_group}
+        return cls(prior, {key: block.draw_parameters(places[key], stage) for key, block in of_group})
+
+    def intervals(self, table: MixedTable, level: Any, corrected: Correction | None) -> tuple[Array, Array]:
+        """Limits between which P(class | row) lies with probability `level`: (n_rows, n_classes) each."""
+        if not (is_number(level) and 0 < level < 1):
+            raise ParameterError(f"level is {level!r}; give a number between 0 and 1")
+        n_draws, n_classes = self.log_prior.shape
+        low, high = np.empty((2, table.n_rows, n_classes))
+        tail = (1 - level) / 2
+        for rows in row_blocks(table.n_rows, max(1, BLOCK_DRAWS // (n_draws * n_classes))):
+            total = np.tile(self.log_prior, (rows.stop - rows.start, 1, 1))
+            for key, block in table.block(rows).items():
+                self.groups[key].add_to(total, block)
+            flat = total.reshape(-1, n_classes)
+            fall_back(flat, np.tile(self.log_prior, (rows.stop - rows.start, 1)))
+            log_proba = log_posterior(flat)
+            proba = np.exp(log_proba if corrected is None else corrected(log_proba, rows)).reshape(total.shape)
+            low[rows], high[rows] = np.quantile(proba, [tail, 1 - tail], axis=1)
+        return low, high

@@ -17,8 +17,8 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
 from bayeswater.families.numbers import NumberBlock
 from bayeswater.inference.leave_one_out import leave_out_own_class
-from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.kernels.remainders import remainder
+from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 

@@ -1,7 +1,7 @@
 """The plan of a mixed table: each column gets a family from what the user says, or else from its type and values.
 
 Numbers stay "auto" and strings of words stay "text" until the rows have been summed: then evidence and leave-one-out
-choose between the families (`families.choosing`, `models.mixed.settling_text`).
+choose between the families (`families.choosing`, `families.choosing_text`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +15,13 @@ from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Colum
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.estimate.smoothing import columns_of_one_value
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings
-from bayeswater.families.registry import NUMERIC, OF_TEXT, kinds_of, require_options
+from bayeswater.families.registry import NUMERIC, OF_TEXT, families_of, kinds_of, require_options
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.statistics.category_counts import CategoryCounts
+from bayeswater.statistics.column_groups import ColumnGroups
 
 NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
 """Why a column is left out whose pieces tell different kinds."""
@@ -102,6 +105,25 @@ def warn_of_left_out(columns: Iterable[Column], what_to_do: str = "") -> None:
     for why, names in by_reason.items():
         are = "is" if len(names) == 1 else "are"
         warn_user(f"{_named(names)} {are} left out: {why}{what_to_do and f'; {what_to_do}'}", BayesWarning)
+
+
+def warn_of_columns(sums: ColumnGroups, *, with_states: bool) -> None:
+    """Name the columns of which no value was found, or none that could be read, and those where empty is a state."""
+    unclear = [column for column in sums.plan if column.why == NOT_AGREED]
+    later = "read once later rows have one, or at once if you say how"
+    for columns, what_to_do in ((sums.plan.open, later), (unclear, "say how to read them")):
+        example = f"for example columns={{{columns[0].name!r}: 'categorical'}}" if columns else ""
+        warn_of_left_out(columns, f"{what_to_do}, {example}")
+    if not with_states:
+        return
+    found: set[str] = set()
+    for key, family in families_of(sums.plan).items():
+        counts = sums.groups[key]
+        if isinstance(counts, CategoryCounts):
+            found.update(
+                name for name, is_one in zip(family.names, columns_of_one_value(counts), strict=True) if is_one
+            )
+    warn_of_empty_states([column.name for column in sums.plan if column.name in found])
 
 
 def _named(names: Sequence[str]) -> str:

@@ -1,12 +1,12 @@
 """Which missing cell of a row is worth asking for: the same for every classifier.
 
 A model says what every cell that is missing would tell (`Facts`): the distribution of the cell in each class, given the
-cells that are known. Where columns are independent within a class that is the distribution of the column; elsewhere it
-is read off log-joints of the row with each state in the cell (`state_facts`). What facts are worth is worked out in
-`decision/`.
+cells that are known. Where columns are independent within a class that is the distribution of the column
+(`facts_of_columns`); elsewhere it is read off log-joints of the row with each state in the cell (`state_facts`). What
+facts are worth is worked out in `decision/`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import prod
@@ -14,11 +14,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bayeswater.data.cells import is_missing, python_value
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.deciding import ClassEvidence
-from bayeswater.decision.facts import NOTHING, Fact, StateFact
+from bayeswater.decision.facts import NOTHING, Fact, RegionFact, StateFact
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.families.family import MixedJoint
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
 
@@ -121,3 +126,38 @@ def state_facts(
         shares = log_shares(np.ascontiguousarray(scores.T), use_loop=False).T if len(filled) else scores
         facts[name] = [StateFact(shares) if len(filled) else NOTHING]
     return facts
+
+
+def facts_of_columns(
+    joint: MixedJoint,
+    groups: Mapping[str, Sequence[Column]],
+    plan: ColumnPlan,
+    raw: RawTable,
+    unknown: Collection[str] = (),
+) -> Facts:
+    """Tell what missing cells of a row would say whose columns are independent within a class.
+
+    A date is asked for as a whole, and tells its days, weekday and month together. Where empty is a state, a missing
+    cell is known to be empty, unless the column is `unknown`.
+    """
+    of_column = {
+        column.name: joint.groups[key].fact(j, is_unknown=column.source in unknown)
+        for key, columns in groups.items()
+        for j, column in enumerate(columns)
+    }
+    facts: dict[str, Sequence[Fact] | str] = {}
+    for source in plan.sources:
+        found = [of_column[column.name] for column in plan.used if column.source == source]
+        if found and _is_missing(raw, source):
+            reasons = [fact for fact in found if isinstance(fact, str)]
+            told = [fact for fact in found if not isinstance(fact, str)]
+            # A density comes first: its regions hang on what the other parts of a date say.
+            facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, RegionFact))
+    return facts
+
+
+def _is_missing(raw: RawTable, source: str) -> bool:
+    cells = raw.columns[source]
+    if isinstance(cells, SparseMatrix):
+        return False
+    return is_missing(python_value(cells[0]))

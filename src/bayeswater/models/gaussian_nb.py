@@ -109,6 +109,8 @@ class GaussianNB(OnSums, BayesClassifier):
         require_near_priors(sums.columns, priors)
 
     def _column_priors(self, moments: Moments) -> dict[int, NormalInverseGamma]:
+        if self.columns is None:
+            return {}
         return column_priors(self.columns, moments.names, moments.n_columns, NormalInverseGamma)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> DenseTable:

@@ -37,8 +37,17 @@ from bayeswater.inference.scoring import Joint, JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, reviewed
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import agreed_classes, note_columns, require_flag, warn_of_small_alpha
-from bayeswater.models.streaming.fitting import fit_source, require_no_checkpoint
-from bayeswater.models.streaming.passes import Batches, Counting, Examples, Pass, Walk, as_triple, walked
+from bayeswater.models.streaming.fitting import fit_source
+from bayeswater.models.streaming.passes import (
+    Batches,
+    Counting,
+    Examples,
+    Pass,
+    Walk,
+    as_triple,
+    require_no_checkpoint,
+    walked,
+)
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
 from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
@@ -87,7 +96,7 @@ class OnSums(Base):
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""
-        self._require_prior(sums.classes.n_states)
+        self._require_prior(len(sums.class_count.count))
         require_flag(self._calibrates, "calibrate")
 
     def _warn_of_parameters(self) -> None:
@@ -294,11 +303,11 @@ class OnSums(Base):
             self._library = library_of(X)
             for name in ("calibration_", *self._fixed_by_fit):
                 self.__dict__.pop(name, None)
+        elif self._is_calibrated:
+            self.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
         return self._adopt(sums)
 
     def _adopt(self, sums: Sums[Any]) -> Self:
-        if self._is_calibrated:
-            self.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
         self.statistics_ = sums
         self.classes_ = sums.classes.labels
         self._memo: dict[str, Any] = {}
@@ -339,11 +348,14 @@ class OnSums(Base):
     def _require_prior(self, n_classes: int) -> None:
         """Refuse probabilities and pseudo-counts that are none."""
         checked_class_prior(self._given_prior, n_classes, self._prior_name)
+        self._require_class_alpha()
+        require_flag(self._fit_prior, "fit_prior")
+
+    def _require_class_alpha(self) -> None:
         if not is_pseudo_count(self._class_alpha):
             raise ParameterError(
                 f"class_alpha is {self._class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}"
             )
-        require_flag(self._fit_prior, "fit_prior")
 
     def _log_prior(self, sums: Sums[Any]) -> Array:
         count = sums.class_count.count

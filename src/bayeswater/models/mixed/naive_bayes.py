@@ -20,12 +20,14 @@ from bayeswater.data.reading.original_types import drawn_table
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.explain.credible_interval import CredibleIntervals
-from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDraws, support
+from bayeswater.explain.explanations import Explanations, Terms, views_of
+from bayeswater.explain.novelty import novelty
 from bayeswater.explain.turning import Told
 from bayeswater.families.family import Block, MixedJoint, Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenNumbers
+from bayeswater.families.planning import warn_of_columns
 from bayeswater.families.registry import (
     NUMERIC,
     count_columns,
@@ -33,17 +35,18 @@ from bayeswater.families.registry import (
     families_of,
     read_blocks,
     seen_in_columns,
+    with_new_cells,
 )
 from bayeswater.families.settings import column_settings, is_smoothing
+from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
-from bayeswater.models.asking import Facts
+from bayeswater.models.asking import Facts, facts_of_columns
 from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.linear_form import line_of_groups
-from bayeswater.models.mixed.explaining import explained, mixed_facts, novelty_of, posterior_intervals
-from bayeswater.models.mixed.table_learning import MixedReading, review_of_folds, warn_of_columns
+from bayeswater.models.mixed.table_learning import MixedReading, review_of_folds
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.answering import over_rows
@@ -160,7 +163,6 @@ class NaiveBayes(OnSums, BayesClassifier):
         reading, head = self._mixed_reading, examples.head
         total, folds = yield from reading.counted(examples, calibrates=self.calibrate)
         sums = total.sums if classes is None else total.sums.with_classes(classes)
-        self._require_prior(sums.classes.n_states)
         self._keep(reading.settled_after(total, sums, head), head.X, first=True)
         warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
         if not self.calibrate:
@@ -201,7 +203,7 @@ class NaiveBayes(OnSums, BayesClassifier):
             if self.columns_.open:
                 self._require_names(rows.X)
                 sums = self._mixed_reading.with_arrived(sums, rows.X)
-            sums = self._mixed_reading.settled(sums + self._sums_of(*rows.triple, None, sums), *rows.triple)
+            sums = self._mixed_reading.settled(sums + self._sums_of(*rows.triple, None, sums), rows.triple)
             return self._keep(sums if declared is None else sums.with_classes(declared), rows.X, first=False)
 
     def decay(self, factor: float) -> Self:
@@ -227,22 +229,14 @@ class NaiveBayes(OnSums, BayesClassifier):
                 f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
                 "with all its digits; add newer rows of it first, or fit again without it"
             )
-        return self._adopt(self.statistics_.scaled(float(factor)))
+        return self._keep(self.statistics_.scaled(float(factor)), None, first=False)
 
     # ------------------------------------------------------------------ the road
 
     @property
     def _settings(self) -> Settings:
-        return Settings(
-            type(self).__name__,
-            self.alpha,
-            self.variance_floor,
-            self.missing,
-            self.unseen,
-            column_settings(self.columns),
-            as_found=True,
-            unknown=self.__dict__.get("_unknown", ()),
-        )
+        read = (self.alpha, self.variance_floor, self.missing, self.unseen, column_settings(self.columns))
+        return Settings(type(self).__name__, *read, as_found=True, unknown=vars(self).get("_unknown", ()))
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
         assert known is not None  # the first rows are read by a plan that was made of them
@@ -275,9 +269,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         return self
 
     def _likelihood_without(self, table: MixedTable, labels: Labels, removed: Array) -> Any:
-        joint = self._joint()
-        assert isinstance(joint, MixedJoint)
-        return joint.without(table, labels, removed)
+        return self._mixed_joint().without(table, labels, removed)
 
     def _as_reviewed(self) -> Self:
         """Make a copy of the model that misses each row it leaves out in the choice of its smoothing, too."""
@@ -310,6 +302,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         require_missing_rule(self.missing, ("ignore", "state", "error"))
         require_unseen_rule(self.unseen)
         require_flag(self.calibrate, "calibrate")
+        self._require_class_alpha()
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
         if not is_smoothing(self.alpha):
@@ -324,7 +317,7 @@ class NaiveBayes(OnSums, BayesClassifier):
 
     def _facts(self, X: Any) -> Facts:
         groups, unknown = self._columns_of_groups(), self._settings.unknown
-        return mixed_facts(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown)
+        return facts_of_columns(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown)
 
     def _names_to_ask_for(self) -> tuple[str, ...]:
         return self.columns_.sources
@@ -332,8 +325,8 @@ class NaiveBayes(OnSums, BayesClassifier):
     # ------------------------------------------------------------------ why, how sure, and whether it saw the like
 
     def _reasons(self, X: Any, table: MixedTable, told: Told) -> Explanations:
-        groups, seen = self._columns_of_groups(), self.statistics_.seen
-        return explained(self._mixed_joint(), table, self._raw(X), groups, seen, told)
+        terms = Terms(self._mixed_joint(), table, self._columns_of_groups())
+        return Explanations.of(terms, views_of(terms, self._raw(X), self.statistics_.seen), *told)
 
     def credible_interval(
         self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
@@ -363,15 +356,20 @@ class NaiveBayes(OnSums, BayesClassifier):
             ``probability``, ``low`` and ``high`` (n_rows, n_classes), and ``support`` (n_rows,): how many rows of the
             predicted class have the row's rarest cell.
         """
-        table, joint = self._table(X), self._mixed_joint()
+        table, joint, count = self._table(X), self._mixed_joint(), self.class_count_
         decided, known = self._decided(table), self._known_cells(table)
-        correction = self._calibration.corrected if self._is_calibrated else None
-        counted = self.statistics_.class_count.count + self._class_alpha if self._prior_is_counted else None
-        alongside = Alongside(self._library, index_of(X))
-        return posterior_intervals(
-            *(joint, self.statistics_, table, self._columns_of_groups(), decided, known, correction, counted),
-            *(self.classes_, alongside, level, n_draws, random_state),
-        )
+        stage = Stage(checked_seed(random_state), checked_draws(n_draws), len(count))
+        class_shape = count + self._class_alpha if self._prior_is_counted else None
+        draws = PosteriorDraws.of(joint.generative(), self.columns_.used, self._columns_of_groups(), class_shape, stage)
+
+        def corrected(log_proba: Array, rows: slice) -> Array:
+            """Calibrate the draws of each row."""
+            return self._calibration.corrected(log_proba, np.repeat(known[rows], stage.n_draws))
+
+        low, high = draws.intervals(table, level, corrected if self._is_calibrated else None)
+        behind = support(joint, table, self.statistics_.class_count.count, decided.chosen)
+        proba, alongside = np.exp(decided.decisive), Alongside(self._library, index_of(X))
+        return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside)
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
         """Say how unlike the rows of the model each row is: (n_rows,), near 0 for rows unlike them.
@@ -390,8 +388,11 @@ class NaiveBayes(OnSums, BayesClassifier):
         random_state : seed of the draws; the novelty of a row does not depend on the other rows of X
         """
         X = materialised(X)
-        table = self._table(X)
-        return novelty_of(self._mixed_joint(), table, self._raw(X), self._columns_of_groups(), n_draws, random_state)
+        table, stage = (
+            with_new_cells(self._table(X), self._raw(X)),
+            (checked_draws(n_draws), checked_seed(random_state)),
+        )
+        return novelty(self._mixed_joint().generative(), table, self._columns_of_groups(), *stage)
 
     @over_rows
     def log_evidence(self, X: Any) -> Array:

@@ -25,25 +25,16 @@ from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import SchemaError
 from bayeswater.estimate.bins import between_buckets, class_cuts
-from bayeswater.estimate.smoothing import columns_of_one_value
 from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, settle_numbers, sums_of_choice
+from bayeswater.families.choosing_text import rows_to_compare, settle_texts
 from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.planning import (
-    NOT_AGREED,
-    Late,
-    agreed,
-    plan_columns,
-    replan_open,
-    warn_of_empty_states,
-    warn_of_left_out,
-)
+from bayeswater.families.planning import Late, agreed, plan_columns, replan_open
 from bayeswater.families.registry import count_columns, encode_columns, families_of, seen_in_columns
 from bayeswater.families.settings import MDL
 from bayeswater.models.calibrating import LeaveOneOut, Review, Reviewing
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
-from bayeswater.models.mixed.settling_text import rows_to_compare, settle_text
 from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, SideBySide, Walk, plus
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -158,8 +149,9 @@ def sums_by_plan(
     """Sum rows that count, by a plan of which nothing is counted yet."""
     if raw.n_rows != len(flat):
         raise inconsistent_lengths(raw.n_rows, len(flat))
-    labels, table = encode_labels(flat), encode_columns(raw, plan, {}, settings, learning=True)
-    return Sums(ClassCounts.of(labels, weight), count_columns(table, labels, weight, settings), seen_in_columns(table))
+    labels = encode_labels(flat)
+    class_count, table = ClassCounts.of(labels, weight), encode_columns(raw, plan, {}, settings, learning=True)
+    return Sums(class_count, count_columns(table, labels, weight, settings), seen_in_columns(table))
 
 
 @dataclass(frozen=True)
@@ -259,6 +251,7 @@ class MixedReading:
             raw = read_raw(head.X, model)
             if raw.n_rows != len(head.y):
                 raise inconsistent_lengths(raw.n_rows, len(head.y))
+            sparse = tuple(sparse_columns(head.X))
             plan = plan_columns(raw, self.settings.given, self.family)
         read = (head.X, raw) if isinstance(examples, Batches) else None  # elsewhere the first rows come again
         folds: tuple[Fold, ...] = ()
@@ -266,32 +259,19 @@ class MixedReading:
             cells = CellsOf(model, plan.sources)
             found = yield from folds_of_rows(examples, cells)
             folds = tuple(Fold(cells, found, number, held_out=True) for number in range(found.n_scored))
-        counting = MixedCounting(self, plan, tuple(sparse_columns(head.X)), cut_by_labels, folds, read)
+        counting = MixedCounting(self, plan, sparse, cut_by_labels, folds, read)
         total = yield Pass(counting, then="calibrate=True reads the rows twice" if calibrates else "")
         return total, folds
 
     def settled_after(self, total: MixedTotal, sums: Sums[ColumnGroups], head: Piece) -> Sums[ColumnGroups]:
         """Choose the families that are still open once all rows are counted."""
         for name, shown in total.shown.items():
-            if sums.columns.plan[name].family == TEXT:
-                sums = self._with_text_settled(sums, [name], *shown)
-        return self.settled(sums, *CountedRows.of(*head[:3], self.settings.model).triple)
+            sums = settle_texts(sums, self.settings, shown, self.class_alpha, (name,))
+        return self.settled(sums, head[:3])
 
-    def settled(self, sums: Sums[ColumnGroups], X: Any, y: CheckedLabels, weight: Array | None) -> Sums[ColumnGroups]:
+    def settled(self, sums: Sums[ColumnGroups], rows: tuple[Any, Any, Any]) -> Sums[ColumnGroups]:
         """Choose the families that are still open; for text, by leaving out rows of the first batch."""
-        sums = settle_numbers(sums, self.settings, self.family)
-        texts = [column.name for column in sums.columns.plan.of_families(TEXT)]
-        return self._with_text_settled(sums, texts, X, y, weight)
-
-    def _with_text_settled(
-        self, sums: Sums[ColumnGroups], names: Collection[str], X: Any, y: CheckedLabels, weight: Array | None
-    ) -> Sums[ColumnGroups]:
-        """Choose how some texts are read, by leaving out rows of a batch that has them."""
-        if not names:
-            return sums
-        X, y, weight = rows_to_compare(X, y, weight)
-        labels = encode_labels(y, sums.classes, counted=True)
-        return settle_text(sums, self.settings, X, labels, weight, self.class_alpha, names)
+        return settle_texts(settle_numbers(sums, self.settings, self.family), self.settings, rows, self.class_alpha)
 
     def with_arrived(self, sums: Sums[ColumnGroups], X: Any) -> Sums[ColumnGroups]:
         """Open the columns that were empty so far and have a value in these rows."""
@@ -311,29 +291,3 @@ def review_of_folds(folds: tuple[Fold, ...], reviews: Iterable[Callable[..., Rev
     found = yield Pass(SideBySide(reviewing), "leaving one out")
     review: Review = reduce(plus, found.parts)
     return review.result()
-
-
-def warn_of_columns(sums: ColumnGroups, *, with_states: bool) -> None:
-    """Name the columns that are left out though nobody said so, and those in which an empty cell is a state."""
-    _warn_of_left_out(sums.plan)
-    if with_states:
-        warn_of_empty_states(_with_empty_states(sums))
-
-
-def _warn_of_left_out(plan: ColumnPlan) -> None:
-    """Name the columns of which no value was found, or none that could be read."""
-    later = "read once later rows have one, or at once if you say how"
-    unclear = [column for column in plan if column.why == NOT_AGREED]
-    for columns, what_to_do in ((plan.open, later), (unclear, "say how to read them")):
-        example = f"for example columns={{{columns[0].name!r}: 'categorical'}}" if columns else ""
-        warn_of_left_out(columns, f"{what_to_do}, {example}")
-
-
-def _with_empty_states(sums: ColumnGroups) -> list[str]:
-    """Name the columns of one value and holes, in the order of the plan."""
-    found: set[str] = set()
-    for key, part in families_of(sums.plan).items():
-        counts = sums.groups[key]
-        if isinstance(counts, CategoryCounts):
-            found.update(name for name, is_one in zip(part.names, columns_of_one_value(counts), strict=True) if is_one)
-    return [column.name for column in sums.plan if column.name in found]

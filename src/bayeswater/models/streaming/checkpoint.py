@@ -23,8 +23,8 @@ from bayeswater.data.sources.parts import Place
 from bayeswater.errors import BayesError, BayesWarning, ModelFileError, warn_user
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.stored.codec import described, restored
+from bayeswater.models.stored.documents import described_parameters
 from bayeswater.models.stored.folders import require_folder
-from bayeswater.models.stored.values import CODEC, without_vectorizers
 from bayeswater.version import __version__
 
 KIND = "checkpoint"
@@ -227,8 +227,4 @@ def _is_count(number: Any) -> bool:
 
 def _settings_of(model: Any, names: Sequence[str]) -> str:
     """Give a word that changes with the parameters of a model and the columns it counts."""
-    parameters = model.get_params(deep=False)
-    if "columns" in parameters:
-        parameters["columns"] = without_vectorizers(parameters["columns"])
-    written = {name: CODEC.encode(value, f"parameter {name!r}") for name, value in parameters.items()}
-    return sha256(dumps([written, list(names)], sort_keys=True).encode()).hexdigest()
+    return sha256(dumps([described_parameters(model), list(names)], sort_keys=True).encode()).hexdigest()

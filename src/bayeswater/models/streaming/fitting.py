@@ -21,7 +21,7 @@ from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.weights import take_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.labelled import LabelledRows
-from bayeswater.models.streaming.passes import Piece, require_rereading, walked
+from bayeswater.models.streaming.passes import Piece, require_no_checkpoint, require_rereading, walked
 from bayeswater.models.streaming.sources import (
     column_names,
     column_types,
@@ -69,15 +69,6 @@ def labelled_rows(source: Any, target: str, sample_weight: Any) -> LabelledRows:
     if not (sample_weight is None or isinstance(sample_weight, str)):
         raise ParameterError("sample_weight must be the name of a column of the source")
     return LabelledRows(rows, target, sample_weight)
-
-
-def require_no_checkpoint(checkpoint: Any) -> None:
-    """Refuse a checkpoint of rows that are in memory: it would never be written."""
-    if checkpoint is not None:
-        raise ParameterError(
-            f"checkpoint is {str(checkpoint)!r}, but these rows are in memory and are counted at once; leave it out, "
-            "or give a source that is read in pieces, fit(source, target=...)"
-        )
 
 
 def learned_from(

@@ -79,6 +79,15 @@ class Examples(ABC):
         """Add up what a function gives for every piece that has rows; `columns` are those of X that it looks at."""
 
 
+def require_no_checkpoint(checkpoint: Any) -> None:
+    """Refuse a checkpoint of rows that are in memory: it would never be written."""
+    if checkpoint is not None:
+        raise ParameterError(
+            f"checkpoint is {str(checkpoint)!r}, but these rows are in memory and are counted at once; leave it out, "
+            "or give a source that is read in pieces, fit(source, target=...)"
+        )
+
+
 class Batches(Examples):
     """Batches (X, y) or (X, y, sample_weight) of tables of any kind; the first that has rows is the head.
 
@@ -133,9 +142,10 @@ class Batches(Examples):
         """Add up what a function gives for every batch."""
         head = self.head
         with self.head_named():
-            total, n_before = of(head), len(head.y)
+            total = of(head)
         if self._is_one:
             return total
+        n_before = len(head.y)
         if self._began is None:  # read to the end before
             self._began = self._pieces()
             next(self._began)

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from bayeswater import NaiveBayes
-from bayeswater.models.mixed import settling_text, table_learning
-from bayeswater.models.mixed.settling_text import WordReport
+from bayeswater.families import choosing_text
+from bayeswater.families.choosing_text import WordReport
 
 TEXT = {"t": "text"}
 
@@ -35,23 +35,23 @@ def read_as(texts: list[str], labels: list[str], **settings) -> tuple[str, str]:
 
 
 def test_rows_that_are_sorted_by_class_are_judged_on_all_classes(monkeypatch):
-    monkeypatch.setattr(settling_text, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(choosing_text, "COMPARED_ROWS", 60)
     texts, labels = notes(300)
     order = np.argsort(labels, kind="stable")
     seen = {}
-    compare = table_learning.settle_text
+    compare = choosing_text.compare_words
 
-    def watched(sums, settings, X, labels, *rest):
+    def watched(words, class_count, column, settings, table, labels, *rest):
         seen["labels"] = np.bincount(labels.codes, minlength=3)
-        return compare(sums, settings, X, labels, *rest)
+        return compare(words, class_count, column, settings, table, labels, *rest)
 
-    monkeypatch.setattr(table_learning, "settle_text", watched)
+    monkeypatch.setattr(choosing_text, "compare_words", watched)
     read_as([texts[i] for i in order], [labels[i] for i in order])
     assert seen["labels"].tolist() == [20, 20, 20]
 
 
 def test_it_is_said_on_how_many_rows_the_readings_were_compared(monkeypatch):
-    monkeypatch.setattr(settling_text, "COMPARED_ROWS", 50)
+    monkeypatch.setattr(choosing_text, "COMPARED_ROWS", 50)
     assert "; leave-one-out of 50 rows: multinomial " in read_as(*notes(120))[1]
     assert "; leave-one-out of 30 rows: multinomial " in read_as(*notes(30))[1]
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.labels import CheckedLabels, Labels
-from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
+from bayeswater.data.reading.column_plan import TEXT, Column
+from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.weights import evenly_spaced, take_rows
 from bayeswater.decision.calibration_maps import Temperature
@@ -75,24 +76,27 @@ class WordReport:
         return bool(mean > max(np.sqrt(variance / self.n_rows), rounding))
 
 
-def settle_text(
+def settle_texts(
     sums: Sums[ColumnGroups],
     settings: Settings,
-    X: Any,
-    labels: Labels,
-    weight: Array | None,
+    rows: tuple[Any, Any, Any],
     class_alpha: float,
-    names: Collection[str],
+    names: Collection[str] | None = None,
 ) -> Sums[ColumnGroups]:
-    """Choose for the named columns of words how they are read: counted, complemented or marked.
+    """Choose how texts are read of which that is open, all or those named: counted, complemented or marked.
 
-    Some counted rows, their labels and weights, decide. Counts are a distribution of texts, from which all else follows
-    (evidence, novelty, samples): the other ways have to be better by more than noise.
+    Some counted `rows`, their labels and weights, decide. Counts are a distribution of texts, from which all else
+    follows (evidence, novelty, samples): the other ways have to be better by more than noise.
     """
     plan = sums.columns.plan
+    texts = [column for column in plan.of_families(TEXT) if names is None or column.name in names]
+    if not texts:
+        return sums
+    X, y, weight = rows_to_compare(*CountedRows.of(*rows, settings.model).triple)
+    labels = encode_labels(y, sums.classes, counted=True)
     raw = read_raw(X, settings.model).require_columns(plan.sources, settings.model)
     changed = {}
-    for column in map(plan.__getitem__, names):
+    for column in texts:
         words = sums.columns.groups[key_of(column)]
         assert isinstance(words, TextSums)
         table = law_of(column.family)((column,)).encode(raw, words.vocabulary, settings, learning=False)
