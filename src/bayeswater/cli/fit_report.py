@@ -142,10 +142,10 @@ def _quality(learned: "FittedModel") -> Any:
 def _calibrated_on(learned: "FittedModel") -> str:
     """Say which rows a model was calibrated by; where labels choose the cuts, rows that were held out."""
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
-    from bayeswater.models.semi_naive.state_classifier import StateClassifier
+    from bayeswater.models.semi_naive.state_classifier import StateClassifier, is_chosen_by_labels
 
     model, review, calibration = learned.model, learned.review, learned.model.calibration_
-    holds_out = isinstance(model, StateClassifier) and model._is_chosen_by_labels
+    holds_out = isinstance(model, StateClassifier) and is_chosen_by_labels(model)
     if holds_out or (isinstance(model, NaiveBayes) and model.calibrate):
         title = _left_out_in_turn(calibration.n_used, calibration.n_left_out)
         return f"{title}: rows held out of the choice of cuts and structure"

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayeswater.data.frames import materialised
 from bayeswater.data.labels import one_dimensional
+from bayeswater.decision.calibrated import Calibrated
 from bayeswater.decision.deciding import ClassEvidence, Decisions
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate
@@ -124,8 +125,6 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _unfitted(self) -> Any:
         if not self.calibrate:
             return clone(self.estimator)
-        from bayeswater.decision.calibrated import Calibrated
-
         method = "auto" if self.calibrate is True else self.calibrate
         return Calibrated(clone(self.estimator), method=method)
 

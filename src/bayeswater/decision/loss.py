@@ -15,7 +15,7 @@ import numpy as np
 from bayeswater.data.display_width import html_table
 from bayeswater.decision import risk
 from bayeswater.decision.cost_sources import from_pairs, read_costs, read_file
-from bayeswater.decision.cost_table import CostTable, for_rows
+from bayeswater.decision.cost_table import CostTable, for_one_row, for_rows
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, DominatedActionWarning, ParameterError, SchemaError
 from bayeswater.typing import Array
@@ -283,6 +283,11 @@ def as_loss(loss: Any, classes: Sequence[Any]) -> Loss:
     if loss is None:
         return Loss.zero_one(classes)
     return (loss if isinstance(loss, Loss) else Loss(loss)).for_classes(classes)
+
+
+def loss_of_row(loss: Loss, X: Any) -> Loss:
+    """Give the costs of the one row X, where they differ from row to row."""
+    return Loss._of(for_one_row(loss.table, X))
 
 
 def _of_each_row(values: Array, codes: Array) -> Array:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.cost_table import for_one_row
 from bayeswater.decision.facts import Fact, joint_outcomes
 from bayeswater.decision.loss import Loss
 from bayeswater.decision.prior_shift import checked_prior
@@ -104,11 +103,6 @@ def value_of_information(
 def _least_regret(loss: Loss, proba: Array) -> Array:
     """Risk of the best action beyond that of knowing the truth: (n_rows,); none of its terms is negative."""
     return (loss.table.regret @ proba.T).min(axis=0)
-
-
-def loss_of_row(loss: Loss, X: Any) -> Loss:
-    """Give the costs of the one row X, where they differ from row to row."""
-    return Loss._of(for_one_row(loss.table, X))
 
 
 def costs_of_asking(costs: Any, names: Sequence[str], what: str = "column") -> dict[str, float]:

@@ -20,8 +20,8 @@ from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.facts import NOTHING, Fact, RegionFact, StateFact
-from bayeswater.decision.loss import as_loss
-from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
+from bayeswater.decision.loss import as_loss, loss_of_row
+from bayeswater.decision.next_best import NextBest, costs_of_asking, rank_facts
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.families.family import MixedJoint
 from bayeswater.kernels.class_scores import log_shares

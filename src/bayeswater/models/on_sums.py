@@ -16,7 +16,7 @@ classes equal. Leaving a row out takes it out of N_k too; given probabilities st
 import operator
 from abc import abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -168,11 +168,15 @@ class OnSums(Base):
 
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Learn pass by pass: sum the rows, and calibrate."""
-        counter = self if isinstance(examples, Batches) else clone(self)  # elsewhere it takes nothing along
-        counting = Counting(counter._sums_of, classes, self._grouped_as)
+        counting = self._counting(classes, by_copy=not isinstance(examples, Batches))
         sums = yield Pass(counting, then="calibrate=True reads the rows twice" if self._calibrates else "")
         self._keep(sums, examples.columns_of_X, first=True)
         return self.calibrate_with((yield from reviewed(self._review_of))) if self._calibrates else self
+
+    def _counting(self, classes: Variable | None, *, by_copy: bool) -> Counting:
+        """Give what counts a piece of rows: a copy without sums, where it is sent to the rows."""
+        counter = clone(self) if by_copy else self
+        return Counting(counter._sums_of, classes, self._grouped_as)
 
     @property
     def _calibrates(self) -> bool:
@@ -475,3 +479,12 @@ class OnSums(Base):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {name: {} if name == "_memo" else value for name, value in state.items()}
+
+
+Model = TypeVar("Model", bound=OnSums)
+
+
+def with_sums(model: Model, sums: Sums[Any]) -> Model:
+    """Let a model that has learned nothing be one that has counted these sums, if its parameters go with them."""
+    model._require_parameters(sums)
+    return model._adopt(sums)

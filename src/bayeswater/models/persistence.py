@@ -12,6 +12,8 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
@@ -25,14 +27,14 @@ from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.stored_network import KIND as NETWORK
 from bayeswater.models.network.stored_network import described_network, restored_network
-from bayeswater.models.on_sums import OnSums
+from bayeswater.models.on_sums import OnSums, with_sums
 from bayeswater.models.semi_naive.a2de import A2DE
 from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.kdb import KDB
 from bayeswater.models.semi_naive.learning import FAMILIES, PAIRS
 from bayeswater.models.semi_naive.skdb import SKDB
 from bayeswater.models.semi_naive.spode import SPODE
-from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.state_classifier import StateClassifier, can_be_structure
 from bayeswater.models.semi_naive.tan import TAN
 from bayeswater.models.stored.documents import (
     FIELDS,
@@ -150,7 +152,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         inside = "; save the classifier in it, its estimator_" if hasattr(model, "estimator_") else ""
         raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, *OWN_FORMS])}{inside}")
     if type(model) is not BayesianNetwork:
-        model._require_fitted()
+        check_is_fitted(model)
     described = partial(describe, model) if describe is not None else partial(_described, model, str(kind))
     write_document(path, described, _restored)
 
@@ -200,10 +202,9 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
         _shrink(model, document["shrinkage"])
     if isinstance(model, StateClassifier):
         _structure(model, document["structure"], sums)
-    model._require_parameters(sums)
     plan = sums.columns.plan if isinstance(sums.columns, ColumnGroups) else None
     note_columns(model, document, _n_features(sums.columns, document), plan)
-    model._adopt(sums)
+    with_sums(model, sums)
     if "calibration" in document:
         _calibrate(model, document["calibration"])
     return model
@@ -228,7 +229,7 @@ def _structure(model: StateClassifier, written: Any, sums: Any) -> None:
     """Restore what structure was chosen by the fit, if it was left to choose."""
     chosen = CODEC.decode(written, "the structure that was chosen")
     led_to = "no fit with these parameters and sums leads to; if they were changed, set them back or fit again"
-    require(model._can_be_structure(chosen, sums), f"its structure is {shortened(chosen)}, which {led_to}")
+    require(can_be_structure(model, chosen, sums), f"its structure is {shortened(chosen)}, which {led_to}")
     if chosen is not None:
         model.structure_ = chosen
 
@@ -239,5 +240,5 @@ def _calibrate(model: OnSums, written: Any) -> None:
         require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
         require_fitting(report, len(model.classes_))
         if isinstance(report.map, OldMap):
-            report = replace(report, map=report.map.of_likelihood(model._joint().log_prior))
+            report = replace(report, map=report.map.of_likelihood(model.class_log_prior_))
         model.calibration_ = report

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from bayeswater.data.frames import is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
@@ -29,6 +29,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.threads import one_blas_thread
+from bayeswater.learning.gaussian_em import expected_scatter
 from bayeswater.models.asking import Facts
 from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
@@ -49,7 +50,7 @@ from bayeswater.models.gaussian.reading import (
 from bayeswater.models.linear_form import QuadraticForm, calibrated_has_none, line_of_normals, quadratic_form
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import require_missing_rule
-from bayeswater.models.streaming.passes import Counting, Examples, Pass, Piece, Walk
+from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import SeenRanges, Sums
@@ -159,8 +160,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         require_rows_for(self.missing, examples, is_auto=is_auto)
         again = "shrinkage='auto' reads the rows twice" if is_auto else ""
         again = "calibrate=True reads the rows twice" if self.calibrate else again
-        blank: Self = clone(self)
-        sums = yield Pass(Counting(blank._sums_of, classes), then=again)
+        sums = yield Pass(self._counting(classes, by_copy=True), then=again)
         self._keep(sums, examples.columns_of_X, first=True)
         if is_auto:
             losses = yield Pass(self._losses, "choosing the shrinkage", then=again if self.calibrate else "")
@@ -291,8 +291,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         kind = FourthMoments if self._keeps_fourth_moments else Scatter
         scatter = kind.of(table, labels, weight, skip_missing=self.missing != "error" and kind is Scatter)
         if self.missing == "em" and scatter.is_pairwise:
-            from bayeswater.learning.gaussian_em import expected_scatter
-
             return expected_scatter(scatter, table, labels, weight, self._reading_of(scatter), self.variance_floor)
         return scatter
 

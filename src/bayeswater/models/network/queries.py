@@ -9,8 +9,8 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside
 from bayeswater.decision.facts import StateFact
-from bayeswater.decision.loss import as_loss
-from bayeswater.decision.next_best import NextBest, costs_of_asking, loss_of_row, rank_facts
+from bayeswater.decision.loss import as_loss, loss_of_row
+from bayeswater.decision.next_best import NextBest, costs_of_asking, rank_facts
 from bayeswater.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, ParameterError, warn_user
 from bayeswater.inference.drawing import generator_of
 from bayeswater.inference.exact.elimination import prepare

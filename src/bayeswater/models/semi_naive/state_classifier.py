@@ -462,3 +462,13 @@ class StateClassifier(OnSums, BayesClassifier):
     def columns_(self) -> ColumnPlan:
         """Family of each column, and why."""
         return self.statistics_.columns.plan
+
+
+def can_be_structure(model: StateClassifier, chosen: Any, sums: Sums[Any]) -> bool:
+    """Tell whether a fit with the parameters of a model and these sums can have chosen a structure."""
+    return model._can_be_structure(chosen, sums)
+
+
+def is_chosen_by_labels(model: StateClassifier) -> bool:
+    """Tell whether the labels of the rows chose cuts or structure."""
+    return model._is_chosen_by_labels
