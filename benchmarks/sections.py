@@ -106,7 +106,8 @@ CLASSIFIERS = (
     Planned(
         "Ordinary sizes",
         "Time of scikit-learn by ours, 20 columns (or words a row) and 5 classes: medians of ratios of turns, in one "
-        "warm process, in time of the processor on one thread each. Reached: nowhere under 1; fit and predict_proba at "
+        "warm process, in time of the processor on one thread each. Warm: the call was made before, and what it loads "
+        "in the background is loaded, which is no part of the time. Reached: nowhere under 1; fit and predict_proba at "
         "least 3 from 1,000 to 50,000 rows.",
         lambda extent: sizes(extent.repeats, SWEEP if extent.is_whole else SWEEP[:-2]),
     ),

@@ -26,6 +26,7 @@ from scipy import sparse
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.category_tables import sum_of_states
+from bayeswater.kernels.class_scores import add_to_rows
 from bayeswater.kernels.feature_sums import dense_times_weights, sparse_times_weights
 from bayeswater.typing import Array
 
@@ -47,7 +48,7 @@ class CategoryJoint:
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of codes."""
         joint = self.likelihood(block, use_loop)
-        joint += self.log_prior
+        add_to_rows(joint, self.log_prior)
         return joint
 
     def likelihood(self, block: Array, use_loop: bool) -> Array:
@@ -89,7 +90,7 @@ class LinearJoint:
     def _scores(self, block: Array | SparseMatrix, intercept: Array, use_loop: bool) -> Array:
         joint = self._times(block, self.weight, use_loop)
         if intercept.any():  # none of complement weights
-            joint += intercept
+            add_to_rows(joint, intercept)
         missing = self._missing_cells(block)
         if missing is not None and self.absent_weight is not None:
             joint -= missing @ self.absent_weight

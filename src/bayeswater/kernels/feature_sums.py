@@ -291,16 +291,28 @@ def _other_logs_without_loop(  # type: ignore[no-untyped-def]
 STRETCH_CELLS = 65_536
 """Cells multiplied at a time: they stay in the second-level cache, and are too few for BLAS to start own threads."""
 
+SMALL_PRODUCT = 1_000_000
+"""Multiplications up to which OpenBLAS multiplies matrices where they are: it takes two thirds of the time."""
+
+ROWS_OF_PRODUCT = 8
+"""Rows that such a product has at least, or else fetching the weights is most of the work."""
+
 
 def dense_times_weights(X: Array, weight: Array, threshold: float | None) -> Array:
     """Multiply one block of dense rows: (n_rows, n_classes); BLAS does the work on stretches of float64."""
     joint = np.empty((len(X), weight.shape[1]))
-    stretch = max(1, STRETCH_CELLS // X.shape[1])
+    stretch, small = max(1, STRETCH_CELLS // X.shape[1]), SMALL_PRODUCT // weight.size
+    if small >= ROWS_OF_PRODUCT:
+        stretch = min(stretch, small)
     for start in range(0, len(X), stretch):
         rows = slice(start, start + stretch)
         x = X[rows] if threshold is None else X[rows] > threshold
         np.matmul(x.astype(np.float64, copy=False), weight, out=joint[rows])
     return joint
+
+
+MANY_CLASSES = 12
+"""Classes from which on it is faster to take all of a cell together than to read the row again for every four."""
 
 
 def sparse_times_weights(
@@ -313,10 +325,9 @@ def sparse_times_weights(
         data = (data > threshold).view(np.uint8)
     joint = np.zeros((len(indptr) - 1, weight.shape[1]))
     arguments = indptr, indices, data, weight, joint
-    if use_loop or (
-        _scipy_rounds_products() and _sparse_times_weights_loop.serves(len(data), *arguments, use_loop=False)
-    ):
-        _sparse_times_weights_loop(*arguments)
+    loop = _sparse_times_few_weights_loop if weight.shape[1] < MANY_CLASSES else _sparse_times_weights_loop
+    if use_loop or (_scipy_rounds_products() and loop.serves(len(data), *arguments, use_loop=False)):
+        loop(*arguments)
         return joint
     X = csr_array((data.astype(np.float64, copy=False), indices, indptr), shape=(len(joint), len(weight)))
     return X @ weight
@@ -327,6 +338,29 @@ def _scipy_rounds_products() -> bool:
     """Whether SciPy rounds a product before it is added, as the loop does; compiled for some machines it does not."""
     x = 1 + 2.0**-30  # of its square, 2**-60 does not fit beside 1
     return float((csr_array([[-1.0, x]]) @ np.array([[x * x], [x]]))[0, 0]) == 0.0
+
+
+@compiled
+def _sparse_times_few_weights_loop(indptr, indices, data, weight, joint):  # type: ignore[no-untyped-def]
+    # Sums of four classes are kept at hand while the row is read, and stored once. Indices are unsigned, as below.
+    n_rows, n_classes = joint.shape
+    in_fours = n_classes - n_classes % 4
+    for i in range(n_rows):
+        cells = range(np.uint64(indptr[i]), np.uint64(indptr[i + 1]))
+        for k in range(0, in_fours, 4):
+            a = b = c = d = 0.0
+            for p in cells:
+                j, x = np.uint64(indices[p]), data[p]
+                a += x * weight[j, k]
+                b += x * weight[j, k + 1]
+                c += x * weight[j, k + 2]
+                d += x * weight[j, k + 3]
+            joint[i, k], joint[i, k + 1], joint[i, k + 2], joint[i, k + 3] = a, b, c, d
+        for k in range(in_fours, n_classes):
+            a = 0.0
+            for p in cells:
+                a += data[p] * weight[np.uint64(indices[p]), k]
+            joint[i, k] = a
 
 
 @compiled

@@ -78,7 +78,7 @@ def _gaussian_scores_loop(X, mean, inverse_scale, intercept, scores, stretch):  
         for j in range(n_columns):
             missing = False
             for i in range(length):
-                column[i] = X[start + i, j]
+                column[i] = X[np.uint64(start + i), j]  # unsigned, it never counts from the end: nothing to ask for
                 missing |= column[i] != column[i]
             any_missing |= missing
             for k in range(n_classes):

@@ -109,9 +109,11 @@ def test_another_width_than_known_is_refused():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("bad", "what"), [(np.nan, "NaN: nan"), (-np.inf, "infinity: -inf")])
 @pytest.mark.parametrize("row", [0, 5, 11])
-def test_the_first_bad_cell_is_named(form, bad, what, row, monkeypatch):
+@pytest.mark.parametrize("shared_from", [0, 10**9], ids=["by threads", "at once"])
+def test_the_first_bad_cell_is_named(form, bad, what, row, shared_from, monkeypatch):
     monkeypatch.setattr(matrix_reading, "SEARCH_ROWS", 4)
-    monkeypatch.setattr(matrix_reading, "RANGE_CELLS", 6)
+    monkeypatch.setattr(matrix_reading, "LOOK_CELLS", 6)
+    monkeypatch.setattr(matrix_reading, "SHARED_FROM_CELLS", shared_from)
     X = np.ones((12, 3))
     X[1, 0] = 0.0  # a sparse matrix with gaps
     X[row, 2] = X[11, 2] = bad
@@ -126,6 +128,15 @@ def test_a_negative_cell_is_named_where_counts_are_meant(form):
     require_values(matrix, "Model", missing="error", allow_negative=True)
     with pytest.raises(DataError, match=r"Negative values in data passed to Model .*-3.0 in row 1, column 'x1'"):
         require_values(matrix, "Model", missing="error", allow_negative=False)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_zero_with_a_sign_is_not_negative_and_the_smallest_number_below_is(kind):
+    X = np.array([[1.0], [-0.0], [np.finfo(kind).max]], dtype=kind)
+    require_values(read_matrix(X, "M"), "M", missing="error", allow_negative=False)
+    X[2] = -np.finfo(kind).smallest_subnormal
+    with pytest.raises(DataError, match=r"Negative values in data passed to M .* in row 2, column 'x0'"):
+        require_values(read_matrix(X, "M"), "M", missing="error", allow_negative=False)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64])

@@ -7,15 +7,15 @@ Columns that lie side by side in memory, as those of a frame of pandas do, are o
 between them. At equal distances lie any two columns, and what lies between may be anybody's: an array that claims it
 overlaps with whatever NumPy allocates there, also to copy it to, and copying then never ends.
 
-A model may refuse a table for its shape, and for cells that are missing, infinite or negative. A finite sum, or one
-look at the smallest and the largest value, shows that there are no such cells; only where it does not are they searched
-for, to name the first.
+A model may refuse a table for its shape, and for cells that are missing, infinite or negative. A finite sum, or the
+largest pattern of bits, shows that there are no such cells; only where it does not are they searched for, to name the
+first.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from math import isfinite
 from numbers import Number
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,7 +34,7 @@ from bayeswater.data.frames import (
 )
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, DenseTable, Matrix, SparseMatrix, column_name
 from bayeswater.errors import DataError, SchemaError
-from bayeswater.kernels.threads import block_map, row_blocks
+from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.typing import Array
 
 
@@ -77,8 +77,8 @@ class _Columns:
 AnyTable = TypeVar("AnyTable", DenseTable, Matrix)
 
 SEARCH_ROWS = 4096
-RANGE_CELLS = 2**17
-"""Cells whose smallest and largest value are taken together, while they are in cache."""
+LOOK_CELLS = 2**17
+"""Cells that one of our threads looks at in one go."""
 
 SHARED_FROM_CELLS = 2**22
 """Cells from which on our threads share that work: it is done in less time than they need to begin."""
@@ -112,10 +112,7 @@ def require_values(matrix: Matrix, model: str, *, missing: str | None, allow_neg
     ignored: what is not stored is zero.
     """
     allow_missing = missing == "ignore" and not isinstance(matrix, SparseMatrix)
-    if allow_negative and isinstance(matrix, DenseMatrix) and _has_finite_sum(matrix.values):
-        return
-    low, high = _value_range(matrix)
-    if (allow_negative or not low < 0) and isfinite(low) and isfinite(high):
+    if _is_plainly_good(matrix, allow_negative=allow_negative):
         return
 
     def is_bad(cells: Array) -> Array:
@@ -164,28 +161,29 @@ def _cell_of(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[i
     return row, column, float(cells[row, column])
 
 
-def _has_finite_sum(cells: Array) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(cells.sum()))
-
-
-def _value_range(matrix: Matrix) -> tuple[float, float]:
-    """Smallest and largest cell, NaN where one is missing."""
-    if matrix.dtype.kind == "u":
-        return 0.0, 0.0
-    if isinstance(matrix, DenseMatrix) and matrix.values.size <= RANGE_CELLS:
-        return _range(matrix.values)
-    pieces = [
+def _is_plainly_good(matrix: Matrix, *, allow_negative: bool) -> bool:
+    """Whether one look shows that all cells are finite and, unless they may be, none is negative."""
+    look = partial(_looks_good, allow_negative=allow_negative)
+    if matrix.n_cells < SHARED_FROM_CELLS:
+        return all(map(look, matrix.pieces))
+    parts = [
         piece[rows]
         for piece in matrix.pieces
-        for rows in row_blocks(len(piece), max(1, RANGE_CELLS * len(piece) // max(piece.size, 1)))
+        for rows in row_blocks(len(piece), max(1, LOOK_CELLS * len(piece) // piece.size))
     ]
-    ranges = np.array(list(block_map(_range, pieces, together=matrix.n_cells >= SHARED_FROM_CELLS)) or [(0.0, 0.0)])
-    return float(ranges[:, 0].min()), float(ranges[:, 1].max())
+    return all(ordered_map(look, parts))
 
 
-def _range(cells: Array) -> tuple[float, float]:
-    return (float(cells.min()), float(cells.max())) if cells.size else (0.0, 0.0)
+def _looks_good(cells: Array, *, allow_negative: bool) -> bool:
+    kind = cells.dtype.kind
+    if kind != "f":
+        return kind == "u" or allow_negative or bool(cells.min(initial=0) >= 0)
+    if allow_negative:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(cells.sum()))
+    # The bits of a float, read as a whole number, are below those of infinity where it is finite and has no sign.
+    bits = np.dtype(f"u{cells.itemsize}")
+    return bool(cells.view(bits).max(initial=0) < np.array(np.inf, cells.dtype).view(bits))
 
 
 def _way_out(value: float, matrix: Matrix, missing: str | None) -> str:
