@@ -1,7 +1,12 @@
-"""Both roads of every kernel: the NumPy reference, which small tables take, and the loop, forced upon them."""
+"""Both roads of every kernel: the NumPy reference, which small tables take, and the loop, forced upon them.
 
+What takes time and promises nothing is left out: loops that no test asks for, and coverage where it has seen all.
+"""
+
+import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +15,26 @@ from bayeswater.kernels import compiling
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell sets that for what it runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A process that has answered for many small tables loads loops for every further kind of them (`Kernel.serves`): in one
+# of many thousand tests that is minutes of compiling. `tests/kernels/test_compiling.py` counts from zero.
+compiling.Kernel.cells_answered = -(10**18)
+
+TESTS = Path(__file__).parent
+UNTRACED = ("fuzz", "laws", "oracles", "peers", "kernels")
+"""Folders that coverage does not watch: it would take a third of their time once more.
+
+Tests of whole models against a definition, a law or a peer run what has tests of its own, which coverage sees; kernels
+are watched when they run as plain Python, where it can see into them.
+"""
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Switch coverage off where it would tell nothing."""
+    untraced = UNTRACED[:-1] if os.environ.get("BAYESWATER_COMPILE") == "0" else UNTRACED
+    for item in items:
+        if any(item.path.is_relative_to(TESTS / folder) for folder in untraced) and item.path.stem != "test_compiling":
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(scope="module", params=["reference", "loop"])

@@ -1,4 +1,8 @@
-"""The installed command as a process of its own: streams, colours, pipes, signals, and how little it imports."""
+"""The command as a process: streams, colours, pipes, signals, and how little it imports.
+
+A new process takes two seconds to import what it needs. Only what a system does to one is tried on one: closing a pipe,
+sending a signal. What the command makes of its arguments and streams is tried in this process (`as_process`).
+"""
 
 import csv
 import importlib.metadata
@@ -10,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +22,7 @@ from typing import Any
 import pytest
 from tests.cli.people import TARGET
 
+from bayeswater.cli.main import _end_by_signals, main
 from bayeswater.version import __version__
 
 SCRIPT = Path(sys.executable).with_name("bayeswater")
@@ -68,15 +74,27 @@ def test_fit_and_predict_through_pipes(folder):
     assert len(list(csv.DictReader(io.StringIO(out)))) == 300
 
 
-def test_errors_are_words_on_standard_error_and_the_code_tells_the_fault(folder):
-    code, out, err = finished("fit", folder / "people.csv", "--target", "incme", "-o", folder / "m.bayes")
-    assert (code, out) == (1, "")
-    assert err == (f"error: {folder / 'people.csv'}: there is no target column 'incme'; did you mean 'income'?\n"), (
-        "one line, however long"
-    )
-    code, out, err = finished("predict", "--no-such-option")
-    assert (code, out) == (2, "")
-    assert "Traceback" not in err
+@pytest.fixture
+def as_process(monkeypatch):
+    """Run the command as its process does, with these streams, but let no signal end this one."""
+
+    def run(*arguments: object, **streams: Any) -> int:
+        monkeypatch.setattr("sys.argv", ["bayeswater", *map(str, arguments)])
+        monkeypatch.setattr("bayeswater.cli.main._end_by_signals", lambda: None)
+        for name, stream in streams.items():
+            monkeypatch.setattr(sys, name, stream)
+        return main()
+
+    return run
+
+
+def test_errors_are_words_on_standard_error_and_the_code_tells_the_fault(folder, as_process, capsys):
+    assert as_process("fit", folder / "people.csv", "--target", "incme", "-o", folder / "m.bayes") == 1
+    said = f"error: {folder / 'people.csv'}: there is no target column 'incme'; did you mean 'income'?\n"
+    assert capsys.readouterr() == ("", said), "one line, however long"
+    assert as_process("predict", "--no-such-option") == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "Traceback" not in err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["predict", "--help"]])
@@ -94,38 +112,35 @@ def test_help_and_version_import_nothing_heavy(arguments):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("verb", [["predict", "people.csv"], ["inspect"]], ids=" ".join)
-def test_standard_output_is_named_where_its_disk_is_full(verb, folder):
-    with Path("/dev/full").open("wb") as full:
-        files = [folder / "people.bayes", *(folder / name for name in verb[1:])]
-        process = started(verb[0], *files, stdout=full, stderr=subprocess.PIPE)
-        _, err = process.communicate(timeout=120)
-    assert (process.returncode, err.decode()) == (1, "error: standard output: No space left on device\n")
+def test_standard_output_is_named_where_its_disk_is_full(verb, folder, as_process, capsys):
+    files = [folder / "people.bayes", *(folder / name for name in verb[1:])]
+    with Path("/dev/full").open("w") as full:
+        assert as_process(verb[0], *files, stdout=full) == 1
+    assert capsys.readouterr().err == "error: standard output: No space left on device\n"
 
 
-def closing(stream: str, *arguments: object) -> Any:
-    """Run the command with a standard stream that is closed."""
-    line = f"exec {shlex.join([*COMMAND, *map(str, arguments)])} {stream}&-"
-    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=120)
+def test_a_standard_output_that_is_closed_is_named():
+    line = f"exec {shlex.join(COMMAND)} --help >&-"
+    answer = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=120)
+    assert (answer.returncode, answer.stderr) == (1, "error: standard output: Bad file descriptor\n")
 
 
-def test_streams_that_are_closed_are_no_defect(folder):
+def test_streams_that_are_closed_are_no_defect(folder, as_process, capsys):
     model, data, new = folder / "people.bayes", folder / "people.csv", folder / "new.bayes"
-    for verb in (["predict", model, data], ["--help"]):
-        answer = closing(">", *verb)
-        assert (answer.returncode, answer.stderr) == (1, "error: standard output: Bad file descriptor\n")
-    answer = closing("<", "predict", model, "-")
-    assert (answer.returncode, answer.stdout) == (1, "")
-    assert answer.stderr == "error: standard input is empty; give a file with a header and rows\n"
-    for stream in (">", "2>"):
-        assert closing(stream, "fit", data, "--target", TARGET, "-o", new).returncode == 0
+    assert as_process("predict", model, data, stdout=None) == 1
+    assert capsys.readouterr().err == "error: standard output: Bad file descriptor\n"
+    assert as_process("predict", model, "-", stdin=None) == 1
+    assert capsys.readouterr() == ("", "error: standard input is empty; give a file with a header and rows\n")
+    for stream in ("stdout", "stderr"):
+        assert as_process("fit", data, "--target", TARGET, "-o", new, **{stream: None}) == 0
         new.unlink()
-    assert closing("2>", "predict", "nowhere.bayes", data).returncode == 1
+    assert as_process("predict", "nowhere.bayes", data, stderr=None) == 1
 
 
-def test_a_terminal_of_unknown_width_gets_all_that_is_printed(folder):
-    process = started("inspect", folder / "people.bayes", stdout=subprocess.PIPE, env={"COLUMNS": "0"})
-    out, _ = process.communicate(timeout=120)
-    assert (process.returncode, out.splitlines()[1].strip()) == (0, b"Columns")
+def test_a_terminal_of_unknown_width_gets_all_that_is_printed(folder, as_process, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert as_process("inspect", folder / "people.bayes") == 0
+    assert capsys.readouterr().out.splitlines()[1].strip() == "Columns"
 
 
 def test_a_pipe_that_is_closed_early_ends_the_command_quietly(folder):
@@ -151,19 +166,20 @@ def test_help_that_nobody_reads_ends_as_every_closed_pipe_does():
     assert process.wait(60) == 128 + signal.SIGPIPE
 
 
-def test_letters_that_standard_output_cannot_write_are_escaped(folder):
+def test_letters_that_standard_output_cannot_write_are_escaped(folder, as_process):
     (folder / "ab.bif").write_text(
         "network n {} variable a { type discrete [ 2 ] { x, 是 }; } variable b { type discrete [ 2 ] { y, n }; } "
         "probability ( a ) { table 0.5, 0.5; } probability ( b ) { table 0.5, 0.5; }"
     )
-    plain = {"env": {"PYTHONIOENCODING": "ascii"}}
-    assert finished("dsep", folder / "ab.bif", "a ; b", **plain) == (0, "yes: a \\u22a5 b\n", "")
-    code, out, err = finished("query", folder / "ab.bif", "P(a)", **plain)
-    assert (code, err) == (0, "") and "=========" in out and "\\u662f" in out
+    plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    assert as_process("dsep", folder / "ab.bif", "a ; b", stdout=plain) == 0
+    assert plain.buffer.getvalue() == b"yes: a \\u22a5 b\n"
+    assert as_process("query", folder / "ab.bif", "P(a)") == 0
+    assert b"=========" in plain.buffer.getvalue() and b"\\u662f" in plain.buffer.getvalue()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are of Unix")
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(folder, sent, code):
     out = folder / "answers.csv"
     out.write_text("old")
@@ -190,37 +206,49 @@ def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(fol
     assert not list(folder.glob(".bayeswater-*.tmp"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are of Unix")
+def test_a_terminal_that_is_closed_ends_the_command_unless_it_was_told_to_go_on(monkeypatch):
+    before = {signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    after = dict(before)
+    monkeypatch.setattr(signal, "getsignal", before.__getitem__)
+    monkeypatch.setattr(signal, "signal", after.__setitem__)
+    _end_by_signals()
+    with pytest.raises(SystemExit) as end:
+        after[signal.SIGHUP](signal.SIGHUP, None)
+    assert end.value.code == 129
+    before[signal.SIGHUP] = after[signal.SIGHUP] = signal.SIG_IGN  # by nohup
+    _end_by_signals()
+    assert after[signal.SIGHUP] == signal.SIG_IGN
+
+
 # ---------------------------------------------------------------------- on a terminal
 
 
-def on_a_terminal(*arguments: object, env: dict[str, str]) -> str:
-    """Run the command with standard error on a terminal, and give what was written there."""
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+@pytest.mark.parametrize("is_plain", [False, True], ids=["colours", "NO_COLOR"])
+def test_a_terminal_gets_a_bar_and_colours_unless_no_color_is_set(is_plain, folder, as_process, monkeypatch):
     import pty
 
     terminal, side = pty.openpty()
-    process = started(*arguments, stdout=subprocess.DEVNULL, stderr=side, env={"TERM": "xterm-256color", **env})
-    os.close(side)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": "1" * is_plain}.items():
+        monkeypatch.setenv(name, value)
+    with os.fdopen(side, "w") as stderr, ThreadPoolExecutor(1) as reader:
+        shown = reader.submit(_all_of, terminal)
+        assert as_process("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m", stderr=stderr) == 0
+        stderr.close()
+    os.close(terminal)
+    assert "reading" in shown.result()
+    assert "rows/s" in shown.result()
+    assert ("\x1b[1;32m" in shown.result()) != is_plain, "the last line is green"
+
+
+def _all_of(terminal: int) -> str:
     seen = b""
     while True:
         try:
             more = os.read(terminal, 2**16)
         except OSError:  # the other side is closed
-            break
+            more = b""
         if not more:
-            break
+            return seen.decode()
         seen += more
-    os.close(terminal)
-    assert process.wait(60) == 0, seen
-    return seen.decode()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
-def test_a_terminal_gets_a_bar_and_colours_unless_no_color_is_set(folder):
-    arguments = ("fit", folder / "people.csv", "--target", TARGET, "-o", folder / "m.bayes")
-    colourful = on_a_terminal(*arguments, env={"COLUMNS": "100"})
-    assert "reading" in colourful
-    assert "rows/s" in colourful
-    assert "\x1b[1;32m" in colourful, "the last line is green"
-    plain = on_a_terminal(*arguments, env={"COLUMNS": "100", "NO_COLOR": "1"})
-    assert "reading" in plain
-    assert "\x1b[1;32m" not in plain

@@ -9,7 +9,7 @@ import pytest
 
 from bayeswater import BernoulliNB, Beta, CategoricalNB, Dirichlet, ParameterError
 from bayeswater.data.variable import Variable
-from bayeswater.estimate.dirichlet import log_posterior_mean
+from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior, log_posterior_mean
 
 COIN = Variable("coin", ("heads", "tails"))
 # A logarithm of a quotient of two numbers that are exact: each is rounded once, and so is their difference.
@@ -246,3 +246,82 @@ def test_a_prior_does_not_change_with_the_array_it_was_made_of():
     prior = Dirichlet(given)
     given[0] = 99
     assert prior.concentration(Variable("v", range(2))).tolist() == [1, 2]
+
+
+# ---------------------------------------------------------------------- class prior
+
+
+def test_the_counted_prior_is_smoothed_by_class_alpha():
+    prior = np.exp(class_log_prior(np.array([1, 3, 0]), given=None, fit_prior=True, class_alpha=2.0))
+    np.testing.assert_allclose(prior, [3 / 10, 5 / 10, 2 / 10], rtol=1e-15)
+
+
+def test_a_class_without_rows_has_prior_zero_unless_it_is_smoothed():
+    assert class_log_prior(np.array([1, 0]), given=None, fit_prior=True, class_alpha=0.0).tolist() == [0.0, -np.inf]
+
+
+def test_a_prior_that_is_not_counted_is_uniform():
+    prior = class_log_prior(np.array([1, 3, 0]), given=None, fit_prior=False, class_alpha=5.0)
+    np.testing.assert_allclose(prior, -np.log(3), rtol=1e-15)
+
+
+def test_a_given_prior_stands_and_may_be_zero():
+    given = np.array([0.0, 1.0])
+    assert class_log_prior(np.array([9, 1]), given=given, fit_prior=True, class_alpha=1.0).tolist() == [-np.inf, 0.0]
+
+
+@pytest.mark.parametrize("given", [[0.3, 0.7], (0.3, 0.7), np.array([0.3, 0.7], dtype=np.float32), [0.3, 0.7 + 1e-9]])
+def test_probabilities_that_sum_to_one_are_accepted(given):
+    np.testing.assert_allclose(checked_class_prior(given, 2, "priors"), [0.3, 0.7], rtol=1e-6)  # single precision
+    assert checked_class_prior(None, 2, "priors") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1.0], r"Number of priors must match number of classes: priors has shape \(1,\), and there are 2 classes"),
+        ([[0.5, 0.5]], r"priors has shape \(1, 2\)"),
+        (0.5, r"priors has shape \(\)"),
+        ([0.5, 0.6], r"The sum of the priors should be 1: priors is \[0.5, 0.6\], with sum 1.1"),
+        ([1.5, -0.5], r"Priors must be non-negative: priors is \[1.5, -0.5\]"),
+        ([np.nan, 1.0], r"Priors must be non-negative: priors is \[nan, 1.0\]"),
+        ([np.inf, 0.0], "Priors must be non-negative"),
+        (["a", "b"], r"priors is \['a', 'b'\]; give one probability for each class"),
+        ([None, {}], "give one probability for each class"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(given, message):
+    with pytest.raises(ParameterError, match=message):
+        checked_class_prior(given, 2, "priors")
+
+
+# ---------------------------------------------------------------------- categories
+
+
+def test_states_of_a_column_share_its_rows():
+    model = CategoricalNB(alpha=[1.0, 0.0]).fit([[0, 0], [2, 1], [0, 1]], [0, 0, 1])
+    first, second = (np.exp(part) for part in model.feature_log_prob_)
+    np.testing.assert_allclose(first, [[2 / 5, 1 / 5, 2 / 5], [2 / 4, 1 / 4, 1 / 4]], rtol=1e-15)
+    np.testing.assert_allclose(second, [[1 / 2, 1 / 2], [0, 1]], rtol=1e-15)
+
+
+def test_missing_cells_take_no_share_unless_they_are_a_state():
+    cells, y = [["a"], [None], [None]], [0, 0, 0]
+    ignored = CategoricalNB(missing="ignore").fit(cells, y)
+    assert np.exp(ignored.feature_log_prob_[0]).tolist() == [[1.0]]
+    stated = CategoricalNB(missing="state").fit(cells, y)
+    np.testing.assert_allclose(np.exp(stated.feature_log_prob_[0]), [[2 / 5, 3 / 5]], rtol=1e-15)
+
+
+def test_a_column_that_no_row_of_a_class_has_is_uniform_when_nothing_is_smoothed():
+    model = CategoricalNB(alpha=0, missing="ignore").fit([["a"], ["b"], [None]], [0, 0, 1])
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_[0]), [[0.5, 0.5], [0.5, 0.5]], rtol=1e-15)
+
+
+@pytest.mark.parametrize("rule", ["ignore", "state"])
+def test_a_column_of_missing_cells_alone_says_nothing(rule):
+    model = CategoricalNB(missing=rule).fit([["a", None], ["b", None]], [0, 1])
+    alone = CategoricalNB().fit([["a"], ["b"]], [0, 1])
+    np.testing.assert_allclose(
+        model.predict_log_proba([["a", None], ["b", None]]), alone.predict_log_proba([["a"], ["b"]]), rtol=1e-15
+    )

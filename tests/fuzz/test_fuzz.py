@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 from tests.fuzz.__main__ import again
 
-N_SEEDS = {"drop_ins": 700, "frames": 240, "model_files": 360, "network_files": 2000, "command_lines": 300}
+N_SEEDS = {"drop_ins": 400, "frames": 200, "model_files": 360, "network_files": 2000, "command_lines": 300}
 N_PARTS = 4
 """Tests that the seeds of a fuzzer are dealt to, so that workers share them."""
 

@@ -15,9 +15,12 @@ from bayeswater.kernels.moments import class_moments
 
 SHAPES = [(1, 1, 1), (1, 9, 12), (2, 1, 3), (40, 1, 2), (300, 3, 4), (301, 11, 9), (90, 40, 33)]
 LAYOUTS = [("float64", "C"), ("float64", "F"), ("float64", "strided"), ("float32", "C"), ("int64", "C")]
+# Weights are varied around one case rather than multiplied, as in `NUMBER_CASES`: each one is a compile of its own.
+WEIGHTED = [*((kind, layout, None) for kind, layout in LAYOUTS), ("float64", "C", "int"), ("float64", "C", "float")]
 
 shapes = pytest.mark.parametrize(("n_rows", "n_columns", "n_classes"), SHAPES)
 layouts = pytest.mark.parametrize(("kind", "layout"), LAYOUTS)
+layouts_and_weights = pytest.mark.parametrize(("kind", "layout", "weighted"), WEIGHTED)
 
 
 @pytest.fixture(autouse=True)
@@ -39,13 +42,16 @@ def assert_same_bits(results):
         np.testing.assert_array_equal(of_loop, of_reference, strict=True)
 
 
+def weights(rng, n_rows, weighted):
+    return {None: None, "int": rng.integers(1, 5, n_rows), "float": rng.random(n_rows) + 0.1}[weighted]
+
+
 @shapes
-@layouts
-@pytest.mark.parametrize("weighted", [None, "int", "float"])
+@layouts_and_weights
 def test_moments(n_rows, n_columns, n_classes, kind, layout, weighted):
     rng, X = np.random.default_rng(1), normal(n_rows, n_columns, kind, layout)
     y = rng.integers(0, n_classes, n_rows).astype(np.uint8)
-    weight = {None: None, "int": rng.integers(1, 5, n_rows), "float": rng.random(n_rows) + 0.1}[weighted]
+    weight = weights(rng, n_rows, weighted)
     assert_same_bits(lambda use_loop: class_moments(X, y, weight, n_classes, skip_missing=False, use_loop=use_loop))
 
 
@@ -121,18 +127,17 @@ def test_counts_of_states(n_rows, n_columns, n_classes, weighted):
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 6, size=(n_rows, n_columns)).astype(np.uint8)
     y = rng.integers(0, n_classes, n_rows).astype(np.uint8)
-    weight = {None: None, "int": rng.integers(1, 5, n_rows), "float": rng.random(n_rows) + 0.1}[weighted]
+    weight = weights(rng, n_rows, weighted)
     arguments = codes, np.full(n_columns, 4), y, weight, n_classes
     assert_same_bits(lambda use_loop: [count_categories(*arguments, use_loop=use_loop)])
 
 
 @shapes
-@layouts
+@layouts_and_weights
 @pytest.mark.parametrize("threshold", [None, 2.0], ids=["summed", "marked"])
-@pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
-def test_sums_of_features(n_rows, n_columns, n_classes, kind, layout, threshold, is_weighted):
+def test_sums_of_features(n_rows, n_columns, n_classes, kind, layout, weighted, threshold):
     rng, X = np.random.default_rng(1), normal(n_rows, n_columns, kind, layout)
     y = rng.integers(0, n_classes, n_rows).astype(np.uint8)
-    weight = rng.random(n_rows) + 0.1 if is_weighted else None
-    arguments = X, y, weight, n_classes, threshold, np.float64
+    is_whole = weighted != "float" and (threshold is not None or kind == "int64")
+    arguments = X, y, weights(rng, n_rows, weighted), n_classes, threshold, np.int64 if is_whole else np.float64
     assert_same_bits(lambda use_loop: [class_feature_sums(*arguments, use_loop=use_loop)])

@@ -26,7 +26,6 @@ from bayeswater import (
     MultinomialNB,
     NaiveBayes,
     NetworkClassifier,
-    NormalInverseWishart,
 )
 
 MODELS = [
@@ -53,15 +52,13 @@ MODELS = [
     NaiveBayes(missing="state", calibrate=True),
     AODE(missing="error"),
     AODE(weighting="mi", subsumption=True, select=True, calibrate=True),
-    KDB(1, smoothing="m-estimate", missing="state", calibrate=True),
+    KDB(1, smoothing="m-estimate", missing="state"),
     # Not selection="cross-validated": folds part equal rows, but not a row of weight two.
     NetworkClassifier("augmented", structure_score="aic", max_parents=3),
     # scikit-learn knows models that take missing cells and models that do not; ledoit_wolf takes them in predict alone.
     GaussianClassifier(shrinkage="ledoit_wolf", missing="error"),
     GaussianClassifier(covariance="shared_diagonal", calibrate=True),
-    GaussianClassifier(prior=NormalInverseWishart()),
-    BayesEnsemble("generative", members={"kdb": 4}, missing="error"),
-    BayesEnsemble("best", members={"kdb": 2, "trees-sqrt": 10, "trees-half": 8, "trees-all": 6}),
+    BayesEnsemble("best", members={"kdb": 2, "trees-sqrt": 3, "trees-half": 2, "trees-all": 2}, missing="error"),
     Discretizer("equal_frequency"),
 ]
 
