@@ -153,6 +153,20 @@ def test_a_number_and_a_state_learned_together_are_worth_what_many_bins_of_the_n
     assert_allclose(found, by_bins, atol=1e-7)
 
 
+def test_two_numbers_learned_together_are_worth_what_a_grid_over_both_says_and_never_more():
+    first, second = density_fact((0, 1, NORMAL), (1, 2, NORMAL)), density_fact((0, 1, NORMAL), (1.5, 1, NORMAL))
+    states = np.log(np.stack([np.full(84, 1 / 84), np.random.default_rng(0).dirichlet(np.full(84, 20.0))], axis=1))
+    belief, two = np.array([0.6, 0.4]), Loss.zero_one([0, 1])
+    facts = [first, second.in_cells(), StateFact(states)]
+    found = remaining_risk(joint_outcomes(facts, belief, two.table.regret), belief, two)
+    limits = np.linspace(-14, 16, 1_001)
+    masses = [np.diff(norm.cdf(limits[:, None], one.mean, np.sqrt(one.variance)), axis=0) for one in (first, second)]
+    grid = np.einsum("ak,bk->abk", *masses)
+    exact = sum(np.minimum(*np.moveaxis(grid * (belief * p), 2, 0)).sum() for p in np.exp(states))
+    assert found >= exact - 1e-4  # the grid itself is coarse
+    assert_allclose(found, exact, rtol=2e-3)
+
+
 @pytest.mark.parametrize("strength", [0.2, 0.7, 1.5])
 def test_a_weakened_fact_is_a_normalised_power_of_it(strength):
     rng = np.random.default_rng(1)

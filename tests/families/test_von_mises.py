@@ -219,3 +219,63 @@ def test_a_model_of_states_that_is_told_a_period_is_saved_and_loaded(kind, tmp_p
     model = kind(columns={"hour": {"family": "auto", "period": 24}}).fit(rows, Y)
     save(model, tmp_path / "model.bayes")
     assert (load(tmp_path / "model.bayes").predict(rows) == model.predict(rows)).all()
+
+
+def paid(of_night):
+    rng = np.random.default_rng(1)
+    hour = np.where(of_night, rng.normal(0, 2, len(of_night)), rng.normal(13, 2, len(of_night))) % 24
+    days = pd.to_timedelta(rng.integers(0, 300, len(of_night)), "D")
+    return pd.DataFrame({"paid": pd.Timestamp("2024-01-01") + days + pd.to_timedelta(np.floor(60 * hour), "min")})
+
+
+OF_NIGHT = np.arange(200) % 2 == 1
+
+
+def test_the_time_of_day_of_a_time_stamp_is_a_column_of_its_own(tmp_path):
+    X = paid(OF_NIGHT)
+    model = NaiveBayes(columns={"paid (weekday)": "ignored"}).fit(X, OF_NIGHT)
+    assert [(column.name, column.family) for column in model.columns_][3:] == [("paid (time)", "von_mises")]
+    assert (model.predict(X) == OF_NIGHT).mean() > 0.95
+    as_time = pd.DataFrame({"at": X["paid"].dt.time})
+    alone = NaiveBayes().fit(as_time, OF_NIGHT)
+    without = NaiveBayes(columns=dict.fromkeys(["paid (weekday)", "paid (time)"], "ignored")).fit(X, OF_NIGHT)
+    added = without.predict_joint_log_proba(X) + alone.predict_joint_log_proba(as_time) - np.log(0.5)
+    assert_allclose(model.predict_joint_log_proba(X), added, rtol=1e-12)
+    first = model.explain(X.iloc[[0]])[0].contributions[0]
+    assert (first.column, first.value) == ("paid (time)", f"{X['paid'][0]:%H:%M}")
+    save(model, tmp_path / "paid.bayes")
+    assert (load(tmp_path / "paid.bayes").predict_proba(X) == model.predict_proba(X)).all()
+    halves = [NaiveBayes(columns=model.columns_).fit(X[i::2], OF_NIGHT[i::2], OF_NIGHT[i::2] + 1.0) for i in (0, 1)]
+    assert len((halves[0] + halves[1]).columns_) == len(model.columns_)
+
+
+@pytest.mark.parametrize("make", [NaiveBayes, AODE])
+def test_drawn_time_stamps_have_the_time_of_day_of_their_class(make):
+    X, y = make().fit(paid(OF_NIGHT), OF_NIGHT).sample(300, random_state=0)
+    hour = X["paid"].dt.hour + X["paid"].dt.minute / 60
+    assert np.abs((hour[y] + 12) % 24 - 12).mean() < 3
+    assert np.abs(hour[~y] - 13).mean() < 3
+
+
+def test_a_model_of_dates_reads_them_as_its_plan_has_them():
+    X = paid(OF_NIGHT)
+    dates = X.assign(paid=X["paid"].dt.normalize())
+    model = NaiveBayes().fit(dates, OF_NIGHT)
+    assert [column.name for column in model.columns_] == ["paid", "paid (weekday)", "paid (month)"]
+    assert model.predict_proba(X).shape == (200, 2)
+    again = NaiveBayes(columns=model.columns_).fit(X, OF_NIGHT)
+    assert [column.name for column in again.columns_] == [column.name for column in model.columns_]
+
+
+def test_a_date_is_asked_for_with_its_time_of_day():
+    X = paid(OF_NIGHT)
+    of_days = {"paid": "gaussian", "paid (weekday)": "ignored", "paid (month)": "ignored"}
+    empty = X.iloc[[0]].assign(paid=pd.NaT)
+    whole = NaiveBayes(columns=of_days).fit(X, OF_NIGHT)
+    (time,) = (
+        NaiveBayes().fit(pd.DataFrame({"at": X["paid"].dt.time}), OF_NIGHT).next_best(pd.DataFrame({"at": [None]}))
+    )
+    (days,) = NaiveBayes(columns={**of_days, "paid (time)": "ignored"}).fit(X, OF_NIGHT).next_best(empty)
+    (both,) = whole.next_best(empty)
+    assert both.column == "paid"
+    assert time.value.worth - 1e-4 < both.value.worth <= time.value.worth + days.value.worth + 1e-9

@@ -88,9 +88,21 @@ def joint_outcomes(facts: Sequence[Fact], belief: Array, regret: Array) -> Outco
     if not others:
         return first.outcomes(belief, regret)
     known = joint_outcomes(others, belief, regret)
+    if isinstance(first, RegionFact) and len(known.likelihood) > MOST_ASKED:
+        known = replace(known, likelihood=_alike_as_one(known.likelihood))
     parts = [first.outcomes(belief * likelihood, regret) for likelihood in known.likelihood]
     likelihood = [part.likelihood * given for part, given in zip(parts, known.likelihood, strict=True)]
     return Outcomes(np.concatenate(likelihood), known.error + sum(part.error for part in parts))
+
+
+def _alike_as_one(likelihood: Array) -> Array:
+    """Take outcomes (n_outcomes, n_classes) for one that tell nearly the same of the classes."""
+    with np.errstate(divide="ignore"):
+        ratio = np.maximum(np.log(likelihood / likelihood.max(axis=1, keepdims=True)), LEAST_RATIO)
+    kind = np.unique(np.rint(ratio / ALIKE), axis=0, return_inverse=True)[1].ravel()
+    found = np.zeros((kind.max() + 1, likelihood.shape[1]))
+    np.add.at(found, kind, likelihood)
+    return found
 
 
 GRID = np.linspace(-8.5, 8.5, 137)
@@ -98,6 +110,15 @@ GRID = np.linspace(-8.5, 8.5, 137)
 
 MOST_POINTS = 20_000
 """Points of the grids of all classes together; of many classes each has fewer."""
+
+N_CELLS = 96
+"""Cells by which a number is told that is learned together with another."""
+
+MOST_ASKED = 256
+"""Outcomes for each of which a density is searched; of more, those that tell nearly the same are told as one."""
+
+ALIKE, LEAST_RATIO = 0.02, -30.0
+"""Log-likelihood ratios that are the same to so much, or below this, tell nearly the same."""
 
 HALVINGS = 60
 """Enough to find a point to the last bit from a distance of a standard deviation."""
@@ -128,6 +149,12 @@ class RegionFact(ABC):
     @abstractmethod
     def masses(self, switches: Array) -> Array:
         """Mass of every class between neighbouring points, and beyond the outer ones: (n_switches + 1, n_classes)."""
+
+    def in_cells(self) -> StateFact:
+        """Tell the number by one of many cells of equal width: for one that is learned together with another."""
+        grid = self.grid()
+        with np.errstate(divide="ignore"):
+            return StateFact(np.log(self.masses(np.linspace(grid[0], grid[-1], N_CELLS + 1)[1:-1])))
 
     def outcomes(self, belief: Array, regret: Array) -> Outcomes:
         """Every region in which one action is best is an outcome."""

@@ -332,21 +332,27 @@ class NumberView(ColumnView):
         found: Array = self.terms.column_terms(np.asarray(cells, dtype=np.float64), self.j)
         return found
 
+    def value(self, row: int) -> Any:
+        """Give the cell as the user gave it; of a date, its time of day."""
+        x = self.number(row)
+        return clock(x) if self.column.part == "time" and not isnan(x) else super().value(row)
+
     @property
     def is_date(self) -> bool:
-        """Whether the numbers are days."""
-        return self.column.part == "days"
+        """Whether the numbers are parts of a date."""
+        return self.column.part is not None
 
     def written(self, x: float) -> Any:
-        """Give a number as it would stand in the column, if that can be said: days as a date."""
-        return day(x) if self.is_date else x
+        """Give a number as it would stand in the column, if that can be said: days as a date, seconds as a time."""
+        return {"days": day, "time": clock}.get(self.column.part or "", lambda number: number)(x)
 
     def in_words(self, x: float, side: str) -> str:
         """Write a number and on which side of it the decision turns, with its unit where it is one of time."""
         dtype = self.column.dtype or ""
+        if self.is_date:
+            return f"{side} {self.written(x)}"
         is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
-        number = self.written(x) if self.is_date else told(x)
-        return f"{side} {number}{' seconds' if is_time else ''}"
+        return f"{side} {told(x)}{' seconds' if is_time else ''}"
 
     def expected(self, row: int, mean: float, low: float, high: float) -> tuple[float, bool]:
         """Give the number of a row, or where it would be expected, and whether it is missing."""
@@ -387,6 +393,16 @@ def told(x: float) -> str:
     ('52000', '0.1234567', '1e-300')
     """
     return shown(x) if float(shown(x)) == x else repr(float(x))
+
+
+def clock(seconds: float) -> str:
+    """Write seconds since midnight as a time of day, to the minute.
+
+    >>> clock(16_990.0)
+    '04:43'
+    """
+    minutes = int(seconds // 60) % (24 * 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
 def day(days: float) -> str:

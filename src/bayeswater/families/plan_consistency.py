@@ -14,6 +14,7 @@ import numpy as np
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.reading.column_plan import COUNTS, IGNORED, NUMBER, Column, ColumnPlan
+from bayeswater.data.reading.dates import PARTS
 from bayeswater.errors import SchemaError
 from bayeswater.families.family import require_sums
 from bayeswater.families.registry import FAMILIES, NUMERIC, OF_TEXT, law_of
@@ -25,9 +26,6 @@ from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
-
-DATE = ("days", "weekday", "month")
-"""What is read from a date, in this order."""
 
 
 def require_sound_plan(plan: ColumnPlan, families: tuple[str, ...] = FAMILIES) -> None:
@@ -76,15 +74,19 @@ def _require_family(column: Column, families: tuple[str, ...]) -> None:
 
 
 def _require_source(source: str, columns: list[Column]) -> None:
-    """Refuse what is neither the column itself nor the three of a date."""
+    """Refuse what is neither the column itself nor the parts of a date, of which the time of day may be left out."""
     found = [(column.name, column.part) for column in columns]
-    of_date = [(source, DATE[0]), *((f"{source} ({part})", part) for part in DATE[1:])]
-    if found != of_date:
+    of_date = [(source, "days"), *((f"{source} ({part})", part) for part in PARTS)]
+    if found not in (of_date, of_date[:-1]):
         _require(found == [(source, None)], f"columns {found!r:.200} cannot be read from column {source!r}")
         return
-    days, *rest = columns
     _require(
-        days.family in (*NUMERIC, NUMBER) and all(column.family in ("categorical", IGNORED) for column in rest),
+        all(
+            column.family in ("categorical", IGNORED)
+            if column.part in ("weekday", "month")
+            else column.family in (*NUMERIC, NUMBER) or (column.part == "time" and column.family == IGNORED)
+            for column in columns
+        ),
         f"the parts of the date {source!r} cannot be read as {[column.family for column in columns]}",
     )
 

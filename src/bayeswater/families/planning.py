@@ -12,6 +12,7 @@ from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
 from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
+from bayeswater.data.reading.dates import has_times
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
@@ -160,20 +161,9 @@ def _planned(
     dtype = raw.dtype(name)
     is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
     if is_date and said.family in (None, AUTO, *NUMERIC):
-        days = _number(said, numeric)
-        if said.options:
-            raise ParameterError(
-                f"columns[{name!r}] gives {said.options[0][0]!r} to a date, whose weekday and month are columns of "
-                "their own; leave it out, or give the numbers of the circle as a column"
-            )
-        if days in NUMERIC:
-            require_options(name, days, ())
-        parts = {"weekday": f"{name} (weekday)", "month": f"{name} (month)"}
-        rest = [
-            Column(part_name, name, _derived_family(given, part_name), f"a date: its {part}", part)
-            for part, part_name in parts.items()
-        ]
-        return [Column(name, name, days, "a date: its days", "days", said.dtype or dtype, said.cuts), *rest]
+        # What another model reads of a date is taken over, with its time of day or without.
+        tells_time = f"{name} (time)" in given if said.dtype else has_times(name, raw.cells(name))
+        return _date(name, given, numeric, said.dtype or dtype, tells_time=tells_time)
     family = said.family or (numeric if kind.kind == "number" else FAMILY_OF[kind.kind])
     why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
     if said.family and kind.kind not in ("empty", *(kinds_of(family) or (kind.kind,))):
@@ -199,11 +189,39 @@ def _planned(
     return [Column(name, name, family, why, None, dtype, said.cuts, analyser, options=options)]
 
 
-def _derived_family(given: Mapping[str, ColumnSettings], name: str) -> str:
-    family = given.get(name, NOTHING_SAID).family or "categorical"
-    if family not in ("categorical", IGNORED):
-        raise ParameterError(f"column {name!r} cannot be read as {family!r}; it is 'categorical' or 'ignored'")
-    return family
+def _date(
+    source: str, given: Mapping[str, ColumnSettings], numeric: str, dtype: str | None, *, tells_time: bool
+) -> list[Column]:
+    """Plan the days of a date, its weekday and month, and its time of day where it has one."""
+    said = given.get(source, NOTHING_SAID)
+    days = _number(said, numeric)
+    if said.options:
+        raise ParameterError(
+            f"columns[{source!r}] gives {said.options[0][0]!r} to a date, whose weekday, month and time of day are "
+            "columns of their own; leave it out, or give the numbers of the circle as a column"
+        )
+    if days in NUMERIC:
+        require_options(source, days, ())
+    columns = [Column(source, source, days, "a date: its days", "days", dtype, said.cuts)]
+    for part in ("weekday", "month"):
+        name = f"{source} ({part})"
+        family = given.get(name, NOTHING_SAID).family or "categorical"
+        if family not in ("categorical", IGNORED):
+            raise ParameterError(f"column {name!r} cannot be read as {family!r}; it is 'categorical' or 'ignored'")
+        columns.append(Column(name, source, family, f"a date: its {part}", part))
+    if tells_time:
+        name = f"{source} (time)"
+        said = given.get(name, NOTHING_SAID)
+        family = _number(said, numeric)
+        if family not in (AUTO, IGNORED, *NUMERIC):
+            raise ParameterError(
+                f"column {name!r} cannot be read as {family!r}; it is one of {[AUTO, *NUMERIC]} or 'ignored'"
+            )
+        if family in NUMERIC:
+            require_options(name, family, said.options)
+        why = "a date: its time of day"
+        columns.append(Column(name, source, family, why, "time", "time32[s]", said.cuts, options=said.options))
+    return columns
 
 
 def _number(said: ColumnSettings, family: str) -> str:

@@ -137,14 +137,18 @@ def facts_of_columns(
 ) -> Facts:
     """Tell what missing cells of a row would say whose columns are independent within a class.
 
-    A date is asked for as a whole, and tells its days, weekday and month together. Where empty is a state, a missing
-    cell is known to be empty, unless the column is `unknown`.
+    A date is asked for as a whole, and tells its days, weekday, month and time of day together. Where empty is a
+    state, a missing cell is known to be empty, unless the column is `unknown`.
     """
     of_column = {
         column.name: joint.groups[key].fact(j, is_unknown=column.source in unknown)
         for key, columns in groups.items()
         for j, column in enumerate(columns)
     }
+    for column in plan.used:
+        fact = of_column[column.name]
+        if column.part == "time" and isinstance(fact, RegionFact):  # of a date only the days are searched for regions
+            of_column[column.name] = fact.in_cells()
     facts: dict[str, Sequence[Fact] | str] = {}
     for source in plan.sources:
         found = [of_column[column.name] for column in plan.used if column.source == source]

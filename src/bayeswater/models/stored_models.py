@@ -165,7 +165,8 @@ def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnse
     """Make an ensemble of what a file says."""
     require_fields(document, ENSEMBLE_FIELDS)
     table = TableDocument.of(document, FAMILIES, ENSEMBLE_STATES)
-    wrong = [column.name for column in table.plan if column.part == "days" and column.family != NUMBER]
+    dates = (column for column in table.plan if column.part in ("days", "time"))
+    wrong = [column.name for column in dates if column.family not in (NUMBER, IGNORED)]
     require(not wrong, f"its dates {shortened(wrong)} are no numbers")
     reading = EnsembleReading(table.plan, table.schema)
     found = _as_learned(arrays, document["numbers"])

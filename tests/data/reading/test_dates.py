@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bayeswater import DataError
 from bayeswater.data.frames import read_frame
-from bayeswater.data.reading.dates import MONTHS, WEEKDAYS, date_columns, date_of, seconds_of, time_of
+from bayeswater.data.reading.dates import MONTHS, WEEKDAYS, date_columns, date_of, has_times, seconds_of, time_of
 
 EPOCH = dt.datetime(1970, 1, 1)
 LEAP_DAY = dt.date(2024, 2, 29)
@@ -28,18 +28,18 @@ def column(cells, kind=None):
 
 
 def spread(cells, kind=None):
-    return [part.to_pylist() for part in date_columns("d", column(cells, kind)).values()]
+    return [part.to_pylist() for part in date_columns("d", column(cells, kind)).values()][:3]
 
 
-# ---------------------------------------------------------------------- three columns
+# ---------------------------------------------------------------------- the parts of a date
 
 
-def test_the_names_say_what_the_three_columns_hold():
-    assert list(date_columns("born", column([LEAP_DAY]))) == ["born", "born (weekday)", "born (month)"]
+def test_the_names_say_what_the_columns_hold():
+    assert list(date_columns("born", column([LEAP_DAY]))) == ["born", "born (weekday)", "born (month)", "born (time)"]
 
 
 def test_weekday_and_month_declare_their_whole_domain_in_the_order_of_the_calendar():
-    _, weekday, month = date_columns("d", column([LEAP_DAY, None])).values()
+    _, weekday, month, _ = date_columns("d", column([LEAP_DAY, None])).values()
     assert weekday.dictionary.to_pylist() == list(WEEKDAYS) == list(calendar.day_name)
     assert month.dictionary.to_pylist() == list(MONTHS) == list(calendar.month_name)[1:]
     assert weekday.null_count == month.null_count == 1
@@ -62,6 +62,22 @@ def test_the_time_of_day_is_a_fraction_of_the_day(moment, unit):
     assert [weekday, month] == [[f"{moment:%A}"], [f"{moment:%B}"]]
 
 
+@given(moment=st.datetimes(), unit=st.sampled_from(["s", "ms", "us"]))
+def test_the_time_of_a_time_stamp_is_what_its_clock_shows_to_the_minute(moment, unit):
+    shown = date_columns("born", column([moment, None]).cast(pa.timestamp(unit), safe=False))["born (time)"].to_pylist()
+    assert shown == [moment.time().replace(second=0, microsecond=0), None]
+
+
+def test_midnight_everywhere_tells_no_time():
+    midnight = dt.datetime(2024, 2, 29)
+    assert not has_times("born", column([midnight, None]))
+    assert not has_times("born", column([midnight.date()]))
+    assert has_times("born", column([midnight, midnight.replace(second=1)]))
+    assert has_times(
+        "born", column([midnight], pa.timestamp("s", "UTC")).cast(pa.timestamp("s", "Asia/Kathmandu"))
+    )  # a quarter to six there
+
+
 def test_nanoseconds_before_and_after_the_epoch():
     days, weekday, month = spread([-1, 0, 86_400 * 10**9 // 4], pa.timestamp("ns"))
     assert days == [-1 / 86_400e9, 0.0, 0.25]
@@ -82,7 +98,7 @@ def test_nanoseconds_before_and_after_the_epoch():
     ids=["pandas us", "pandas ns", "pandas s", "polars us", "polars ms", "arrow chunks"],
 )
 def test_every_library_gives_the_same(frame):
-    days, weekday, month = (part.to_pylist() for part in date_columns("d", read_frame(frame).table["d"]).values())
+    days, weekday, month, _ = (part.to_pylist() for part in date_columns("d", read_frame(frame).table["d"]).values())
     np.testing.assert_array_equal(days, [(NOON - EPOCH).total_seconds() / 86_400, np.nan])
     assert [weekday, month] == [["Thursday", None], ["February", None]]
 
@@ -91,13 +107,13 @@ def test_every_library_gives_the_same(frame):
 @pytest.mark.parametrize("n_rows", [0, 2])
 def test_a_column_without_a_date_has_no_days(kind, n_rows):
     for chunked in (pa.chunked_array([pa.nulls(n_rows, kind)]), pa.chunked_array([pa.nulls(n_rows, kind)] * 2)):
-        days, weekday, month = date_columns("d", chunked).values()
+        days, weekday, month, _ = date_columns("d", chunked).values()
         assert np.isnan(days.to_numpy()).all()
         assert weekday.null_count == month.null_count == len(days) == len(chunked)
 
 
 def test_a_column_of_no_chunks_has_no_rows():
-    assert [len(part) for part in date_columns("d", pa.chunked_array([], pa.date32())).values()] == [0, 0, 0]
+    assert [len(part) for part in date_columns("d", pa.chunked_array([], pa.date32())).values()] == [0] * 4
 
 
 # ---------------------------------------------------------------------- time zones
@@ -109,7 +125,7 @@ def test_a_zone_is_read_as_the_clock_on_its_wall_shows_it(zone, moment):
     on_the_wall = moment.replace(tzinfo=dt.UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     stamp = column([moment], pa.timestamp("us")).cast(pa.timestamp("us", tz=zone))
     zoned = [part.to_pylist() for part in date_columns("d", stamp).values()]
-    assert zoned == spread([on_the_wall], pa.timestamp("us"))
+    assert zoned[:3] == spread([on_the_wall], pa.timestamp("us"))
 
 
 def test_a_zone_that_nobody_knows_is_named_with_the_way_out():

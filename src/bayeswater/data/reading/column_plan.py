@@ -38,11 +38,11 @@ class Column:
 
     Parameters
     ----------
-    name : what it is called; a date is three columns, ``signed``, ``signed (weekday)`` and ``signed (month)``
+    name : what it is called; a date is several, ``signed``, ``signed (weekday)``, ``signed (month)``, ``signed (time)``
     source : the column of the table it is read from
     family : name of the law that it follows (`bayeswater.families`), or "ignored"
     why : the reason for the family, for people
-    part : what of a date it is: "days", "weekday" or "month"
+    part : what of a date it is: "days", "weekday", "month" or, of time stamps, "time"
     dtype : type of the source as its library names it, so that samples can have it
     cuts : limits of the bins of a binned column, in rising order
     analyser : how text becomes words

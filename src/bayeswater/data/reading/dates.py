@@ -2,8 +2,9 @@
 
 A date says three things that a classifier can learn from: how long ago it was, which day of the week and which month.
 So a column of dates becomes three: days since 1970-01-01 (float64, with the time of day as a fraction), the weekday
-and the month, both declared categories. A time stamp with a time zone is read as the clock on the wall of that zone
-shows it, since that is what opening hours, weekends and seasons go by. Times of day and durations are seconds.
+and the month, both declared categories. A time stamp says a fourth, the time of day, to the minute. A time stamp with
+a time zone is read as the clock on the wall of that zone shows it, since that is what opening hours, weekends and
+seasons go by. Times of day and durations are seconds.
 
 A tick is the unit that Arrow stores: a day, a second, a millisecond, a microsecond or a nanosecond. Ticks are split
 into whole days and the rest as integers, so seconds and milliseconds come back exactly in any year from 1 to 9999 and
@@ -30,24 +31,30 @@ MONTHS = (
 
 SECONDS_PER_DAY = 86_400
 
+MINUTES_PER_DAY = 1440
+
+PARTS = ("weekday", "month", "time")
+"""What a date says besides its days; a time of day only where `has_times`."""
+
 TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 WEEKDAY_OF_DAY_ZERO = WEEKDAYS.index("Thursday")  # 1970-01-01
 
 
-def date_columns(name: str, column: "pa.ChunkedArray") -> "dict[str, pa.Array]":
-    """Spread a column of dates or time stamps over three columns: `name`, `name (weekday)`, `name (month)`.
+def date_columns(name: str, column: "pa.ChunkedArray") -> "dict[str, pa.Array | pa.ChunkedArray]":
+    """Spread a column of dates or time stamps over its parts: `name`, and `name (part)` of each of `PARTS`.
 
-    The days are NaN where the date is null, weekday and month are null there; all seven weekdays and all twelve months
+    The days are NaN where the date is null, the other parts are null there; all seven weekdays and all twelve months
     are in the dictionaries, in the order of the calendar.
 
     >>> import datetime, pyarrow
-    >>> born = pyarrow.chunked_array([[datetime.datetime(1970, 1, 2, 12), None]])
+    >>> born = pyarrow.chunked_array([[datetime.datetime(1970, 1, 2, 12, 0, 59), None]])
     >>> for name, column in date_columns("born", born).items():
     ...     print(name, column.to_pylist())
-    born [1.5, nan]
+    born [1.50068..., nan]
     born (weekday) ['Friday', None]
     born (month) ['January', None]
+    born (time) [datetime.time(12, 0), None]
     """
     import pyarrow as pa
 
@@ -61,12 +68,24 @@ def date_columns(name: str, column: "pa.ChunkedArray") -> "dict[str, pa.Array]":
     ticks = _ticks(_on_the_wall(name, column))
     ticks_per_day = _ticks_per_day(column.type)
     day = ticks // ticks_per_day
+    minute = (ticks - day * ticks_per_day) * MINUTES_PER_DAY // ticks_per_day
     month = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % len(MONTHS)
     return {
         name: pa.array(np.where(missing, np.nan, _ratio(ticks, ticks_per_day))),
         f"{name} (weekday)": _declared((day + WEEKDAY_OF_DAY_ZERO) % len(WEEKDAYS), missing, WEEKDAYS),
         f"{name} (month)": _declared(month, missing, MONTHS),
+        f"{name} (time)": pa.chunked_array([pa.array((60 * minute).astype(np.int32), pa.time32("s"), mask=missing)]),
     }
+
+
+def has_times(name: str, column: "pa.ChunkedArray") -> bool:
+    """Say whether any cell of a column of dates tells a time of day: midnight everywhere tells none."""
+    import pyarrow as pa
+
+    if not pa.types.is_timestamp(column.type):
+        return False
+    present = column.drop_null()
+    return bool((_ticks(_on_the_wall(name, present)) % _ticks_per_day(column.type)).any())
 
 
 def in_zone_of(name: str, column: "pa.ChunkedArray", fitted: "pa.DataType | None") -> "pa.ChunkedArray":

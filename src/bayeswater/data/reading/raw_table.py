@@ -23,7 +23,7 @@ from bayeswater.data.frames import (
 )
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
-from bayeswater.data.reading.dates import date_columns, in_zone_of, seconds_of
+from bayeswater.data.reading.dates import SECONDS_PER_DAY, date_columns, in_zone_of, seconds_of
 from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
 from bayeswater.data.reading.original_types import arrow_type, pandas_types
 from bayeswater.errors import DataError, SchemaError
@@ -129,14 +129,16 @@ class RawTable:
         return pa.array(numbers, mask=missing).dictionary_encode()
 
     def with_dates(self, plan: ColumnPlan) -> "RawTable":
-        """Spread the columns of dates over days, weekday and month, as the plan has them, in its time zone."""
+        """Spread the columns of dates over days and the parts that the plan has, in its time zone."""
         dates = [column.source for column in plan if column.part == "days"]
         if not dates:
             return self
         columns: dict[str, Any] = dict(self.columns)
+        planned = {column.name for column in plan}
         for name in dates:
             fitted = arrow_type(plan[name].dtype or "")
-            columns |= date_columns(name, in_zone_of(name, self.cells(name), fitted))
+            parts = date_columns(name, in_zone_of(name, self.cells(name), fitted))
+            columns |= {part: cells for part, cells in parts.items() if part in planned}
         declared = self.declared | frozenset(column.name for column in plan if column.part in ("weekday", "month"))
         return replace(self, columns=columns, declared=declared)
 
@@ -200,6 +202,15 @@ def _require_finite(numbers: Array, name: str, first: int = 0) -> None:
             f"Input X contains infinity: {numbers[row]} in row {first + row}, column {name!r}; replace it by a finite "
             "number, or by a missing cell"
         )
+
+
+def with_whole_dates(drawn: dict[str, Any], plan: ColumnPlan, n_rows: int) -> dict[str, Any]:
+    """Give drawn columns as a table has them: a date is its day and its time of day; what was left out is empty."""
+    cells = {name: drawn.get(name, np.full(n_rows, np.nan)) for name in plan.sources}
+    for column in plan.used:
+        if column.part == "time":
+            cells[column.source] = np.floor(cells[column.source]) + drawn[column.name] / SECONDS_PER_DAY
+    return cells
 
 
 def read_raw(X: Any, model: str) -> RawTable:

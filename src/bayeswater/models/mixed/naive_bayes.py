@@ -17,7 +17,7 @@ from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import AUTO, COUNTS, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.original_types import drawn_table
-from bayeswater.data.reading.raw_table import RawTable, read_raw
+from bayeswater.data.reading.raw_table import RawTable, read_raw, with_whole_dates
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDraws, support
@@ -466,8 +466,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         for key, part in families_of(self.columns_).items():
             drawn |= part.sample(self.statistics_.columns.groups[key], self._settings, codes, rng)
         dtypes = {column.name: column.dtype for column in self.columns_}
-        cells = {name: drawn.get(name, np.full(n, np.nan)) for name in self.columns_.sources}
-        return self._as_fitted(cells, dtypes), self.classes_[codes]
+        return self._as_fitted(with_whole_dates(drawn, self.columns_, n), dtypes), self.classes_[codes]
 
     def _as_fitted(self, cells: dict[str, Any], dtypes: dict[str, str | None]) -> Any:
         """Give drawn cells the form of the table that `fit` was given."""

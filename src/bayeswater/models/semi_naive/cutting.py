@@ -105,7 +105,7 @@ class Looked:
 def open_numbers(plan: ColumnPlan, first: RawTable) -> tuple[Column, ...]:
     """Columns whose numbers all rows have to be looked at for: to cut them, or to see whether there are any."""
     empty = {name for name in plan.sources if first.arrow(name).null_count == first.n_rows}
-    wanted = (column for column in plan if column.part in (None, "days") and column.family != IGNORED)
+    wanted = (column for column in plan if column.part not in ("weekday", "month") and column.family != IGNORED)
     return tuple(column for column in wanted if column.family in (AUTO, BITS) or column.source in empty)
 
 

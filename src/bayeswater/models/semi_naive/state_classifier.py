@@ -19,7 +19,6 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import clone
 
 from bayeswater.data.frames import is_frame, materialised
@@ -28,6 +27,7 @@ from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.discretising.finding_cuts import METHODS
 from bayeswater.data.reading.original_types import drawn_table
+from bayeswater.data.reading.raw_table import with_whole_dates
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
@@ -449,7 +449,7 @@ class StateClassifier(OnSums, BayesClassifier):
         for part in state_families_of(plan):
             for j, name in enumerate(part.names):
                 drawn[name] = part.drawn(schema[place[name]], j, states[:, place[name]], rng)
-        cells = {name: drawn.get(name, np.full(n, np.nan)) for name in plan.sources}
+        cells = with_whole_dates(drawn, plan, n)
         return drawn_table(cells, {column.name: column.dtype for column in plan}, self._library), self.classes_[codes]
 
     def _line(self) -> Line:

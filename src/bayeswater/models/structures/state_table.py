@@ -12,7 +12,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import AUTO, IGNORED, ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
-from bayeswater.data.reading.dates import is_date
+from bayeswater.data.reading.dates import PARTS, has_times, is_date
 from bayeswater.data.reading.known_labels import holds_numbers, holds_texts
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.sources.whole import whole_table
@@ -155,11 +155,13 @@ def _cut_so(raw: RawTable, bins: Mapping[str, ColumnSettings]) -> dict[str, Colu
     from pyarrow.types import is_temporal
 
     kinds = {name: raw.arrow(name, 0).type for name in bins if name in raw.columns}
-    return {
+    found = {
         name: bins[name]
         for name, kind in kinds.items()
         if holds_numbers(kind) or (is_temporal(kind) and bins[name].dtype is not None)
     }
+    times = (f"{name} (time)" for name in found if is_date(kinds[name]))
+    return found | {name: bins[name] for name in times if name in bins}
 
 
 def _of_states(raw: RawTable, nodes: Sequence[str]) -> dict[str, ColumnSettings]:
@@ -169,10 +171,12 @@ def _of_states(raw: RawTable, nodes: Sequence[str]) -> dict[str, ColumnSettings]
 
 
 def _of_days(raw: RawTable, nodes: Sequence[str], told: Mapping[str, ColumnSettings]) -> dict[str, ColumnSettings]:
-    """Leave out weekday and month of a date that is a node where they are none."""
+    """Leave out the other parts of a date that is a node where they are none."""
     dates = [name for name in nodes if name in raw.columns and is_date(raw.arrow(name, 0).type)]
     spread = (name for name in dates if name not in told or told[name].family in (None, AUTO, *NUMERIC))
-    parts = (f"{name} ({part})" for name in spread for part in ("weekday", "month"))
+    parts = (
+        f"{name} ({part})" for name in spread for part in (PARTS if has_times(name, raw.cells(name)) else PARTS[:-1])
+    )
     return {part: ColumnSettings(family=IGNORED) for part in parts if part not in nodes}
 
 
