@@ -45,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bayeswater"
 KEPT = ROOT / ".mutants"
 ROOMS = ("statistics", "estimate", "families", "decision")
-TESTS = (*ROOMS, "inference", "explain", "laws", "models", "oracles")
+TESTS = (*ROOMS, "structure", "inference", "explain", "learning", "models", "files", "laws", "oracles")
 """Folders of tests that mutants meet: those of the rooms, and of what is built on them."""
 
 FORKLESS = ("test_naive_bayes_sample.py", "test_answering.py", "test_categories_between_batches.py")
@@ -58,7 +58,10 @@ MOST_TESTS, MOST_SECONDS = 150, 10.0
 """Tests that a mutant meets, and the time they take without it, at most."""
 
 PATIENCE = 10
-"""Seconds beyond twice their time after which tests that do not end have found the mutant."""
+"""Seconds of computing beyond twice their time after which tests that do not end have found the mutant."""
+
+WAITING = 600
+"""Seconds by the clock after which tests that wait for ever are ended; those that compute end by `PATIENCE`."""
 
 MEMORY = 8 << 30
 """Bytes of addresses for a mutant: one that asks for more gets a `MemoryError`, and the machine stays alive."""
@@ -129,9 +132,10 @@ def _mutants_of(path: Path) -> Iterator[Mutant]:
     nodes = [node for node in ast_nodes(parso.parse(text_of(path))) if node.type not in NEVER_CHANGED]
     for name in filter(_is_of_use, operator_names()):
         operator = get_operator(name)()
-        places = (place for node in nodes for place in operator.mutation_positions(node))
-        for occurrence, (start, stop) in enumerate(places):
-            if not any(first <= start and stop <= last for first, last in silent):
+        places = ((node, place) for node in nodes for place in operator.mutation_positions(node))
+        for occurrence, (node, (start, stop)) in enumerate(places):
+            is_mark = node.parent is not None and node.parent.type == "parameters"  # the star in f(a, *, b)
+            if not is_mark and not any(first <= start and stop <= last for first, last in silent):
                 yield Mutant(path, start[0], name, occurrence)
 
 
@@ -182,11 +186,18 @@ def places_of_tests() -> list[Path]:
 
 
 class Stopwatch:
-    """Time the tests of a run, and note which of them failed."""
+    """Time the tests of a run, all or some in their order, and note which of them failed."""
 
-    def __init__(self) -> None:
+    def __init__(self, tests: Sequence[str] | None = None) -> None:
+        self.tests = tests
         self.seconds: dict[str, float] = defaultdict(float)
         self.failed: list[str] = []
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Keep the tests that are asked for; a mutant may have changed the name of one."""
+        if self.tests is not None:
+            found = {item.nodeid: item for item in items}
+            items[:] = [found[test] for test in self.tests if test in found]
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Add a part of a test."""
@@ -344,6 +355,7 @@ class Meeting(Stopwatch):
         for thing in gc.get_objects():
             if isinstance(thing, FunctionType):
                 self.functions[thing.__code__.co_filename].append(thing)
+        importlib.import_module("numba")  # which a loop would load in every fork
         gc.freeze()  # no fork copies what it never changes
         head = f"{'room':12}{'mutants':>9}{'killed':>9}{'timed out':>11}{'survived':>10}{'share':>8}"
         lines = [head, *(self.report(room) for room in self.asked.rooms or ROOMS)]
@@ -411,7 +423,7 @@ class Meeting(Stopwatch):
             patience = PATIENCE + 2 * int(sum(self.looks.seconds[test] for test in tests))
             resource.setrlimit(resource.RLIMIT_CPU, (patience, patience + 5))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            signal.alarm(6 * patience)  # of a machine that does other things, too
+            signal.alarm(WAITING)
             os.write(tell, "\n".join(self.run(mutant, tests, is_imported)).encode())
         except BaseException:
             traceback.print_exc()
@@ -435,9 +447,10 @@ class Meeting(Stopwatch):
             importlib.import_module(changed.name)
         except Exception:
             return ["import"]
-        watch = Stopwatch()
-        code = pytest.main([*ALONE, "--doctest-modules", *tests], plugins=[watch])
-        assert code in (0, 1, 2), f"pytest ended with {code}"
+        watch = Stopwatch(tests)
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        code = pytest.main([*ALONE, "--doctest-modules", *files], plugins=[watch])
+        assert code in (0, 1, 2, 5), f"pytest ended with {code}"
         return watch.failed
 
     def swap(self, mutant: Mutant) -> bool:

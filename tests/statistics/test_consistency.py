@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 from tests.statistics.several_columns import Kind
 
-from bayeswater import BayesError
-from bayeswater.statistics.consistency import require_parent_counts, require_triples
+from bayeswater import (
+    BayesError,
+    BernoulliNB,
+    CategoricalNB,
+    GaussianClassifier,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    StatisticsError,
+)
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.consistency import require_consistent, require_parent_counts, require_triples
 
 RNG = np.random.default_rng(0)
 X = RNG.choice(np.array(["a", "b", "c", None], dtype=object), size=(40, 4))
@@ -101,3 +111,125 @@ def test_families_that_disagree_are_refused():
     moved[first + giver, 0] -= 1
     moved[first + taker, 0] += 1
     refuse_families("column 'x1' does not meet its parent 'x0' as often", counts, total, count=moved)
+
+
+# ---------------------------------------------------------------------- sums of single columns
+
+N = np.arange(12)
+CELLS = np.column_stack([N % 5, N % 3, N % 2])
+HOLES = np.where(RNG.random((12, 3)) < 0.2, np.nan, CELLS)
+LABELS = np.array(["a", "b"])[(N * 7 % 12 > 4).astype(int)]
+TEXTS = np.array(["red it", "blue", "red red red"], dtype=object)[N % 3, None]
+MIXED = {"words": (TEXTS, {"x0": "multinomial"}), "counts": (CELLS, dict.fromkeys(["x0", "x1", "x2"], "poisson"))}
+
+
+def fitted(kind, weight=None):
+    """Sums of a kind of model, with whole or other weights."""
+    if kind in MIXED:
+        X, columns = MIXED[kind]
+        return NaiveBayes(columns=columns).fit(X, LABELS, weight).statistics_
+    if kind == "holes":
+        return GaussianClassifier(missing="ignore").fit(HOLES, LABELS, weight).statistics_
+    return kind().fit(CELLS, LABELS, weight).statistics_
+
+
+def forged(sums, name, change):
+    """Sums with another array, of the class counts or of the columns."""
+    if name == "count":
+        return replace(sums, class_count=replace(sums.class_count, count=change(sums.class_count.count)))
+
+    def with_change(part):
+        return replace(part, **{name: change(getattr(part, name))})
+
+    if isinstance(sums.columns, ColumnGroups):
+        return replace(sums, columns=sums.columns.each(with_change))
+    return replace(sums, columns=with_change(sums.columns))
+
+
+def at(place, value):
+    return lambda array: changed_at(array, place, value)
+
+
+def plus(place, more):
+    return lambda array: changed_at(array, place, array[place] + more)
+
+
+def wider(array):
+    return np.concatenate([array, array[..., :1]], axis=-1)
+
+
+def floats(array):
+    return array.astype(np.float64)
+
+
+FORGERIES = [
+    (GaussianNB, "count", floats, "is of int64 where class_count is of float64"),
+    (GaussianNB, "count", lambda count: count[:1], "class_count has shape"),
+    (GaussianNB, "count", lambda count: count * 0, "class_count is zero for every class|counts more rows"),
+    (GaussianNB, "count", at(0, -1), "class_count holds -1, but is never negative"),
+    (GaussianNB, "mean", at((1, 2), np.inf), "mean holds a number that is not finite"),
+    (GaussianNB, "mean", lambda mean: mean.astype(np.int64), "mean is of int64, not of float64"),
+    (GaussianNB, "weight", lambda weight: weight.astype(np.float32), "weight is of float32, not of int64 or float64"),
+    (GaussianNB, "weight", plus((1, 0), 1), "weight counts more rows than class_count"),
+    (GaussianNB, "scatter", at((0, 1), -1.0), "scatter holds -1.0, but is never negative"),
+    (GaussianNB, "mean", wider, "there are sums of 4 columns, and names of 3|has shape"),
+    (GaussianNB, "names", lambda _: ("x0", "x1"), "there are sums of 3 columns, and names of 2"),
+    (BernoulliNB, "present", plus((0, 1), 9), "present counts more rows than"),
+    (BernoulliNB, "observed", lambda observed: observed - 5, "present counts more rows than observed"),
+    (MultinomialNB, "feature_sum", at((0, 0), -2), "feature_sum holds -2, but is never negative"),
+    (MultinomialNB, "feature_sum", lambda sums: sums[:1], r"feature_sum has shape \(1, 3\), and not \(2, 3\)"),
+    (CategoricalNB, "table", plus((6, 1), 1), "the counts of column 'x1' do not add up to those of the classes"),
+    (CategoricalNB, "table", lambda table: table[1:], r"table has shape \(12, 2\), and not \(13, 2\)"),
+    (CategoricalNB, "table", floats, "table is of float64 where class_count is of int64"),
+    ("counts", "total", plus((0, 1), 0.5), "total holds a fraction, but sums up counts"),
+    ("counts", "weight", lambda weight: weight * 0, "total counts where there is no cell"),
+    ("counts", "total", at((0, 0), 2.0**60), r"total holds counts beyond 2\*\*53"),
+    ("words", "word_count", wider, r"word_count of column 'x0' has shape \(2, 4\), and not \(2, 3\)"),
+    (
+        "words",
+        "observed",
+        lambda observed: observed[:1],
+        r"observed of column 'x0' has shape \(1,\), and not \(2,\)",
+    ),
+    ("words", "observed", plus(1, 1), "observed of column 'x0' counts more rows than class_count"),
+    ("words", "observed", floats, "observed of column 'x0' is of float64 where class_count is of int64"),
+    ("words", "present", floats, "present of column 'x0' is of float64"),
+    ("words", "present", plus((0, 1), 5), "present of column 'x0' counts more rows than observed"),
+    ("words", "word_count", lambda count: count // 2, "present of column 'x0' counts more rows than word_count"),
+    ("words", "present", lambda present: present * 0, "word_count of column 'x0' has a word that no row has"),
+    (GaussianClassifier, "scatter", lambda scatter: scatter[:, :2], "scatter has shape"),
+    (GaussianClassifier, "weight", wider, "weight has shape"),
+    (GaussianClassifier, "names", lambda _: ("x0",), "there are sums of 3 columns, and other names"),
+    (GaussianClassifier, "weight", floats, "weight is of float64, class_count of int64"),
+    (GaussianClassifier, "weight", plus((0, 0, 0), 1), "weight counts more rows than class_count"),
+    (GaussianClassifier, "weight", plus((0, 0, 0), -1), "weight is not that of the classes, though no cell is missing"),
+    (GaussianClassifier, "scatter", plus((0, 0, 1), 0.1), "scatter is not symmetric"),
+    (GaussianClassifier, "scatter", lambda scatter: -scatter, "scatter has a negative square"),
+    (GaussianClassifier, "scatter", lambda s: s + 99 * (1 - np.eye(3)), "scatter is negative in a direction"),
+    (GaussianClassifier, "scatter", lambda s: s * 1e-90, "scatter of column 'x0' is .* in a class, but floats near"),
+    ("holes", "weight", lambda weight: weight[:, :1, :1], "weight and mean are not both of pairs of columns"),
+    ("holes", "weight", plus((0, 0, 1), -1), "weight is not symmetric"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "change", "message"), FORGERIES)
+def test_sums_that_no_rows_can_have_are_refused_and_say_why(kind, name, change, message):
+    sums = fitted(kind)
+    require_consistent(sums)
+    with pytest.raises(StatisticsError, match=message):
+        require_consistent(forged(sums, name, change))
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, BernoulliNB, CategoricalNB, "counts", "words", "holes"])
+def test_sums_of_fractions_may_be_apart_by_rounding_and_no_more(kind):
+    sums = fitted(kind, np.linspace(0.1, 0.9, 12))
+    require_consistent(forged(sums, "count", lambda count: count - 0.9e-6 * count.max()))
+    with pytest.raises(StatisticsError):
+        require_consistent(forged(sums, "count", lambda count: count - 1.1e-6 * count.max()))
+
+
+def test_a_count_without_all_its_digits_is_refused():
+    sums = fitted(GaussianNB, np.linspace(0.1, 0.9, 12))
+    for name, place in (("count", 0), ("weight", (0, 0))):
+        with pytest.raises(StatisticsError, match="counts 1e-310 rows, a number without all its digits"):
+            require_consistent(forged(sums, name, at(place, 1e-310)))

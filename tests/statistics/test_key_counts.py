@@ -3,6 +3,7 @@
 Histograms over the keys of floats: a sum, whatever the rows, and only what occurs is kept.
 """
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -181,6 +182,22 @@ def test_rows_that_were_never_counted_are_refused_by_column_value_and_class():
 def test_other_columns_are_refused():
     with pytest.raises(StatisticsError, match=r"columns \['x0'\] here, \['x0', 'x1'\] there"):
         keys_of([[1.0]], ["a"]) + keys_of([[1.0, 2.0]], ["a"])
+
+
+@pytest.mark.parametrize("j", range(4))
+def test_the_column_that_a_row_was_never_counted_in_is_named(j):
+    X = np.arange(8.0).reshape(2, 4)
+    taken = X[:1].copy()
+    taken[0, j] = 99
+    with pytest.raises(StatisticsError, match=f"the count of 'x{j}' near 99 in class 'a' would become -1"):
+        keys_of(X, ["a", "b"]) - keys_of(taken, ["a"])
+
+
+def test_of_many_columns_that_do_not_fit_ten_are_named():
+    here, there = (keys_of(np.zeros((1, n)), ["a"]) for n in (11, 12))
+    ten = [f"x{j}" for j in range(10)]
+    with pytest.raises(StatisticsError, match=re.escape(f"columns {ten} here, {ten} there")):
+        here + there
 
 
 def test_rows_that_count_half_have_half_the_counts():

@@ -141,6 +141,15 @@ def test_a_column_that_would_lose_its_digits_is_refused_with_missing_cells_too()
         summed(Scatter, X, y) - summed(Scatter, X[:1], y[:1])
 
 
+def test_a_column_of_which_one_cell_remains_has_no_scatter_though_others_have():
+    X, y = table(12)
+    y[:], X[2:, 0] = 0, np.nan
+    left = summed(Scatter, X, y) - summed(Scatter, X[:1], y[:1])
+    assert left.cells.tolist() == [[1, 11, 11]]
+    assert not left.scatter[0, 0].any() and not left.scatter[0, :, 0].any()
+    require_close(left, summed(Scatter, X[1:], y[1:]), share=1e-9)
+
+
 def test_rows_that_were_never_counted_are_refused():
     X, y = table()
     with pytest.raises(StatisticsError, match="never counted"):

@@ -371,6 +371,12 @@ def test_an_absence_that_was_never_counted_is_named():
         whole - part
 
 
+def test_of_several_absences_that_were_never_counted_the_first_is_named():
+    whole = sums_of(BernoulliNB, [[0, 1, 1], [1, 1, 1], [1, 1, 1]], [0, 0, 1])
+    with pytest.raises(StatisticsError, match="the absence of 'x1' in class 0 would be counted -1 times"):
+        whole - sums_of(BernoulliNB, [[0, 0, 0], [0, 0, 0]], [0, 1])
+
+
 @pytest.mark.parametrize("kind", [GaussianNB, BernoulliNB])
 def test_a_missing_cell_that_had_been_there_cannot_be_taken_away(kind):
     cells = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 5.0]])
