@@ -73,7 +73,7 @@ def _of_ensemble(model: Any) -> dict[str, Any]:
     found = model.report_
     figures = {name: getattr(found, name)._asdict() for name in ("error", "log_loss", "ece")}
     return {
-        "honest": {"n_rows": found.n_judged, **figures},
+        "honest": {"n_rows": found.n_validated, **figures},
         "ensemble": {
             "preset": found.preset,
             "seed": found.seed,

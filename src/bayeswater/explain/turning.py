@@ -394,7 +394,7 @@ def _listed(against: Any, code_of: Mapping[Any, int], n_rows: int) -> list[Any]:
     return labels
 
 
-class Told(NamedTuple):
+class ExplainedRows(NamedTuple):
     """What an explanation is told of rows beside their reasons, in the order in which all explanations take it."""
 
     verdicts: Verdicts

@@ -170,7 +170,7 @@ class Reviewing:
         return self.review_of(X, y, weight, share, self.fold.number) if len(y) else None
 
 
-FOLDS = 2
+TRIAL_FOLDS = 2
 """Folds by which the effect of the map is measured."""
 
 
@@ -220,7 +220,7 @@ def learned_calibration(review: LeaveOneOut, priors: Priors) -> CalibrationRepor
         fitted = LikelihoodTemperature.fit(learned_from, priors.counted)
         return fitted.apply(held_out.log_proba, priors.counted, held_out.known)
 
-    folds = folds_of(FOLDS, None, scores.codes, np.ones(len(scores), dtype=bool), {}) if len(scores) else []
+    folds = folds_of(TRIAL_FOLDS, None, scores.codes, np.ones(len(scores), dtype=bool), {}) if len(scores) else []
     folds = thinned(folds, len(scores))
     with one_blas_thread():  # products of a few columns, in hundreds of steps
         found = LikelihoodTemperature.fit(scores, priors.counted)

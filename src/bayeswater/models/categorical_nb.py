@@ -16,7 +16,7 @@ from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.smoothing import concentration_table
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.linear import Line, line_of_states
@@ -187,10 +187,10 @@ class CategoricalNB(OnSums, BayesClassifier):
     def _known_cells(self, table: CodedTable) -> Array:
         return table.known_cells(self.missing == "state")
 
-    def _reasons(self, X: Any, table: CodedTable, told: Told) -> Explanations:
+    def _reasons(self, X: Any, table: CodedTable, about: ExplainedRows) -> Explanations:
         block, raw = self._block(self.statistics_.columns), read_raw(X, type(self).__name__)
         log_prior, names = self._joint().log_prior, self._column_names()
-        return explained_block(block, "categorical", log_prior, table, names, raw, told)
+        return explained_block(block, "categorical", log_prior, table, names, raw, about)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""

@@ -29,7 +29,7 @@ from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, StatisticsError
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import Decided, RowDecisions, Told
+from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
@@ -95,7 +95,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Give a function of some rows: their log-joints, each row taken out of the sums, and the prior without it."""
         raise NotImplementedError
 
-    def _reasons(self, X: Any, table: Any, told: Told) -> Explanations:
+    def _reasons(self, X: Any, table: Any, about: ExplainedRows) -> Explanations:
         """Say what makes up the log-odds of rows, given as they came and as they were read."""
         raise NotImplementedError
 
@@ -412,7 +412,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         table = self._table(X)
         verdicts = self._decided(table).compared(against, self._class_variable)
         alongside = Alongside(self._library, index_of(X))
-        return self._reasons(X, table, Told(verdicts, self._decisions(table), self.classes_, alongside))
+        return self._reasons(X, table, ExplainedRows(verdicts, self._decisions(table), self.classes_, alongside))
 
     def _decided(self, table: Any) -> Decided:
         """Decide each row as `predict` does."""

@@ -13,7 +13,7 @@ from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.feature_view import FeatureTerms, FeatureView
 from bayeswater.explain.gaussian_view import SharedTerms
 from bayeswater.explain.pooled_explanations import Orders, PooledExplanations, RowCells
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.family import Block, MixedJoint
 from bayeswater.families.view import LastBlock
 from bayeswater.kernels.threads import row_blocks
@@ -26,18 +26,18 @@ KNOWN_CELLS = 2**22
 
 
 def explained_block(
-    block: Block, family: str, log_prior: Array, table: Any, names: Sequence[str], raw: RawTable, told: Told
+    block: Block, family: str, log_prior: Array, table: Any, names: Sequence[str], raw: RawTable, about: ExplainedRows
 ) -> Explanations:
     """Say what each column adds to the log-odds, where all columns follow one law."""
     sources = names if set(names) == set(raw.names) else raw.names
     columns = tuple(Column(name, source, family) for name, source in zip(names, sources, strict=True))
     rows = MixedTable(ColumnPlan(columns), {family: table}, table.shape[0])
     terms = Terms(MixedJoint(log_prior, {family: block}), rows, {family: columns})
-    return Explanations.of(terms, views_of(terms, raw, SeenRanges()), *told)
+    return Explanations.of(terms, views_of(terms, raw, SeenRanges()), *about)
 
 
 def explained_features(
-    features: FeatureTerms, log_prior: Array, table: Any, names: Sequence[str], told: Told
+    features: FeatureTerms, log_prior: Array, table: Any, names: Sequence[str], about: ExplainedRows
 ) -> Explanations:
     """Say what each feature adds to the log-odds, where scores are linear in them."""
     columns = tuple(Column(name, name, "feature") for name in names)
@@ -47,7 +47,7 @@ def explained_features(
     nothing: Any = None
     last = LastBlock()
     views = tuple(FeatureView(c, features, table, j, nothing, SeenRanges(), last) for j, c in enumerate(columns))
-    return Explanations.of(terms, views, *told)
+    return Explanations.of(terms, views, *about)
 
 
 class _Rows:
@@ -62,7 +62,7 @@ def explained_by_known_cells(
     names: Sequence[str],
     n_rows: int,
     cells: RowCells,
-    told: Told,
+    about: ExplainedRows,
     corrected: Callable[[Array, Array], Array] | None = None,
 ) -> PooledExplanations:
     """Say what each cell is worth to a model that is no sum over columns, by taking cells away.
@@ -75,7 +75,7 @@ def explained_by_known_cells(
     corrected : log-probabilities of rows with so many known cells (n,), calibrated, where they are
     """
     orders = Orders.of(len(names))
-    known, n_classes = orders.known, len(told.classes)
+    known, n_classes = orders.known, len(about.classes)
     require_table_bytes(
         8 * len(known) * n_rows * n_classes, f"the reasons of {n_rows} rows", "explain fewer rows at a time"
     )
@@ -90,7 +90,7 @@ def explained_by_known_cells(
         n_known = known_cells.sum(axis=1) - known_cells.T  # (n_columns, n_rows)
         without = np.stack([corrected(one, n) for one, n in zip(without, n_known, strict=True)])
     return PooledExplanations.of_known_cells(
-        tuple(names), orders, found, cells, told.verdicts, told.classes, told.alongside, without.argmax(axis=2).T
+        tuple(names), orders, found, cells, about.verdicts, about.classes, about.alongside, without.argmax(axis=2).T
     )
 
 

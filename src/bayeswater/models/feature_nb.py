@@ -16,7 +16,7 @@ from bayeswater.estimate.dirichlet import Beta
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.linear import Line, LinearJoint, line_of_features
 from bayeswater.models.asking import Facts
@@ -71,8 +71,8 @@ class FeatureClassifier(OnSums, BayesClassifier):
         known: Array = (table.block(slice(0, table.shape[0])) != 0).sum(axis=1)
         return known
 
-    def _reasons(self, X: Any, table: Matrix, told: Told) -> Explanations:
-        return explained_features(self._weights(), self._joint().log_prior, table, self._column_names(), told)
+    def _reasons(self, X: Any, table: Matrix, about: ExplainedRows) -> Explanations:
+        return explained_features(self._weights(), self._joint().log_prior, table, self._column_names(), about)
 
     def _weights(self) -> FeatureTerms:
         """Give what each feature says of the classes."""

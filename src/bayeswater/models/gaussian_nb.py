@@ -21,7 +21,7 @@ from bayeswater.estimate.normal_parameters import (
     require_near_priors,
 )
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
@@ -148,12 +148,12 @@ class GaussianNB(OnSums, BayesClassifier):
         missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()
         return {names[j]: [normal_fact(self._parameters, j)] for j in np.flatnonzero(missing).tolist()}
 
-    def _reasons(self, X: Any, table: DenseTable, told: Told) -> Explanations:
+    def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
         moments = self.statistics_.columns
         is_log, priors = np.zeros(moments.n_columns, dtype=bool), self._column_priors(moments)
         block = SmoothedBlock(moments, 0.0, priors, is_log, self._parameters)
         raw, names = read_raw(X, type(self).__name__), self._column_names()
-        return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, told)
+        return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""

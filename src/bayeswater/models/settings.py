@@ -1,6 +1,8 @@
 """How parameters that several classifiers have are read and checked: `alpha`, `columns`, `missing`, `unseen`, ..."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +19,31 @@ LEAST_ALPHA = 1e-10
 """What scikit-learn raises alpha to where `force_alpha` is false."""
 
 Prior = TypeVar("Prior")
+
+Kind = TypeVar("Kind")
+
+
+def documented_as_in(*others: type) -> Callable[[type[Kind]], type[Kind]]:
+    """Complete the docstring of a class: what it has "as in" another is said as it is said there.
+
+    So ``alpha, missing : as in `AODE` ``, by which the source says a thing once, reads in `help` as two entries.
+    """
+
+    def documented(kind: type[Kind]) -> type[Kind]:
+        text = cleandoc(kind.__doc__ or "")
+        for other in others:
+            said = re.findall(r"^(\w+(?:, \w+)*)( : .*\n(?:    .*\n)*)", cleandoc(other.__doc__ or "") + "\n", re.M)
+
+            def entries(found: re.Match[str], said: list[tuple[str, str]] = said) -> str:
+                wanted = found[1].split(", ")
+                own = [(", ".join(name for name in names.split(", ") if name in wanted), what) for names, what in said]
+                return "".join(names + what for names, what in own if names)
+
+            text = re.sub(rf"^(.+) : as in `{other.__name__}`\n", entries, text, flags=re.M)
+        kind.__doc__ = text
+        return kind
+
+    return documented
 
 
 def checked_alpha(alpha: Any, n_columns: int, *, force_alpha: bool) -> Array:

@@ -39,7 +39,8 @@ from bayeswater.models.stored.documents import (
     with_parameters,
 )
 from bayeswater.models.stored.values import CODEC, require_fitting
-from bayeswater.models.structures.network_classifier import SHAPES, NetworkClassifier
+from bayeswater.models.structures.class_networks import SHAPES
+from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
 
@@ -144,10 +145,10 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
         "share": stack.pool.share,
         "power": stack.pool.power,
         "figures": np.array(
-            [*report.error, *report.log_loss, *report.ece, report.n_rows, report.n_judged, report.n_alone]
+            [*report.error, *report.log_loss, *report.ece, report.n_rows, report.n_validated, report.n_alone]
         ),
         "of_families": np.array(
-            [[f.n_members, f.log_loss, f.n_judged, f.seconds, f.n_bytes] for f in report.families], dtype=np.float64
+            [[f.n_members, f.log_loss, f.n_validated, f.seconds, f.n_bytes] for f in report.families], dtype=np.float64
         ).reshape(len(report.families), 5),
     }
     for place, committee in enumerate(stack.committees):
@@ -231,19 +232,20 @@ def _report(document: Document, arrays: dict[str, Array], stack: Stack) -> Ensem
             float(stack.pool.power[g]),
             float(stack.temperature[g]),
             float(log_loss),
-            int(n_judged),
+            int(n_validated),
             float(own_seconds),
             int(n_bytes),
         )
-        for g, (name, (members, log_loss, n_judged, own_seconds, n_bytes)) in enumerate(
+        for g, (name, (members, log_loss, n_validated, own_seconds, n_bytes)) in enumerate(
             zip(names, of_families.tolist(), strict=True)
         )
     )
     error, log_loss, ece = (Measured(*figures[i : i + 3].tolist()) for i in (0, 3, 6))
-    n_rows, n_judged, n_alone = figures[9:].tolist()
+    n_rows, n_validated, n_alone = figures[9:].tolist()
     require(0 <= n_alone < 2**53 and n_alone == int(n_alone), "its report has rows that are no number")
     return EnsembleReport(
-        preset, error, log_loss, ece, n_rows, n_judged, families, seed, float(seconds), forecast, is_stale, int(n_alone)
+        *(preset, error, log_loss, ece, n_rows, n_validated, families, seed),
+        *(float(seconds), forecast, is_stale, int(n_alone)),
     )
 
 

@@ -11,7 +11,7 @@ forecast before a row is counted.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -61,6 +61,11 @@ class PairCounts(Statistic):
     table: Array
     pairs: Array
 
+    counted: ClassVar = "pairs"
+    way_out: ClassVar = (
+        "bin these columns, or leave out those that are identifiers; NaiveBayes keeps no pairs of columns"
+    )
+
     @classmethod
     def of(cls, coded: CodedTable, labels: Labels, weight: Array | None) -> Self:
         """Count some rows."""
@@ -81,8 +86,8 @@ class PairCounts(Statistic):
         """Refuse counts that would be too large, before they are allocated."""
         require_table_bytes(
             cls.nbytes_forecast(schema.n_states, n_classes),
-            f"counting all pairs of {len(schema)} columns in {n_classes} classes ({largest_domains(schema)})",
-            "bin these columns, or leave out those that are identifiers; NaiveBayes keeps no pairs of columns",
+            f"counting all {cls.counted} of {len(schema)} columns in {n_classes} classes ({largest_domains(schema)})",
+            cls.way_out,
         )
 
     @property
@@ -225,6 +230,9 @@ class TripleCounts(PairCounts):
 
     triples: Array
 
+    counted: ClassVar = "triples"
+    way_out: ClassVar = "bin these columns, leave out those that are identifiers, or take AODE, which counts pairs"
+
     @classmethod
     def of(cls, coded: CodedTable, labels: Labels, weight: Array | None) -> Self:
         """Count some rows."""
@@ -252,15 +260,6 @@ class TripleCounts(PairCounts):
         290642400
         """
         return PairCounts.nbytes_forecast(n_states, n_classes) + 8 * n_classes * n_triple_cells(n_states)
-
-    @classmethod
-    def require_room(cls, schema: Schema, n_classes: int) -> None:
-        """Refuse counts that would be too large, before they are allocated."""
-        require_table_bytes(
-            cls.nbytes_forecast(schema.n_states, n_classes),
-            f"counting all triples of {len(schema)} columns in {n_classes} classes ({largest_domains(schema)})",
-            "bin these columns, leave out those that are identifiers, or take AODE, which counts pairs",
-        )
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
+from bayeswater.structure.notation import read_edges
 from bayeswater.typing import Array
 
 ANY = "*"
@@ -127,8 +128,6 @@ def _square(arcs: Any, names: tuple[str, ...], what: str) -> Array:
     if arcs is None:
         return square
     if isinstance(arcs, str):
-        from bayeswater.structure.notation import read_edges
-
         _, arcs = read_edges(arcs, both_ways=what == "forbidden")
     if isinstance(arcs, Dag):
         arcs = arcs.edges()

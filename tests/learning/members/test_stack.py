@@ -45,7 +45,7 @@ def test_rows_that_some_structure_has_seen_do_not_judge():
         if name != "gaussian":
             seen |= in_structure(table.hashes, seed_of(3, place), 0, 0.6)
     np.testing.assert_array_equal(judged, ~seen)
-    assert model.report_.n_judged == judged.sum()
+    assert model.report_.n_validated == judged.sum()
 
 
 def test_rows_that_were_counted_and_taken_out_again_leave_no_trace():

@@ -280,7 +280,7 @@ def test_texts_that_are_no_states_of_their_kind_stay_texts_and_that_is_told(kind
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_model_file_brings_the_network_back_bit_for_bit(seed, tmp_path):
-    network = BayesianNetwork._of(random_network(8, np.random.default_rng(seed), zeros=True))
+    network = BayesianNetwork.from_core(random_network(8, np.random.default_rng(seed), zeros=True))
     save(network, tmp_path / "net.bayes")
     again = load(tmp_path / "net.bayes")
     assert again == network

@@ -30,7 +30,7 @@ EXACT = 1e-12
 
 
 def face(seed: int, n: int = 7, **settings) -> BayesianNetwork:
-    return BayesianNetwork._of(random_network(n, np.random.default_rng(seed), **settings))
+    return BayesianNetwork.from_core(random_network(n, np.random.default_rng(seed), **settings))
 
 
 def posterior_by_enumeration(joint: np.ndarray, target: int, row: list[int | None]) -> tuple[np.ndarray, float]:

@@ -31,7 +31,7 @@ def all_rows(network: BayesianNetwork) -> pd.DataFrame:
 
 
 def face(seed: int, n: int = 6, **settings) -> BayesianNetwork:
-    return BayesianNetwork._of(random_network(n, np.random.default_rng(seed), **settings))
+    return BayesianNetwork.from_core(random_network(n, np.random.default_rng(seed), **settings))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -46,7 +46,7 @@ def test_a_variable_is_worth_what_asking_and_deciding_would_save(evidence, loss)
 @pytest.mark.parametrize("seed", range(5))
 def test_states_that_are_impossible_are_asked_for_no_more(seed):
     rng = np.random.default_rng(seed)
-    network = BayesianNetwork._of(random_network(6, rng, zeros=True))
+    network = BayesianNetwork.from_core(random_network(6, rng, zeros=True))
     names = list(network.names)
     row = network.sample(1, random_state=seed).to_pylist()[0]
     evidence = {names[5]: row[names[5]]}

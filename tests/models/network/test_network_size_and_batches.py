@@ -50,7 +50,7 @@ def width_by_all_orders(network: BayesianNetwork) -> int:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_small_network_is_wider_than_it_has_to_be(seed):
-    network = BayesianNetwork._of(random_network(6, np.random.default_rng(seed)))
+    network = BayesianNetwork.from_core(random_network(6, np.random.default_rng(seed)))
     assert network.treewidth == width_by_all_orders(network)
 
 

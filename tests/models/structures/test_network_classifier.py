@@ -10,7 +10,7 @@ import pytest
 from tests.networks.nets import asia, joint_by_enumeration
 
 from bayeswater import CategoricalNB, DataError, NetworkClassifier, ParameterError, SchemaError, UnseenCategoryWarning
-from bayeswater.models.structures.network_classifier import FOLDS, folds
+from bayeswater.models.structures.class_networks import SELECTION_FOLDS, folds
 
 
 def patients(n=600, seed=0):
@@ -84,7 +84,7 @@ def test_every_fold_has_its_share_of_every_class():
     classes = np.repeat([0, 1, 2], [50, 20, 7])
     fold = folds(classes, 0)
     for k in range(3):
-        counts = np.bincount(fold[classes == k], minlength=FOLDS)
+        counts = np.bincount(fold[classes == k], minlength=SELECTION_FOLDS)
         assert counts.max() - counts.min() <= 1
 
 

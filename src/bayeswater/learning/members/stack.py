@@ -124,7 +124,7 @@ class LearnedStack:
     names: tuple[str, ...]
     scores: Scores
     committee_loss: Array  # (n_committees,), honest log-loss of each alone, calibrated
-    n_judged: tuple[int, ...]  # rows that could validate each committee
+    n_validated: tuple[int, ...]  # rows that could validate each committee
     seconds: tuple[float, ...]
     n_alone: int = 0  # rows alone in their class, which validate nothing
 

@@ -42,7 +42,7 @@ from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, posteriors_of_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
-from bayeswater.models.settings import note_columns, require_missing_rule
+from bayeswater.models.settings import note_columns, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number
 
@@ -138,6 +138,10 @@ class BayesEnsemble(BayesClassifier):
             Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
         progress : bool or callable, optional
             Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+
+        Returns
+        -------
+        self
         """
         if target is not None:
             self._require_parameters()  # before the rows are read
@@ -150,6 +154,14 @@ class BayesEnsemble(BayesClassifier):
 
         The way to take in new classes and categories, and to let structure and pool follow rows that have come and gone
         since. No row is kept in the model, so all of them are needed: the result is that of a `fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+
+        Returns
+        -------
+        self
         """
         check_is_fitted(self)
         return self._fit(X, y, sample_weight, self.report_.seed)
@@ -188,6 +200,10 @@ class BayesEnsemble(BayesClassifier):
         X, y, sample_weight : as in `fit`
         classes : labels, optional
             Classes that there are although no row of the first call has them.
+
+        Returns
+        -------
+        self
         """
         declared = None if classes is None else declared_classes(classes)
         if "_stack" not in self.__dict__:
@@ -204,6 +220,10 @@ class BayesEnsemble(BayesClassifier):
         Parameters
         ----------
         X, y, sample_weight : rows that were counted, with the weight they were counted with
+
+        Returns
+        -------
+        self
         """
         check_is_fitted(self)
         rows = self._counted(X, y, sample_weight, forgotten=True)
@@ -269,8 +289,7 @@ class BayesEnsemble(BayesClassifier):
     def _require_rules(self) -> None:
         """Refuse ways of reading that there are not."""
         require_missing_rule(self.missing, ("ignore", "error"))
-        if self.unseen not in ("ignore", "error"):
-            raise ParameterError(f"unseen is {self.unseen!r}; it can be 'ignore' or 'error'")
+        require_unseen_rule(self.unseen)
 
     # ------------------------------------------------------------------ predicting
 
@@ -324,6 +343,10 @@ class BayesEnsemble(BayesClassifier):
         X : rows
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up.
+
+        Returns
+        -------
+        PooledExplanations
         """
         self._require_fitted()
         X = materialised(X)
@@ -387,7 +410,12 @@ class BayesEnsemble(BayesClassifier):
         return int(own + 3 * len(self._stack.committees) + len(self.classes_))
 
     def tables(self) -> dict[str, Any]:
-        """Give the classes, and what each kind of member has to say in the pool, as labelled frames by name."""
+        """Give the classes, and what each kind of member has to say in the pool, as labelled frames by name.
+
+        Returns
+        -------
+        dict {name: frame}, of the library whose frames `fit` was given
+        """
         check_is_fitted(self)
         count = self.class_count_
         classes = {"class": self.classes_, "count": count, "probability": np.exp(log_frequency(count))}

@@ -16,7 +16,7 @@ class CommitteeReport:
 
     `share` is its weight in the linear pool and `power` its exponent in the log-linear one; `temperature` takes
     confidence back (above 1) or adds some; `log_loss` is that of these members alone, honest and calibrated, over the
-    `n_judged` rows that it could validate.
+    `n_validated` rows that it could validate.
     """
 
     name: str
@@ -25,7 +25,7 @@ class CommitteeReport:
     power: float
     temperature: float
     log_loss: float
-    n_judged: int
+    n_validated: int
     seconds: float
     n_bytes: int
 
@@ -35,7 +35,7 @@ class CommitteeReport:
             self.name,
             str(self.n_members),
             *numbers,
-            f"{self.log_loss:.4f}" if self.n_judged else "-",
+            f"{self.log_loss:.4f}" if self.n_validated else "-",
             f"{self.seconds:.2f}",
             bytes_in_words(self.n_bytes),
         )
@@ -51,7 +51,7 @@ class EnsembleReport:
         not seen them, without themselves in the counts, and by temperatures of committees and a pool that other rows
         taught
     n_rows : weight of the rows that were learned from
-    n_judged : weight of those that every committee could validate
+    n_validated : weight of those that every committee could validate
     n_alone : rows alone in their class, among those that were to validate: nobody knows of the class without them
     families : a `CommitteeReport` each
     seed : what the random numbers began with: ``random_state=seed`` gives the same model again
@@ -65,7 +65,7 @@ class EnsembleReport:
     log_loss: Measured
     ece: Measured
     n_rows: float
-    n_judged: float
+    n_validated: float
     families: tuple[CommitteeReport, ...]
     seed: int
     seconds: float
@@ -93,7 +93,7 @@ class EnsembleReport:
                 float(stack.pool.power[g]),
                 float(stack.temperature[g]),
                 float(learned.committee_loss[g]),
-                learned.n_judged[g],
+                learned.n_validated[g],
                 learned.seconds[g],
                 stack.committees[g].n_bytes,
             )
@@ -134,10 +134,10 @@ class EnsembleReport:
         return "\n".join(lines)
 
     def _figures(self) -> list[str]:
-        if not self.n_judged:
+        if not self.n_validated:
             return [f"  no row could be scored{self._alone()}"]
         return [
-            f"  honest, on {self.n_judged:,.10g} rows{self._alone()}, with intervals of 95 %:",
+            f"  honest, on {self.n_validated:,.10g} rows{self._alone()}, with intervals of 95 %:",
             f"    error     {100 * self.error.value:8.2f} % {_span(self.error, 100, 2)}",
             f"    log-loss  {self.log_loss.value:8.4f}   {_span(self.log_loss, 1, 4)}",
             f"    ECE       {self.ece.value:8.4f}   {_span(self.ece, 1, 4)}",

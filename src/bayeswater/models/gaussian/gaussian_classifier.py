@@ -18,7 +18,7 @@ from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.gaussian import normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
@@ -451,10 +451,10 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         """
         return super().explain(X, against)
 
-    def _reasons(self, X: Any, table: DenseTable, told: Told) -> Explanations:
+    def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
         terms, views = gaussian_terms(self._normals(), table, self._column_names(), raw, seen)
-        return GaussianExplanations.of(terms, views, *told)
+        return GaussianExplanations.of(terms, views, *about)
 
     def _facts(self, X: Any) -> Facts:
         joint, names = self._joint(), self._column_names()

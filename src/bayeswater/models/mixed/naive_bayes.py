@@ -23,7 +23,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDraws, support
 from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.novelty import novelty
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.family import Block, MixedJoint, Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenNumbers
@@ -324,9 +324,9 @@ class NaiveBayes(OnSums, BayesClassifier):
 
     # ------------------------------------------------------------------ why, how sure, and whether it saw the like
 
-    def _reasons(self, X: Any, table: MixedTable, told: Told) -> Explanations:
+    def _reasons(self, X: Any, table: MixedTable, about: ExplainedRows) -> Explanations:
         terms = Terms(self._mixed_joint(), table, self._columns_of_groups())
-        return Explanations.of(terms, views_of(terms, self._raw(X), self.statistics_.seen), *told)
+        return Explanations.of(terms, views_of(terms, self._raw(X), self.statistics_.seen), *about)
 
     def credible_interval(
         self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0

@@ -98,15 +98,21 @@ class BayesianNetwork(GraphQuestions, Queries):
         vars(self).update(_dag=dag, _states=dict(states), _network=network, title="", remarks={})
 
     @classmethod
-    def _of(cls, network: Network, title: str = "", remarks: Remarks | None = None) -> Self:
-        """Put the face on a core."""
+    def from_core(cls, core: Network, title: str = "", remarks: Remarks | None = None) -> Self:
+        """Give a core of variables, graph and tables the face that is asked questions.
+
+        Parameters
+        ----------
+        core : Network
+        title, remarks : what a file says beside the probabilities
+        """
         made = cls.__new__(cls)
-        vars(made).update(_dag=network.dag, _states={}, _network=network, title=title, remarks=remarks or {})
+        vars(made).update(_dag=core.dag, _states={}, _network=core, title=title, remarks=remarks or {})
         return made
 
     def _with(self, network: Network) -> Self:
         """Give the network that was made of this one what is said beside the probabilities."""
-        return self._of(network, self.title, self.remarks)
+        return self.from_core(network, self.title, self.remarks)
 
     @classmethod
     def from_classifier(cls, model: Any, *, class_name: str | None = None) -> Self:
@@ -118,7 +124,7 @@ class BayesianNetwork(GraphQuestions, Queries):
             columns are categories, flags or bins; ``model.to_network()`` does the same
         class_name : name of the class variable; "class" unless told
         """
-        return cls._of(network_of(model, class_name))
+        return cls.from_core(network_of(model, class_name))
 
     @classmethod
     def from_data(
@@ -173,7 +179,7 @@ class BayesianNetwork(GraphQuestions, Queries):
             sample_weight=sample_weight,
             missing=missing,
         )
-        return cls._of(network)
+        return cls.from_core(network)
 
     def fit(self, X: Any, **settings: Any) -> Self:
         """Give this graph tables estimated from rows; settings as in `from_data`, states as far as they are known."""
@@ -202,8 +208,8 @@ class BayesianNetwork(GraphQuestions, Queries):
             from bayeswater.models.network.stored_network import read_network_model  # which knows this class
 
             found = read_network_model(path)
-            return cls._of(found.core, found.title, found.remarks)
-        return cls._of(*read_network_file(path, tolerance))
+            return cls.from_core(found.core, found.title, found.remarks)
+        return cls.from_core(*read_network_file(path, tolerance))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a network file, in the format that the ending of its name tells; one that is there is replaced."""
@@ -374,9 +380,10 @@ def network_of(model: Any, class_name: str | None = None) -> Network:
             f"a {type(model).__name__} is no network of variables with states; give a NaiveBayes, CategoricalNB, TAN, "
             "SPODE, KDB or SKDB"
         )
-    fitted: Any = model
-    fitted._require_fitted()
-    if fitted.missing == "state":
+    from sklearn.utils.validation import check_is_fitted  # it takes its time, and is there where a classifier is
+
+    check_is_fitted(model)
+    if model.missing == "state":
         raise ParameterError(
             "missing='state' makes a missing cell a state of its own, and in a network it is what is not observed; "
             "fit with missing='ignore'"

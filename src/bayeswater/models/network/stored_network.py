@@ -90,7 +90,7 @@ def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNe
     require(all_taken, "it has more numbers than its tables need")
     title, remarks = document["title"], document["remarks"]
     require(isinstance(title, str), f"its title is {shortened(title)}")
-    return BayesianNetwork._of(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
+    return BayesianNetwork.from_core(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
 
 
 def read_parents(written: Any) -> tuple[tuple[int, ...], ...]:

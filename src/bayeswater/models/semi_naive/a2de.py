@@ -6,14 +6,16 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.inference.super_pairs import SuperPairs
+from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.learning import StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.settings import column_place, require_min_support
+from bayeswater.models.settings import column_place, documented_as_in, require_min_support
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import TripleCounts
 from bayeswater.statistics.sums import Sums
 
 
+@documented_as_in(AODE)
 class A2DE(StateClassifier):
     """Averaged two-dependence estimators: the mean over i, j of P(y, x_i, x_j) prod_c P(x_c | y, x_i, x_j).
 
@@ -88,18 +90,41 @@ class A2DE(StateClassifier):
 
         The prior is called "class", or "(class)" beside a column of that name. `pair_table` and `triple_table` give
         what rows are scored by.
+
+        Returns
+        -------
+        dict {name: frame}, of the library whose frames `fit` was given
         """
         self._require_fitted()
         return self._names.joint_tables(self._joint().estimate, self._class_table())
 
     def pair_table(self, first: str, second: str) -> Any:
-        """Give P(class, state of one column, state of another) as a labelled frame."""
+        """Give P(class, state of one column, state of another) as a labelled frame.
+
+        Parameters
+        ----------
+        first, second : names of two columns, or in a table without names their positions
+
+        Returns
+        -------
+        frame of the library that `fit` was given
+        """
         i, j = self._places(first, second)
         share = np.exp(self._joint().log_root((max(i, j), min(i, j))))
         return self._names.joint_frame([i, j], share if i > j else share.swapaxes(0, 1))
 
     def triple_table(self, column: str, parents: tuple[str, str]) -> Any:
-        """Give P(state of a column | class, states of its two parents) as a labelled frame."""
+        """Give P(state of a column | class, states of its two parents) as a labelled frame.
+
+        Parameters
+        ----------
+        column : name of a column, or in a table without names its position
+        parents : those of two others
+
+        Returns
+        -------
+        frame of the library that `fit` was given
+        """
         j, *above = self._places(column, *parents)
         joint: SuperPairs = self._joint()
         return self._names.conditional_frame(j, above, np.exp(joint.log_given(j, (above[0], above[1]))))

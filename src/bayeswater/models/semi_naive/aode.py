@@ -180,12 +180,25 @@ class AODE(StateClassifier):
         """Give the class prior, and P(class, state) of each column as a parent, as labelled frames by name.
 
         The prior is called "class", or "(class)" beside a column of that name. `pair_table` gives the rest.
+
+        Returns
+        -------
+        dict {name: frame}, of the library whose frames `fit` was given
         """
         self._require_fitted()
         return self._names.joint_tables(self._joint().estimate, self._class_table())
 
     def pair_table(self, column: str, parent: str) -> Any:
-        """Give P(state of a column | class, state of its parent) as a labelled frame."""
+        """Give P(state of a column | class, state of its parent) as a labelled frame.
+
+        Parameters
+        ----------
+        column, parent : names of two columns, or in a table without names their positions
+
+        Returns
+        -------
+        frame of the library that `fit` was given
+        """
         self._require_fitted()
         names = pairs_of(self.statistics_).schema.names
         j, i = column_place(column, names, "column"), column_place(parent, names, "parent")

@@ -135,7 +135,7 @@ def left_out_text(column: Column, model: str, reads: str) -> Column:
     return replace(column, family=IGNORED, why=f"text; {column.why}", analyser=None, options=())
 
 
-class OpenNumbers(Numbers, Protocol):
+class CuttableNumbers(Numbers, Protocol):
     """A column of numbers of which categories or bins are made."""
 
     @property
@@ -147,7 +147,7 @@ class OpenNumbers(Numbers, Protocol):
         """Least and largest of values that are side by side: each value is both, where all are told apart."""
 
 
-def settled(column: Column, numbers: OpenNumbers, said: ColumnSettings, discretize: str) -> Column:
+def settled(column: Column, numbers: CuttableNumbers, said: ColumnSettings, discretize: str) -> Column:
     """Make categories or bins of a column of numbers."""
     if said.family in (None, AUTO) and said.bins is None and column.part is None:
         n_few = numbers.n_few_whole
@@ -223,6 +223,11 @@ def read_columns(X: Any, model: str) -> RawTable:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iub" and X.dtype.itemsize <= NARROW:
         X = np.asfortranarray(X)
     return read_raw(X, model)
+
+
+def read_planned(X: Any, plan: ColumnPlan, model: str) -> RawTable:
+    """Read the columns of a table that a plan names."""
+    return read_columns(X, model).require_columns(plan.sources, model)
 
 
 def code_columns(

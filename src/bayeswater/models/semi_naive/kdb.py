@@ -11,9 +11,10 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import KINDS, PseudoCounts
 from bayeswater.inference.dependence import Dependence
+from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.learning import pairs_of, parents_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.settings import column_place
+from bayeswater.models.settings import column_place, documented_as_in
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
@@ -125,6 +126,7 @@ def _given_parents(given: Mapping[Any, Any], names: tuple[str, ...]) -> Parents:
     return tuple(parents)
 
 
+@documented_as_in(AODE)
 class KDB(SeveralParents, StateClassifier):
     """k-dependence Bayes: P(y, x) = P(y) prod_j P(x_j | y, the k parents of j).
 

@@ -38,7 +38,13 @@ from bayeswater.models.semi_naive.cutting import (
     settled_plan,
     values_near_cuts,
 )
-from bayeswater.models.semi_naive.discrete_planning import code_columns, method_of, read_columns, require_used
+from bayeswater.models.semi_naive.discrete_planning import (
+    code_columns,
+    method_of,
+    read_columns,
+    read_planned,
+    require_used,
+)
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -263,7 +269,7 @@ class CodedPiece:
         X, flat, weight, whole = _rows(settings.model, piece, self.fold)
         if not len(flat):
             return None
-        raw = read_columns(X, settings.model).require_columns(self.plan.sources, settings.model)
+        raw = read_planned(X, self.plan, settings.model)
         if raw.n_rows != len(flat):
             raise inconsistent_lengths(raw.n_rows, len(flat))
         if self.known is not None:

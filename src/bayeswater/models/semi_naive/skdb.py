@@ -10,9 +10,11 @@ from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.models.semi_naive.kdb import SeveralParents, go_round, require_number_of_parents
+from bayeswater.models.semi_naive.aode import AODE
+from bayeswater.models.semi_naive.kdb import KDB, SeveralParents, go_round, require_number_of_parents
 from bayeswater.models.semi_naive.learning import StateRows, pairs_of, parents_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.settings import documented_as_in
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
@@ -27,6 +29,7 @@ Chosen = tuple[int, tuple[str, ...]]
 """Number of parents, and names of the columns in their order."""
 
 
+@documented_as_in(KDB, AODE)
 class SKDB(SeveralParents, StateClassifier):
     """Selective KDB: P(y, x) = P(y) prod_j P(x_j | y, the first k parents of j), over the first a columns.
 
@@ -42,8 +45,10 @@ class SKDB(SeveralParents, StateClassifier):
     ----------
     max_k : int, default 5
         Parents of a column to choose from.
-    parents, smoothing, class_free, alpha : as in `KDB`
-        Of given parents, too, the number is chosen; `max_k` is not asked then.
+    parents : dict {column: list of columns}, optional
+        Parents to choose from, where they are known, the strongest first; `max_k` is not asked then. The
+        ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
+    smoothing, class_free, alpha : as in `KDB`
     columns, discretize, class_prior, missing, unseen, calibrate : as in `AODE`
 
     Attributes

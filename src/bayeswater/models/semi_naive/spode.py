@@ -12,9 +12,10 @@ from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.held_out import Fold
+from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.settings import column_place
+from bayeswater.models.settings import column_place, documented_as_in
 from bayeswater.models.streaming.passes import Pass, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
@@ -27,6 +28,7 @@ SAME_LOSS = 1e-12
 """Losses that differ by no more than this share of their size are equal: the order of rows moves their last digits."""
 
 
+@documented_as_in(AODE)
 class SPODE(StateClassifier):
     """Super-parent one-dependence estimator: P(y, x) = P(y, x_i) prod_{j != i} P(x_j | y, x_i).
 

@@ -37,7 +37,7 @@ from bayeswater.estimate.dirichlet import PseudoCounts, checked_class_prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.smoothing import empty_is_state
 from bayeswater.explain.pair_explanations import PairExplanations
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import state_families_of
@@ -58,7 +58,7 @@ from bayeswater.models.semi_naive.discrete_planning import (
     code_columns,
     cut_by_labels,
     planned_table,
-    read_columns,
+    read_planned,
     warn_of_names_of_rows,
     warn_of_sparse_columns,
 )
@@ -311,7 +311,7 @@ class StateClassifier(OnSums, BayesClassifier):
         self._require_reading_parameters()
         assert known is not None  # the first fit plans its table
         settings, plan = self._settings, known.columns.plan
-        raw = read_columns(X, settings.model).require_columns(plan.sources, settings.model)
+        raw = read_planned(X, plan, settings.model)
         return code_columns(raw, plan, pairs_of(known).schema, settings, learning=learning)
 
     def _pair_sums(self, rows: StateRows) -> Sums[ColumnGroups]:
@@ -386,9 +386,9 @@ class StateClassifier(OnSums, BayesClassifier):
 
     # ------------------------------------------------------------------ what was learned
 
-    def _reasons(self, X: Any, table: DiscreteTable, told: Told) -> PairExplanations:
-        raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
-        return PairExplanations.of_pairs(self._joint(), table, raw, *told)
+    def _reasons(self, X: Any, table: DiscreteTable, about: ExplainedRows) -> PairExplanations:
+        raw = read_planned(X, table.plan, type(self).__name__)
+        return PairExplanations.of_pairs(self._joint(), table, raw, *about)
 
     def _facts(self, X: Any) -> Facts:
         codes, joint = self._table(X).block(slice(0, 1))[0], self._joint()
@@ -413,12 +413,22 @@ class StateClassifier(OnSums, BayesClassifier):
         """Give the class prior, and P(state | class, states of the parents) of each column, as labelled frames by name.
 
         The prior is called "class", or "(class)" beside a column of that name.
+
+        Returns
+        -------
+        dict {name: frame}, of the library whose frames `fit` was given
         """
         self._require_fitted()
         return self._conditionals().tables(self._names, self._class_table())
 
     def network_tables(self) -> NetworkTables:
-        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        """Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Returns
+        -------
+        NetworkTables
+            Names, states, parents and tables of the class and of all columns; `to_network` makes a network of them.
+        """
         self._require_fitted()
         return self._conditionals().network(self._names)
 

@@ -9,9 +9,10 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.forest import Forest
+from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.learning import pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.settings import column_place
+from bayeswater.models.settings import column_place, documented_as_in
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
@@ -19,6 +20,7 @@ from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.structure.trees import PENALTIES, tree_augmented
 
 
+@documented_as_in(AODE)
 class TAN(StateClassifier):
     """Tree-augmented naive Bayes: P(y, x) = P(y) prod_j P(x_j | y, x_parent(j)), the parents forming a tree.
 

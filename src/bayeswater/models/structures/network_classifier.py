@@ -3,20 +3,13 @@
     P(class | row)  is proportional to  the sum over missing cells of the product of P(v | parents) over all variables
 
 The structure is searched for, the tables are estimated, and the posterior of the class is exact for any pattern of
-missing cells. What arcs a search may draw, the shape says:
-
-| shape | the class | columns among themselves |
-|---|---|---|
-| learned | a variable like any other | any arcs |
-| augmented | parent of every column | any arcs |
-| tree | parent of every column | at most one other parent each |
-| naive | parent of every column | none |
+missing cells. Which arcs a structure may have is told in `class_networks`.
 """
 
 import operator
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Self
 
@@ -34,7 +27,7 @@ from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import PooledExplanations
-from bayeswater.explain.turning import Told
+from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.exact.factors import Factors
@@ -42,138 +35,42 @@ from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.learning.network_em import Expectation
-from bayeswater.learning.structural_em import find_graph
 from bayeswater.models.asking import Facts, state_facts
+from bayeswater.models.calibrating import Reviewing
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import cells_of_states, explained_by_known_cells
 from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
 from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.network_fitting import estimated_tables
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
-from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_columns, variables_of
-from bayeswater.models.settings import checked_alpha, note_columns, require_flag, require_missing_rule
+from bayeswater.models.semi_naive.aode import AODE
+from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_planned, variables_of
+from bayeswater.models.settings import (
+    checked_alpha,
+    documented_as_in,
+    note_columns,
+    require_flag,
+    require_missing_rule,
+    require_unseen_rule,
+)
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.models.streaming.passes import Piece
+from bayeswater.models.structures.class_networks import SHAPES, ClassNetworks
 from bayeswater.models.structures.state_table import codes_of
 from bayeswater.models.structures.tables_without import CountedTables
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
-from bayeswater.statistics.category_counts import joint_counts
-from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.structure.dag import Dag
-from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.scores import Score, as_score
+from bayeswater.structure.scores import as_score
 from bayeswater.structure.search import METHODS
 from bayeswater.typing import Array
 
-SHAPES = ("learned", "augmented", "tree", "naive")
-"""Names of the shapes."""
-
-FOLDS = 5
-"""Parts of the rows, each of which is predicted by a network of the others."""
-
-
-@dataclass(frozen=True)
-class ClassNetworks:
-    """Rows of which networks are learned.
-
-    Parameters
-    ----------
-    names : of the class and of the columns
-    codes : (1 + n_columns, n_rows), the class first; the card of a variable, or more, is a missing cell
-    n_states : (1 + n_columns,)
-    weight : (n_rows,), optional
-    score, method, max_parents, seed : of the search
-    alpha : pseudo-count of every cell of a table
-    """
-
-    names: tuple[str, ...]
-    codes: Array
-    n_states: Array
-    weight: Array | None
-    score: Score
-    method: str
-    max_parents: int | None
-    alpha: float
-    seed: int
-
-    def learned(self, shape: str) -> Factors:
-        """Learn a network of a shape."""
-        return self.estimated(self.graph(shape))
-
-    def take(self, rows: Array, weight: Array | None = None) -> "ClassNetworks":
-        """Give some of the rows, marked or numbered, with their own weights or others."""
-        own = None if self.weight is None else self.weight[rows]
-        return replace(self, codes=self.codes[:, rows], weight=own if weight is None else weight)
-
-    def graph(self, shape: str) -> Parents:
-        """Find a graph of a shape: the parents of every variable."""
-        knowledge = known_of_shape(self.names, shape, self.max_parents)
-        found, _ = find_graph(
-            self.codes, self.n_states, self.score, knowledge, self.method, weight=self.weight, seed=self.seed
-        )
-        return tuple(tuple(sorted(own)) for own in found.parents)
-
-    def estimated(self, parents: Parents) -> Factors:
-        """Estimate the tables of a graph."""
-        cards, by_em = tuple(self.n_states.tolist()), self._has_missing
-        smoothing = [np.full(card, self.alpha) for card in cards]
-        return Factors(
-            cards, parents, estimated_tables(self.codes, cards, parents, smoothing, self.weight, by_em=by_em)
-        )
-
-    def counts(self, factors: Factors) -> tuple[Array, ...]:
-        """Count every variable with its parents; rows with missing cells in the shares that a network expects."""
-        cards, parents = factors.cards, factors.parents
-        if self._has_missing:
-            return tuple(Expectation(self.codes, parents, cards, self.weight).counts(factors)[0])
-        members = [(*own, node) for node, own in enumerate(parents)]
-        return tuple(joint_counts(self.codes, own, [cards[v] for v in own], self.weight) for own in members)
-
-    @property
-    def _has_missing(self) -> bool:
-        return bool((self.codes >= self.n_states[:, None]).any())
-
-    def log_loss(self, shape: str) -> float:
-        """Mean of -log P(class | row) over all rows, each predicted by a network of the other folds."""
-        fold = folds(self.codes[0], self.seed)
-        weight = np.ones(len(fold)) if self.weight is None else self.weight
-        lost = 0.0
-        for k in range(FOLDS):
-            away = fold == k
-            if away.any() and not away.all():
-                joint = ClassJoint(compile_tree(self.take(~away).learned(shape)))
-                log_joint = joint.of(self.codes[1:, away].T)
-                fall_back(log_joint, joint.log_prior)
-                right = log_posterior(log_joint)[np.arange(int(away.sum())), self.codes[0, away]]
-                lost -= float(weight[away] @ right)
-        return lost / float(weight.sum())
-
-
-def known_of_shape(names: Sequence[str], shape: str, max_parents: int | None) -> Knowledge:
-    """Say which arcs must and cannot be there."""
-    if shape == "learned":
-        return Knowledge.of(names, max_parents=max_parents)
-    own, *columns = names
-    most = {"augmented": max_parents, "tree": 2, "naive": 1}[shape]
-    return Knowledge.of(names, [(own, c) for c in columns], [(c, own) for c in columns], max_parents=most)
-
-
-def folds(classes: Array, seed: int) -> Array:
-    """Assign the rows of each class to folds at random: (n_rows,)."""
-    order = np.random.default_rng(seed).permutation(len(classes))
-    order = order[np.argsort(classes[order], kind="stable")]
-    fold = np.empty(len(classes), dtype=np.int64)
-    fold[order] = np.arange(len(classes)) % FOLDS
-    return fold
-
-
 SELECTIONS = ("score", "cross-validated")
+"""How the structure can be chosen."""
 
 
+@documented_as_in(AODE)
 class NetworkClassifier(BayesClassifier):
     """A Bayesian network as a classifier.
 
@@ -307,17 +204,16 @@ class NetworkClassifier(BayesClassifier):
     def _calibrated(self, rows: CountedRows) -> Self:
         """Calibrate by rows that are held out, fold by fold (`models.held_out`)."""
         cells = CellsOf(type(self).__name__, self.columns_.sources)
-        folds = CountingKinds(cells)(Piece(*rows.triple)).folds()
+        piece = Piece(*rows.triple)
+        folds = CountingKinds(cells)(piece).folds()
         reviews = []
         with rows.named(), warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesWarning)  # the fit has said it of all rows
             for number in range(folds.n_scored):
                 held_out = Fold(cells, folds, number, held_out=True)
-                X, y, share, weight = held_out.rows(*rows.triple)
-                if len(y):
-                    scorer = self._learned_by_others(rows, replace(held_out, held_out=False))
-                    reviews.append(scorer._review_of(X, y, weight, share, number))
-        return self.calibrate_with(reduce(operator.add, reviews).result())
+                scorer = self._learned_by_others(rows, replace(held_out, held_out=False))
+                reviews.append(Reviewing(scorer._review_of, held_out)(piece))
+        return self.calibrate_with(reduce(operator.add, filter(None, reviews)).result())
 
     def _learned_by_others(self, rows: CountedRows, fold: Fold) -> Self:
         """Make a model whose cuts and structure are chosen by some rows, and whose tables are counted of all."""
@@ -327,7 +223,7 @@ class NetworkClassifier(BayesClassifier):
         classes, settings = self._classes, self._settings
         plan = planned_table(X, encode_labels(y, classes), weight, settings, self.discretize).plan
         labels = encode_labels(rows.y, classes)
-        raw = read_columns(rows.X, settings.model).require_columns(plan.sources, settings.model)
+        raw = read_planned(rows.X, plan, settings.model)
         table = with_empty_states(code_columns(raw, plan, None, settings, learning=True), labels)
         networks = self._networks(table, labels, rows.weight)
         # In the order of a hash of their cells: the rounding of weights shows no other.
@@ -356,7 +252,7 @@ class NetworkClassifier(BayesClassifier):
         own = declared_variable(class_name(schema.names), tuple(classes.labels.tolist()))
         variables, tables = [own, *variables_of(schema, plan)], [Table(values) for values in factors.tables]
         dag = Dag(tuple(variable.name for variable in variables), factors.parents)
-        self.network_ = BayesianNetwork._of(Network.of(variables, dag, tables))
+        self.network_ = BayesianNetwork.from_core(Network.of(variables, dag, tables))
         self._schema, self._classes, self._factors = schema, classes, factors
         self._ready = ClassJoint(compile_tree(factors))
         self.columns_: ColumnPlan = plan
@@ -397,9 +293,8 @@ class NetworkClassifier(BayesClassifier):
         X = materialised(X)
         if not is_frame(X):  # the columns of a frame are found by their names
             self._require_names(X)
-        settings = self._settings
-        raw = read_columns(X, settings.model).require_columns(self.columns_.sources, settings.model)
-        return read_as_empty(code_columns(raw, self.columns_, self._schema, settings, learning=False))
+        raw = read_planned(X, self.columns_, type(self).__name__)
+        return read_as_empty(code_columns(raw, self.columns_, self._schema, self._settings, learning=False))
 
     @property
     def _class_variable(self) -> Variable:
@@ -428,9 +323,9 @@ class NetworkClassifier(BayesClassifier):
 
         return log_joint
 
-    def _reasons(self, X: Any, table: DiscreteTable, told: Told) -> PooledExplanations:
+    def _reasons(self, X: Any, table: DiscreteTable, about: ExplainedRows) -> PooledExplanations:
         codes, cards, joint = table.block(slice(0, table.shape[0])), self._factors.card_array[1:], self._joint()
-        raw = read_columns(X, type(self).__name__).require_columns(table.plan.sources, type(self).__name__)
+        raw = read_planned(X, table.plan, type(self).__name__)
 
         def log_proba(rows: Array, known: Array) -> Array:
             found = joint.of(np.where(known, codes[rows], cards))
@@ -440,7 +335,7 @@ class NetworkClassifier(BayesClassifier):
         names = [column.name for column in self.columns_.used]
         cells = cells_of_states(raw, table.plan, codes, cards)
         corrected = self._calibration.corrected if self._is_calibrated else None
-        return explained_by_known_cells(log_proba, names, len(codes), cells, told, corrected)
+        return explained_by_known_cells(log_proba, names, len(codes), cells, about, corrected)
 
     def _facts(self, X: Any) -> Facts:
         codes, cards, joint = self._table(X).block(slice(0, 1))[0], self._factors.card_array[1:], self._joint()
@@ -454,7 +349,12 @@ class NetworkClassifier(BayesClassifier):
         return self.columns_.sources
 
     def network_tables(self) -> NetworkTables:
-        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        """Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Returns
+        -------
+        NetworkTables, of which `to_network` makes a network
+        """
         core = self.network_.core
         states = tuple(tuple(variable.states) for variable in core.variables)
         return NetworkTables(core.dag.names, states, core.parents, core.tables)
@@ -466,13 +366,9 @@ class NetworkClassifier(BayesClassifier):
 
     def _require_parameters(self) -> None:
         require_missing_rule(self.missing, ("ignore", "error"))
-        for name, known in (
-            ("structure", SHAPES),
-            ("selection", SELECTIONS),
-            ("method", METHODS),
-            ("discretize", CUTTING),
-            ("unseen", ("ignore", "error")),
-        ):
+        require_unseen_rule(self.unseen)
+        known_ones = {"structure": SHAPES, "selection": SELECTIONS, "method": METHODS, "discretize": CUTTING}
+        for name, known in known_ones.items():
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it can be one of {[*known]}")
         as_score(self.structure_score)

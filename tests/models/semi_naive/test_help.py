@@ -1,0 +1,55 @@
+"""What `help` says of a classifier on columns of states: all of it, without a look at another one."""
+
+import inspect
+import re
+
+import pytest
+
+from bayeswater import A2DE, AODE, KDB, SKDB, SPODE, TAN, NetworkClassifier
+from bayeswater.models.settings import documented_as_in
+
+every_model = pytest.mark.parametrize("kind", [AODE, A2DE, TAN, SPODE, KDB, SKDB, NetworkClassifier])
+
+
+@every_model
+def test_every_parameter_is_described_in_full(kind):
+    text = inspect.getdoc(kind)
+    described = [name for names in re.findall(r"^(\w+(?:, \w+)*) : ", text, re.MULTILINE) for name in names.split(", ")]
+    assert set(inspect.signature(kind).parameters) <= set(described)
+    assert "as in `" not in text
+
+
+@every_model
+def test_every_public_method_says_what_it_takes_and_gives(kind):
+    methods = [
+        value for name, value in inspect.getmembers(kind) if not name.startswith("_") and inspect.isfunction(value)
+    ]
+    for method in methods:
+        text = inspect.getdoc(method)
+        takes = [name for name in inspect.signature(method).parameters if name != "self"]
+        assert "Returns\n-------" in text, method
+        assert not takes or "Parameters\n----------" in text, method
+
+
+def test_what_is_said_elsewhere_is_told_as_it_is_told_there():
+    class Other:
+        """Another.
+
+        Parameters
+        ----------
+        a, b : float, default 1
+            Both.
+        c : bool
+        """
+
+    @documented_as_in(Other)
+    class Own:
+        """One.
+
+        Parameters
+        ----------
+        b, c : as in `Other`
+        d : int
+        """
+
+    assert Own.__doc__.split("----------\n")[1] == "b : float, default 1\n    Both.\nc : bool\nd : int"
