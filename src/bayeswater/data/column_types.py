@@ -19,7 +19,7 @@ class Misfit(DataError):
     way_out: str
 
     @classmethod
-    def of(cls, where: str, column: str, cell: Any, kind: "pa.DataType", way_out: str) -> "Misfit":
+    def of(cls, where: str, column: str, cell: Any, kind: "pa.DataType | str", way_out: str) -> "Misfit":
         """Say what is wrong in a sentence, and keep its parts for who knows more of the column."""
         error = cls(f"{where}, column {column!r} holds {cell!r}, which is no {kind}; {way_out}")
         error.where, error.column, error.cell, error.way_out = where, column, cell, way_out

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from bayeswater.data.labels import Labels
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
@@ -45,7 +46,8 @@ class ColumnSettings:
     `NormalInverseGamma`; `alpha` the smoothing of this column; `bins` a number of quantile bins, or "mdl" for those
     that tell the classes apart; `cuts` the limits of bins; `analyser` says how text becomes words (`TextAnalyser`, or a
     vectoriser of scikit-learn). `dtype`, which comes with the plan of another model, is the type of a date there: days
-    begin in its time zone. `options` are what else the law of the column has to be told, each by its own name.
+    begin in its time zone, and `style` how its cells are written. `options` are what else the law of the column has to
+    be told, each by its own name.
     """
 
     family: str | None = None
@@ -56,6 +58,7 @@ class ColumnSettings:
     analyser: TextAnalyser | None = None
     dtype: str | None = None
     options: tuple[tuple[str, float], ...] = ()
+    style: CellStyle | None = None
 
 
 NOTHING_SAID = ColumnSettings()

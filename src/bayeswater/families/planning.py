@@ -5,15 +5,18 @@ choose between the families (`families.choosing`, `families.choosing_text`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
 from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.dates import has_times
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.reading.style_search import style_in_frame
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.estimate.smoothing import columns_of_one_value
@@ -56,7 +59,8 @@ def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: st
         if not isinstance(raw.columns[name], SparseMatrix) and given.get(name, NOTHING_SAID).family != IGNORED
     ]
     together = worth_compiling(raw.n_rows * len(judged))
-    kinds = dict(zip(judged, ordered_map(lambda name: _kind(name, raw), judged), strict=True)) if together else {}
+    found = ordered_map(lambda name: _kind(name, raw, given.get(name, NOTHING_SAID)), judged) if together else ()
+    kinds = dict(zip(judged, found, strict=False))
     columns: list[Column] = []
     for name in raw.names:
         columns += _planned(name, raw, given, numeric, kinds.get(name))
@@ -157,13 +161,15 @@ def _planned(
     if said.family == IGNORED:
         kind = ColumnKind("empty", "")
     elif kind is None:
-        kind = _kind(name, raw)
-    dtype = raw.dtype(name)
+        kind = _kind(name, raw, said)
+    dtype = raw.dtype(name) if kind.style is None or name in raw.styles else kind.style.dtype or raw.dtype(name)
     is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
     if is_date and said.family in (None, AUTO, *NUMERIC):
         # What another model reads of a date is taken over, with its time of day or without.
-        tells_time = f"{name} (time)" in given if said.dtype else has_times(name, raw.cells(name))
-        return _date(name, given, numeric, said.dtype or dtype, tells_time=tells_time)
+        cells = raw.in_styles({name: kind.style} if kind.style is not None else {}).cells(name)
+        tells_time = f"{name} (time)" in given if said.dtype else has_times(name, cells)
+        _warn_of_hint(name, "read as dates", kind)
+        return _date(name, given, numeric, said.dtype or dtype, kind.style, tells_time=tells_time)
     family = said.family or (numeric if kind.kind == "number" else FAMILY_OF[kind.kind])
     why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
     if said.family and kind.kind not in ("empty", *(kinds_of(family) or (kind.kind,))):
@@ -174,7 +180,7 @@ def _planned(
         family = _number(said, family)
     if kind.hint and said.family is None:
         how = "left out" if family == IGNORED else "read as numbers" if family == AUTO else f"read as {family}"
-        warn_user(f"column {name!r} is {how}: {kind.why}, but {kind.hint}", BayesWarning)
+        _warn_of_hint(name, how, kind)
         why = f"{why}; {kind.hint}"
     elif kind.kind == "identifier" and family == IGNORED and said.family is None:
         warn_user(
@@ -186,11 +192,23 @@ def _planned(
     if family in NUMERIC:
         require_options(name, family, said.options)
     options = tuple((option, float(number)) for option, number in said.options)
-    return [Column(name, name, family, why, None, dtype, said.cuts, analyser, options=options)]
+    return [Column(name, name, family, why, None, dtype, said.cuts, analyser, options=options, style=kind.style)]
+
+
+def _warn_of_hint(name: str, how: str, kind: ColumnKind) -> None:
+    """Say what may be wrong with how a column is read."""
+    if kind.hint:
+        warn_user(f"column {name!r} is {how}: {kind.why}, but {kind.hint}", BayesWarning)
 
 
 def _date(
-    source: str, given: Mapping[str, ColumnSettings], numeric: str, dtype: str | None, *, tells_time: bool
+    source: str,
+    given: Mapping[str, ColumnSettings],
+    numeric: str,
+    dtype: str | None,
+    style: CellStyle | None,
+    *,
+    tells_time: bool,
 ) -> list[Column]:
     """Plan the days of a date, its weekday and month, and its time of day where it has one."""
     said = given.get(source, NOTHING_SAID)
@@ -202,7 +220,8 @@ def _date(
         )
     if days in NUMERIC:
         require_options(source, days, ())
-    columns = [Column(source, source, days, "a date: its days", "days", dtype, said.cuts)]
+    why = f"a date as {style}: its days" if style and style.kind == "date" else "a date: its days"
+    columns = [Column(source, source, days, why, "days", dtype, said.cuts, style=style)]
     for part in ("weekday", "month"):
         name = f"{source} ({part})"
         family = given.get(name, NOTHING_SAID).family or "categorical"
@@ -230,10 +249,18 @@ def _number(said: ColumnSettings, family: str) -> str:
     return AUTO if family == "binned" and said.cuts is None else family
 
 
-def _kind(name: str, raw: RawTable) -> ColumnKind:
+def _kind(name: str, raw: RawTable, said: ColumnSettings) -> ColumnKind:
     column = raw.columns[name]
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         import pyarrow as pa
 
         return kind_of(name, pa.chunked_array([pa.array(column, from_pandas=True)]), declared=False)
-    return kind_of(name, column, declared=name in raw.declared, stored=name in raw.stored)
+    style, doubt = raw.styles.get(name, said.style), ""
+    if style is None and said.family in (None, AUTO, *NUMERIC) and name not in raw.declared:
+        found = style_in_frame(column, is_stored=name in raw.stored)
+        style, doubt = (found.style, found.doubt.split(": say")[0]) if found is not None else (None, "")
+    raw = raw.in_styles({name: style}) if style is not None else raw
+    kind = kind_of(name, raw.columns[name], declared=name in raw.declared, stored=name in raw.stored)
+    written = f"{kind.why}, written as {style}" if style is not None and style.kind != "plain" else kind.why
+    hint = f"{doubt}: make numbers or dates of the column if that is so" if doubt else kind.hint
+    return replace(kind, why=written, hint=hint, style=style)

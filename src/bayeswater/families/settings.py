@@ -21,7 +21,7 @@ MDL = "mdl"
 """Bins that the labels choose, as many as shorten their description; as a word for a column, short for these bins."""
 
 
-NAMES = tuple(one.name for one in fields(ColumnSettings) if one.name not in ("dtype", "options"))
+NAMES = tuple(one.name for one in fields(ColumnSettings) if one.name not in ("dtype", "options", "style"))
 """What a user can say, beside the options of laws."""
 
 
@@ -43,6 +43,7 @@ def column_settings(columns: Any) -> dict[str, ColumnSettings]:
                 analyser=column.analyser,
                 dtype=column.dtype if column.part == "days" else None,
                 options=column.options,
+                style=column.style,
             )
             for column in columns
         }

@@ -62,7 +62,10 @@ class ColumnGroups(Statistic):
         return self.onto(classes), other.onto(classes)
 
     def _plus(self, other: Self) -> Self:
-        return self._with({"groups": {key: group + other.groups[key] for key, group in self.groups.items()}})
+        plan = self.plan.with_styles_of(other.plan)
+        return self._with(
+            {"plan": plan, "groups": {key: group + other.groups[key] for key, group in self.groups.items()}}
+        )
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         rests: Mapping[str, Any] = {} if rest is None else rest.groups

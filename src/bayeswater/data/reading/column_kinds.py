@@ -31,6 +31,7 @@ import numpy as np
 
 from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.frames import as_numpy
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.dates import seconds_of
 from bayeswater.errors import DataError
 from bayeswater.typing import Array
@@ -201,6 +202,7 @@ class ColumnKind:
     kind: Kind
     why: str
     hint: str = field(default="", repr=False)
+    style: CellStyle | None = field(default=None, repr=False)
 
 
 def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: bool = False) -> ColumnKind:

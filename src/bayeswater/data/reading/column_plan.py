@@ -5,11 +5,12 @@ only to sums of the same plan.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, overload
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.dates import is_date
 from bayeswater.data.reading.original_types import arrow_type
@@ -48,6 +49,7 @@ class Column:
     analyser : how text becomes words
     spans : least and largest value of each bin when the bins were made, so that samples have values that can be
     options : what else its law has to be told, as pairs of a name and a number
+    style : how the cells of the source are written, where people wrote them
     """
 
     name: str
@@ -60,6 +62,7 @@ class Column:
     analyser: TextAnalyser | None = None
     spans: tuple[tuple[float, float], ...] | None = field(default=None, compare=False)
     options: tuple[tuple[str, float], ...] = ()
+    style: CellStyle | None = field(default=None, compare=False)
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -129,6 +132,11 @@ class ColumnPlan:
         """Put other columns in the place of those of the same name."""
         return ColumnPlan(tuple(changed.get(column.name, column) for column in self.columns))
 
+    def with_styles_of(self, other: "ColumnPlan") -> "ColumnPlan":
+        """Take over how cells are written where only the other plan, which has the same columns, knows it."""
+        new = {c.name: replace(c, style=o.style) for c, o in zip(self, other, strict=True) if o.style and not c.style}
+        return self.with_columns(new) if new else self
+
     def require_same_reading(self, other: "ColumnPlan") -> None:
         """Refuse two plans by which the same table would be counted differently, and name the difference."""
         if self.sources != other.sources:
@@ -144,6 +152,13 @@ class ColumnPlan:
                 raise SchemaError(
                     f"column {mine.name!r} has {zones[0]} here and {zones[1]} there, where the days begin at other "
                     "times; convert the rows of the second model to the zone of the first, and fit it again"
+                )
+            units = {column.style.unit for column in (mine, theirs) if column.style is not None and column.style.unit}
+            if len(units) > 1:
+                raise SchemaError(
+                    f"column {mine.name!r} has {mine.style and mine.style.unit!r} beside its numbers here and "
+                    f"{theirs.style and theirs.style.unit!r} there; bring both into one unit, and fit the second model "
+                    "again"
                 )
             if mine.reading != theirs.reading:
                 raise SchemaError(

@@ -22,6 +22,7 @@ from bayeswater.data.frames import (
     unmasked,
 )
 from bayeswater.data.matrix import SparseMatrix, column_name
+from bayeswater.data.reading.cell_styles import CellStyle, holds_strings, style_of
 from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
 from bayeswater.data.reading.dates import SECONDS_PER_DAY, date_columns, in_zone_of, seconds_of
 from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
@@ -40,6 +41,7 @@ class RawTable:
     named: bool = False  # whether the names came with the table
     stored: frozenset[str] = frozenset()
     dtypes: Mapping[str, str] = field(default_factory=dict)  # as a library names them, where it is not Arrow
+    styles: Mapping[str, CellStyle] = field(default_factory=dict)  # how cells were written that a source has read
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -129,18 +131,38 @@ class RawTable:
         return pa.array(numbers, mask=missing).dictionary_encode()
 
     def with_dates(self, plan: ColumnPlan) -> "RawTable":
-        """Spread the columns of dates over days and the parts that the plan has, in its time zone."""
+        """Read cells as the plan has them, and spread dates over days and the parts that it has, in its time zone."""
+        table = self.in_styles({column.source: column.style for column in plan.used if column.style is not None})
         dates = [column.source for column in plan if column.part == "days"]
         if not dates:
-            return self
-        columns: dict[str, Any] = dict(self.columns)
+            return table
+        columns: dict[str, Any] = dict(table.columns)
         planned = {column.name for column in plan}
         for name in dates:
             fitted = arrow_type(plan[name].dtype or "")
-            parts = date_columns(name, in_zone_of(name, self.cells(name), fitted))
+            parts = date_columns(name, in_zone_of(name, table.cells(name), fitted))
             columns |= {part: cells for part, cells in parts.items() if part in planned}
-        declared = self.declared | frozenset(column.name for column in plan if column.part in ("weekday", "month"))
-        return replace(self, columns=columns, declared=declared)
+        declared = table.declared | frozenset(column.name for column in plan if column.part in ("weekday", "month"))
+        return replace(table, columns=columns, declared=declared)
+
+    def in_styles(self, styles: Mapping[str, CellStyle]) -> "RawTable":
+        """Read the strings of columns that have a style and were not read by one before."""
+        new = {name: style for name, style in styles.items() if name not in self.styles}
+        read = {name: style for name, style in new.items() if self._is_written(name, style)}
+        if not read:
+            return self
+        columns = {name: style.read(self.arrow(name), name) for name, style in read.items()}
+        own, stored = {**self.columns, **columns}, self.stored - read.keys()
+        return replace(
+            self, columns=own, styles={**self.styles, **read}, stored=stored, declared=self.declared - read.keys()
+        )
+
+    def _is_written(self, name: str, style: CellStyle) -> bool:
+        """Say whether a column holds strings as people write them; plain ones of a dictionary are its categories."""
+        column = self.columns[name]
+        if isinstance(column, np.ndarray | SparseMatrix) or not holds_strings(column.type):
+            return False
+        return style.kind != "plain" or name in self.stored or not hasattr(column.type, "index_type")
 
     def require_columns(self, names: tuple[str, ...], model: str) -> "RawTable":
         """Bring the columns into the order that a model knows; those it does not know are left out."""
@@ -234,7 +256,8 @@ def read_raw(X: Any, model: str) -> RawTable:
             raise SchemaError(f"column {COUNTS!r} has the name that sparse columns take together; rename it")
         declared = frozenset(called[name] for name in frame.declared)
         dtypes = pandas_types(X, columns) if frame.library == "pandas" else {}
-        return RawTable(columns, frame.table.num_rows, declared, names is not None, frame.stored, dtypes)
+        styles = {called[field.name]: style for field in frame.table.schema if (style := style_of(field)) is not None}
+        return RawTable(columns, frame.table.num_rows, declared, names is not None, frame.stored, dtypes, styles)
     X = unmasked(X)
     if isinstance(X, np.ndarray | list | tuple):
         cells = np.asarray(X) if isinstance(X, np.ndarray) else rows_of_objects(X)

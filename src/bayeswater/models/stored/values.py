@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.reading.cell_styles import CellStyle, style_of_document
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.data.variable import Variable
@@ -71,7 +72,13 @@ def _column(
         raise TypeError("the spans of a column are pairs of numbers")
     if not (column.analyser is None or isinstance(column.analyser, TextAnalyser)):
         raise TypeError("words are found by an analyser of text")
+    _require_style(column.style)
     return column
+
+
+def _require_style(style: Any) -> None:
+    if not (style is None or isinstance(style, CellStyle)):
+        raise TypeError("the style of cells says how they are written")
 
 
 def _is_option(option: Any) -> bool:
@@ -117,11 +124,13 @@ def _settings(*parts: Any) -> ColumnSettings:
     column_settings({"": {**said, **dict(settings.options)}})  # refuses what could not be said
     if not isinstance(settings.dtype, str | None):
         raise TypeError("the type of a column is a text")
+    _require_style(settings.style)
     return settings
 
 
 COLUMN_FORMS = {
     "TextAnalyser": ValueForm(TextAnalyser, field_parts, _analyser),
+    "CellStyle": ValueForm(CellStyle, lambda style: [style.document()], style_of_document),
     "Column": ValueForm(Column, field_parts, _column),
     "ColumnPlan": ValueForm(ColumnPlan, lambda plan: list(plan.columns), _plan),
     "ColumnSettings": ValueForm(ColumnSettings, field_parts, _settings),

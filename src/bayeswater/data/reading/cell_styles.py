@@ -1,0 +1,434 @@
+"""`CellStyle`: how the cells of a column are written, and the one way in which they are read.
+
+People write ``$1,200``, ``45%``, ``yes`` and ``31.12.2023``, a machine 1200, 0.45, true and 2023-12-31. A style
+is found once, from a whole column (`style_search`), and from then on it is part of the schema: it stands in the
+metadata of an Arrow field, in the plan of a model and in its file. Later cells are read by it, or refused by name.
+
+======  ===============================================================================================================
+number  ``$1,200``, ``1.234,50 €``, ``1 234``, ``(300)`` for -300, ``+5``, ``1e3``; ``45%`` is 0.45. A column has one
+        unit, which an amount of money may leave out; groups have three digits, or two before the last as in India
+truth   yes/no, y/n, true/false, t/f, on/off, 是/否, in capitals too
+date    a day in the order of `format`, with or without a time of day, which may have a zone: then all are in UTC
+plain   as the file has it, numbers and strings alike; only the marks of missing cells are part of the style
+======  ===============================================================================================================
+
+Blanks around a cell are no part of it. A blank cell is missing, and so is each of the `marks` that is not `kept`.
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayeswater.data.column_types import Misfit
+from bayeswater.errors import ParameterError
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+StyleKind = Literal["number", "truth", "date", "plain"]
+
+ALWAYS_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+"""Cells that are missing in every column of a file, besides the blank one."""
+
+MARKS = (
+    *ALWAYS_MISSING,
+    *("#N/A", "#N/A N/A", "#NA", "<NA>", "n/a", "None", "-nan", "-NaN", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+    *("-", "--", "?", ".", "无", "缺失"),
+)
+"""Marks of missing cells as pandas and R have them, and people: missing unless they are a frequent answer."""
+
+MONEY = (
+    *("$", "€", "£", "¥", "￥", "₹", "₩", "₽", "₺", "₪", "฿", "元", "円", "kr", "zł", "US$", "C$", "A$", "HK$", "R$"),
+    *("USD", "EUR", "GBP", "CHF", "CNY", "RMB", "JPY", "INR", "CAD", "AUD"),
+)
+SHARES = {"%": -2, "％": -2, "‰": -3}
+"""What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
+
+BLANK = r"[ \t\x{a0}\x{2009}\x{202f}]"
+"""A blank beside a number or in it; some do not break a line."""
+
+GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
+"""What may stand between groups of digits, by the character that stands for all like it."""
+
+TRUTHS = (("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",)), (("是",), ("否",))
+"""Words for true and for false, in small letters."""
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+CODES = {
+    "%d": r"(?P<d>\d{1,2})",
+    "%m": r"(?P<m>\d{1,2})",
+    "%b": r"(?P<b>(?i:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*))\.?",
+    "%Y": r"(?P<Y>\d{4})",
+    "%y": r"(?P<y>\d{2})",
+    "%H": r"(?P<H>\d{1,2})",
+    "%M": r"(?P<M>\d{2})",
+    "%S": r"(?P<S>\d{2})(?:[.,](?P<f>\d{1,6})0*)?",
+    "%p": r"(?P<p>[AaPp])\.?[Mm]\.?",
+    "%z": r"(?P<z>Z|UTC|[-+]\d{2}(?::?\d{2})?)",
+    " ": r"\s+",
+}
+"""Parts of a format of dates, as `strptime` names them, in the syntax of RE2; months are English, long or short."""
+CODES |= {"%B": CODES["%b"], "%I": CODES["%H"]}
+
+TIME_OF_DAY = rf"{CODES['%H']}:{CODES['%M']}(?::{CODES['%S']})?(?:\s?{CODES['%p']})?(?:\s?{CODES['%z']})?"
+"""A time of day behind a date, which some cells may leave out: then it is midnight."""
+
+MICROSECONDS_PER_DAY = 86_400 * 10**6
+
+STYLE_KEY = b"bayeswater.style"
+"""Key of the metadata of an Arrow field under which the style of its cells stands."""
+
+CENTURY = 69
+"""Years of two digits from here on are of 1900, as POSIX has it."""
+
+
+@dataclass(frozen=True)
+class CellStyle:
+    """How the cells of a column are written.
+
+    Parameters
+    ----------
+    kind : what they are
+    marks : cells that are missing, besides the blank one
+    kept : marks that are values in this column
+    decimal, thousands : what stands before decimals and between groups of digits; nothing where there are no groups
+    unit : what stands beside the numbers
+    true, false : words in small letters
+    format : of dates, as `strptime` has it
+    time : whether a time of day may follow: "" (no), "local" or "UTC"
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> euros = CellStyle("number", decimal=",", thousands=".", unit="€")
+    >>> print(euros, euros.read(pyarrow.chunked_array([["1.234,50 €", "-7 €", "n/a"]]), "price").to_pylist())
+    1.234,5 € [1234.5, -7.0, None]
+    """
+
+    kind: StyleKind
+    marks: tuple[str, ...] = field(default=MARKS, repr=False)
+    kept: tuple[str, ...] = ()
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+    true: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+    format: str = ""
+    time: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Cells that are missing."""
+        return ("", *(mark for mark in self.marks if mark not in self.kept))
+
+    @cached_property
+    def type(self) -> "pa.DataType":
+        """The type of what is read; plain cells keep their own."""
+        import pyarrow as pa
+
+        dates = pa.timestamp("us", self.time if self.time == "UTC" else None) if self.time else pa.date32()
+        return {"number": pa.float64(), "truth": pa.bool_(), "date": dates, "plain": pa.string()}[self.kind]
+
+    @property
+    def dtype(self) -> str | None:
+        """The name of that type for frames of all libraries; plain cells keep their own."""
+        dates = str(self.type) if self.time else f"object[{self.type}]"
+        return {"number": "float64", "truth": "bool", "date": dates, "plain": None}[self.kind]
+
+    def read(self, cells: "pa.ChunkedArray", name: str, where: str = "", first_row: int = 0) -> "pa.ChunkedArray":
+        """Read strings; those of a type of its own pass as they are.
+
+        Raises
+        ------
+        Misfit
+            A cell is neither written so nor missing: with the column, the cell and its row.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not holds_strings(cells.type):
+            return cells
+        strings = self.present(cells)
+        if self.kind == "plain":
+            return strings
+        found = pa.chunked_array([self.values(chunk) for chunk in strings.chunks], self.type)
+        if found.null_count > strings.null_count:
+            row = pc.index(pc.and_(pc.is_valid(strings), pc.is_null(found)), True).as_py()
+            stands = f"{where}: row {first_row + row + 1}" if where else f"row {row}"
+            raise Misfit.of(stands, name, strings[row].as_py(), f"{self.kind} as {self}", WAY_OUT.format(name))
+        return found
+
+    def present(self, cells: "pa.ChunkedArray") -> "pa.ChunkedArray":
+        """Take blanks off strings, and those that are missing out."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        trimmed = pc.utf8_trim_whitespace(cells.cast(pa.string()))
+        missing = pc.is_in(trimmed, value_set=pa.array(self.missing))
+        return pc.if_else(missing, None, trimmed) if pc.any(missing).as_py() else trimmed
+
+    def values(self, strings: "pa.Array") -> "pa.Array":
+        """Read strings without blanks around them; null where one is not written so."""
+        if self.kind == "number":
+            return self._numbers(strings)
+        return _by_distinct(self._truths, strings) if self.kind == "truth" else self._moments(strings)
+
+    # ------------------------------------------------------------------ numbers
+
+    @cached_property
+    def pattern(self) -> str:
+        """What a number looks like in this style, in the syntax of RE2."""
+        return number_pattern(self.decimal, self.thousands, re.escape(self.unit), needs_unit=self.unit in SHARES)
+
+    def _numbers(self, strings: "pa.Array") -> "pa.Array":
+        """Read numbers: what is no part of a plain number is dropped, byte by byte."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        strings = pc.if_else(pc.match_substring_regex(strings, pattern=self.pattern), strings, None)
+        for minus in ("−", "–"):
+            if minus.encode() in memoryview(strings.buffers()[2] or b"").tobytes():
+                strings = pc.replace_substring(strings, pattern=minus, replacement="-")
+        plain = _translated(strings, self._bytes)
+        if self.unit in SHARES:
+            plain = pc.binary_join_element_wise(plain, f"e{SHARES[self.unit]}", "")
+        return plain.cast(pa.float64())
+
+    @cached_property
+    def _bytes(self) -> Array:
+        """What becomes of each byte (256,): 0 where it is dropped."""
+        table = np.zeros(256, dtype=np.uint8)
+        for character in "0123456789-" + "eE" * (not self.unit.isalpha()):
+            table[ord(character)] = ord(character)
+        table[ord("(")] = ord("-")
+        table[ord(self.decimal)] = ord(".")
+        return table
+
+    # ------------------------------------------------------------------ truths and dates
+
+    def _truths(self, strings: "pa.Array") -> "pa.Array":
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        place = pc.index_in(pc.utf8_lower(strings), value_set=pa.array(self.true + self.false))
+        return pc.less(place, len(self.true))
+
+    def _moments(self, strings: "pa.Array") -> "pa.Array":
+        """Read dates and times: the day and the time of day each by themselves where one blank parts them."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.time:
+            return _by_distinct(self._days, strings).cast(pa.int32()).cast(pa.date32())
+        parted = pc.split_pattern(strings.fill_null("- -"), " ", max_splits=1)
+        if " " in self.format or len(parted.flatten()) != 2 * len(strings):
+            return _by_distinct(self._instants, strings).cast(self.type)
+        day, clock = (parted.flatten().take(pa.array(np.arange(i, 2 * len(strings), 2))) for i in (0, 1))
+        midnight = pc.multiply(_by_distinct(self._days, day), MICROSECONDS_PER_DAY)
+        return pc.add(midnight, _by_distinct(_time_of_day, clock)).cast(self.type)
+
+    def _days(self, strings: "pa.Array") -> "pa.Array":
+        """Give days since 1970-01-01, null for what is no date."""
+        return _days_of(*_parts(strings, f"^{compiled_format(self.format)}$"))
+
+    def _instants(self, strings: "pa.Array") -> "pa.Array":
+        """Give microseconds since 1970-01-01, null for what is no date."""
+        import pyarrow.compute as pc
+
+        tail = "" if "%H" in self.format else f"(?:[ T,]+{TIME_OF_DAY})?"
+        parts = _parts(strings, f"^{compiled_format(self.format)}{tail}$")
+        return pc.add(pc.multiply(_days_of(*parts), MICROSECONDS_PER_DAY), _clock_of(*parts))
+
+    # ------------------------------------------------------------------ how it is said and stored
+
+    def __str__(self) -> str:
+        if self.kind == "number":
+            sign = " " * (self.unit.isalpha() or self.decimal == ",") + self.unit
+            before = sign.strip() if self.unit in ("$", "£", "¥", "￥", "₹") else ""
+            number = f"1{self.thousands}234{self.decimal}5" if self.unit not in SHARES else f"12{self.decimal}5"
+            return f"{before}{number}{'' if before else sign}".rstrip()
+        if self.kind == "truth":
+            return f"{self.true[0]} or {self.false[0]}"
+        shown = {
+            "%d": "31",
+            "%m": "12",
+            "%Y": "2023",
+            "%y": "23",
+            "%b": "Dec",
+            "%B": "December",
+            "%H": "23",
+            "%M": "59",
+        }
+        shown |= {"%S": "59", "%I": "11", "%p": "PM", "%z": "+00:00"}
+        tail = {"": "", "local": " 23:59", "UTC": " 23:59+00:00"}[self.time] if "%H" not in self.format else ""
+        return re.sub("%[A-Za-z]", lambda code: shown.get(code[0], ""), self.format) + tail
+
+    def document(self) -> dict[str, Any]:
+        """Give what differs from a plain style, for JSON."""
+        own = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        usual = asdict(CellStyle("plain"))
+        return {"kind": self.kind} | {key: own[key] for key in own if getattr(self, key) != usual[key]}
+
+    def metadata(self) -> dict[bytes, bytes]:
+        """Give the metadata of an Arrow field of such cells."""
+        return {STYLE_KEY: json.dumps(self.document(), ensure_ascii=False).encode()}
+
+
+WAY_OUT = (
+    "correct the cell, empty it, or name what stands for missing with bayeswater.local_rows(source, missing=[...]); or "
+    "read the column as it is written, bayeswater.local_rows(source, types={{{!r}: 'string'}})"
+)
+
+
+def style_of_document(document: Any) -> CellStyle:
+    """Make a style of what was written down; refuse what none could be.
+
+    >>> style_of_document(CellStyle("truth", true=("yes",), false=("no",)).document()).true
+    ('yes',)
+    """
+    names = {one.name for one in fields(CellStyle)}
+    if not isinstance(document, dict) or not document.keys() <= names or "kind" not in document:
+        raise TypeError("the style of cells is a kind and what differs from plain cells")
+    said: dict[str, Any] = {key: tuple(it) if isinstance(it, list) else it for key, it in document.items()}
+    words = [word for value in said.values() for word in (value if isinstance(value, tuple) else (value,))]
+    if not all(isinstance(word, str) for word in words) or said["kind"] not in ("number", "truth", "date", "plain"):
+        raise TypeError("the style of cells is made of words")
+    style = CellStyle(**said)
+    is_known = style.decimal in (".", ",") and style.thousands in ("", *GAPS) and style.time in ("", "local", "UTC")
+    if not is_known or style.unit not in ("", *MONEY, *SHARES):
+        raise ValueError("numbers are not written so")
+    if style.kind == "date":
+        compiled_format(style.format)
+    if style.kind == "truth" and not (style.true and style.false):
+        raise ValueError("there are words for true and for false")
+    return style
+
+
+def style_of(field: "pa.Field") -> CellStyle | None:
+    """Give the style that the metadata of an Arrow field tells, if they tell one."""
+    found = (field.metadata or {}).get(STYLE_KEY)
+    return None if found is None else style_of_document(json.loads(found))
+
+
+def holds_strings(kind: "pa.DataType") -> bool:
+    """Say whether cells are strings, however they are stored."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool = False) -> str:
+    """Describe numbers in the syntax of RE2; `unit` is a pattern, empty where none may stand there."""
+    point = re.escape(decimal)
+    groups = rf"[1-9]\d{{0,2}}(?:{GAPS[thousands]}\d{{2,3}})*{GAPS[thousands]}\d{{3}}|" if thousands else ""
+    body = rf"(?:(?:{groups}0|[1-9]\d*)(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
+    sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
+    before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
+    return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\))$"
+
+
+def compiled_format(format: str) -> str:
+    """Give the pattern of a format of dates; refuse one that tells no day.
+
+    >>> compiled_format("%d.%m")
+    Traceback (most recent call last):
+        ...
+    bayeswater.errors.ParameterError: the date format '%d.%m' tells no day; it needs %d, %m (or %b) and %Y (or %y)
+    """
+    parts = re.findall("%[A-Za-z%]|.", format)
+    codes = [part for part in parts if part.startswith("%")]
+    unknown = next((code for code in codes if code not in CODES or codes.count(code) > 1), None)
+    if unknown:
+        known = " ".join(code for code in CODES if code != " ")
+        raise ParameterError(f"the date format {format!r} has {unknown!r}; there may be each of {known}, once")
+    if not ("%d" in codes and {"%m", "%b", "%B"} & {*codes} and {"%Y", "%y"} & {*codes}):
+        raise ParameterError(f"the date format {format!r} tells no day; it needs %d, %m (or %b) and %Y (or %y)")
+    return "".join(CODES.get(part) or re.escape(part) for part in parts)
+
+
+def _by_distinct(read: Any, strings: "pa.Array") -> "pa.Array":
+    """Read each different string once: days, truths and times repeat."""
+    encoded = strings.dictionary_encode()
+    return read(encoded.dictionary).take(encoded.indices)
+
+
+def _translated(strings: "pa.Array", table: Array) -> "pa.Array":
+    """Put other bytes for those of strings, none where the table (256,) has 0."""
+    import pyarrow as pa
+
+    validity, ends, data = strings.buffers()
+    assert strings.offset == 0
+    places = np.frombuffer(ends, dtype=np.int32, count=len(strings) + 1)
+    written = np.frombuffer(data or b"", dtype=np.uint8, count=int(places[-1]))
+    changed = table[written]
+    kept = changed != 0
+    n_before = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(kept, dtype=np.int32)])
+    buffers = [pa.py_buffer(n_before[places]), pa.py_buffer(changed[kept])]
+    return pa.StringArray.from_buffers(len(strings), *buffers, validity)
+
+
+def _parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
+    """Give the named parts of dates as numbers, and which strings have none (n_strings,)."""
+    import pyarrow.compute as pc
+
+    found = pc.extract_regex(strings, pattern=pattern)
+    names = [found.type.field(i).name for i in range(found.type.num_fields)]
+    texts = {name: pc.struct_field(found, name).fill_null("") for name in names}
+    return {name: _numbers_of(name, cells) for name, cells in texts.items()}, np.asarray(found.is_null())
+
+
+def _numbers_of(name: str, texts: "pa.Array") -> Array:
+    """Give a part of dates as numbers: the number of a month, minutes east of Greenwich, microseconds."""
+    encoded = texts.dictionary_encode()
+    numbers = np.array([_number_of(name, text) for text in encoded.dictionary.to_pylist()], dtype=np.int64)
+    return numbers[encoded.indices]
+
+
+def _number_of(name: str, text: str) -> int:
+    if name == "b":
+        return MONTHS.index(text[:3].lower()) + 1 if text else 0
+    if name == "p":  # 0 before noon, 1 after it, -1 where the day has 24 hours
+        return {"a": 0, "p": 1, "": -1}[text.lower()]
+    if name == "z":
+        digits = text.replace(":", "")
+        minutes = 60 * int(digits[1:3]) + int(digits[3:5] or 0) if digits[:1] in ("+", "-") else 0
+        return -minutes if digits[:1] == "-" else minutes
+    return int((text.ljust(6, "0") if name == "f" else text) or 0)
+
+
+def _days_of(part: dict[str, Array], missing: Array) -> "pa.Array":
+    """Make days since 1970-01-01 of the parts of dates; null for what is on no calendar, such as a 31st of April."""
+    import pyarrow as pa
+
+    month = part["m"] if "m" in part else part["b"]
+    year = part["Y"] if "Y" in part else part["y"] + np.where(part["y"] < CENTURY, 2000, 1900)
+    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    n_days = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    wrong = missing | (month < 1) | (month > 12) | (part["d"] < 1) | (part["d"] > n_days) | (year < 1)
+    return pa.array(first.astype("datetime64[D]").astype(np.int64) + part["d"] - 1, mask=wrong)
+
+
+def _clock_of(part: dict[str, Array], missing: Array) -> "pa.Array":
+    """Make microseconds since midnight in UTC of the parts of times; null for what no clock shows."""
+    import pyarrow as pa
+
+    zero = np.zeros(len(missing), dtype=np.int64)
+    hour, minute, second = (part.get(name, zero) for name in "HMS")
+    half = part.get("p", zero - 1)
+    wrong = missing | (hour > 23) | (minute > 59) | (second > 59) | ((half >= 0) & ((hour < 1) | (hour > 12)))
+    hour = np.where(half >= 0, hour % 12 + 12 * half, hour)
+    seconds = (hour * 60 + minute - part.get("z", zero)) * 60 + second
+    return pa.array(seconds * 10**6 + part.get("f", zero), mask=wrong)
+
+
+def _time_of_day(strings: "pa.Array") -> "pa.Array":
+    return _clock_of(*_parts(strings, f"^{TIME_OF_DAY}$"))

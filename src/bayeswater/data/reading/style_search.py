@@ -1,0 +1,428 @@
+"""`StyleSearch`: finds how the strings of a column are written, from all of them, table by table in bounded memory.
+
+The rules:
+
+- A style is taken only where **every** cell is written so, apart from blank cells and marks of missing ones. One other
+  cell, and the column stays as it is written; where most cells have a style, the report names the cells that stayed.
+- **One cell decides nothing**: there must be two with a value, and both truths of a pair of words.
+- **Leading zeros** are codes: 00501 and 0301234 are no numbers. Nor are telephone numbers: whole numbers that all begin
+  with ``+`` and have seven digits or more, or that have three groups parted by blanks and all the same length.
+- **Decimals**: ``1,5`` has a decimal comma, ``1,234`` may have one or a group. All cells together tell; if all have
+  groups of three, they are thousands, unless another column of the file has a decimal comma, and the doubt is said.
+- **Day and month**: 13 and more can only be a day. If no cell tells, other columns of dates in the file do; if none
+  does, a date with strokes begins with the month and others with the day, and the doubt is said.
+- **Plain numbers** as strings of a data frame are codes that somebody has made, unless marks stand among them.
+- **Marks** are missing wherever a column has a style. In a column that stays strings, a mark is missing if it is under
+  10 % of the cells; a ``None`` that is a frequent answer is a value. `ALWAYS_MISSING` and what a user names is missing
+  everywhere in files.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeswater.data.column_types import Misfit
+from bayeswater.data.reading.cell_styles import (
+    ALWAYS_MISSING,
+    BLANK,
+    CODES,
+    MARKS,
+    MONEY,
+    SHARES,
+    TIME_OF_DAY,
+    TRUTHS,
+    CellStyle,
+    compiled_format,
+    holds_strings,
+    number_pattern,
+)
+from bayeswater.errors import ParameterError
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FREQUENT = 0.1
+"""Share of the cells from which on a mark is an answer, in a column that stays strings."""
+
+LEAST_CELLS = 2
+"""Cells with a value that there must be: one decides nothing."""
+
+LEAST_NUMBERS = 10
+"""Different numbers among the strings of a frame, where marks stand among them; with fewer they are codes."""
+
+TRIED = 1000
+"""Different strings by which most styles are ruled out: those that fit less than half of them."""
+
+SAMPLED = 100_000
+"""Strings of a frame by which a style is found; the others are held against it."""
+
+SHOWN = 5
+"""Different cells that are named, at most."""
+
+NUMBERS = [(".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
+"""What stands before decimals and between groups; the first that fits is taken."""
+
+DATES = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%d.%m.%Y", "%m.%d.%Y", "%m/%d/%Y", "%d/%m/%Y"),
+    *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y"),
+    *("%d. %b %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
+)
+"""Formats of dates; of two that fit, the first is taken."""
+
+ALL_UNITS = "|".join(sorted((*MONEY, *SHARES), key=len, reverse=True)).replace("$", r"\$")
+
+PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
+OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
+TELEPHONE = r"^\+\d[\d ]{6,}$"
+THREE_GROUPS = rf"^\d{{1,3}}(?:{BLANK}\d{{3}}){{2,}}$"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a user says of the cells of a file; nothing, where it is None or empty.
+
+    `missing` are marks besides the usual ones, `missing_only` those in their place; `decimal`, `thousands` and
+    `date_format` hold for all columns.
+    """
+
+    missing: tuple[str, ...] = ()
+    missing_only: tuple[str, ...] | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.missing and self.missing_only is not None:
+            raise ParameterError("missing adds to the marks of missing cells, and missing_only replaces them; give one")
+        if self.thousands is not None and self.thousands not in {gap for _, gap in NUMBERS}:
+            raise ParameterError(f"thousands is {self.thousands!r}; give a comma, a point, a blank or an apostrophe")
+        if self.thousands is not None and self.thousands == self.decimal:
+            raise ParameterError(f"{self.decimal!r} stands before decimals and between thousands; give two characters")
+        if self.date_format is not None:
+            compiled_format(self.date_format)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Cells that may be missing."""
+        return (*MARKS, *self.missing) if self.missing_only is None else self.missing_only
+
+    @property
+    def always_missing(self) -> tuple[str, ...]:
+        """Those that are missing wherever they stand."""
+        return (*ALWAYS_MISSING, *self.missing) if self.missing_only is None else self.missing_only
+
+
+NOTHING_WRITTEN = Written()
+"""Of one who says nothing."""
+
+
+@dataclass(frozen=True)
+class StyleFound:
+    """How a column is written: its style, what is in doubt about it, and what was met.
+
+    Parameters
+    ----------
+    style : plain where it stays as it is written
+    doubt : what else the cells may mean, in words
+    nearly : the style that most cells have, where others stand in its way
+    stayed : these others, the most frequent first, and how often each occurs
+    marks : marks of missing cells, and how often each occurs
+    n_cells : cells that were looked at, without those that are blank
+    """
+
+    style: CellStyle
+    doubt: str = ""
+    nearly: CellStyle | None = None
+    stayed: Mapping[str, int] = field(default_factory=dict)
+    marks: Mapping[str, int] = field(default_factory=dict)
+    n_cells: int = 0
+
+    def in_words(self) -> str:
+        """Say how the column was read, for people.
+
+        >>> StyleFound(CellStyle("number", unit="$"), marks={"n/a": 3}).in_words()
+        "numbers written as $1234.5; missing: 'n/a' (3 x)"
+        """
+        said = []
+        if self.style.kind != "plain":
+            said.append(f"{NAMED[self.style.kind]} written as {self.style}")
+        if self.nearly is not None:
+            cells = ", ".join(f"{cell!r} ({times} x)" for cell, times in self.stayed.items())
+            said.append(f"stays as written: most cells are {NAMED[self.nearly.kind]} as {self.nearly}, but not {cells}")
+        missing = {mark: times for mark, times in self.marks.items() if mark in self.style.missing}
+        if missing:
+            said.append("missing: " + ", ".join(f"{mark!r} ({times} x)" for mark, times in missing.items()))
+        kept = [mark for mark in self.marks if mark in self.style.kept]
+        if kept:
+            said.append(f"{', '.join(map(repr, kept))}: a frequent answer, and not missing")
+        return "; ".join([*said, *([self.doubt] if self.doubt else [])])
+
+
+NAMED = {"number": "numbers", "truth": "truths", "date": "dates"}
+
+
+class StyleSearch:
+    """Counts in how many cells each style fits.
+
+    Parameters
+    ----------
+    written : what the user says
+    kinds : which kinds of style may be found
+    are_codes : whether plain numbers are codes, as in a data frame; in a file they are numbers
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> search = StyleSearch()
+    >>> search.add(pyarrow.chunked_array([["31/12/2023", "01/02/2024", "-"]]))
+    >>> print(search.found().style)
+    31/12/2023
+    """
+
+    def __init__(
+        self,
+        written: Written = NOTHING_WRITTEN,
+        kinds: Iterable[str] = ("number", "truth", "date"),
+        *,
+        are_codes: bool = False,
+    ) -> None:
+        self.written, self.are_codes = written, are_codes
+        self.n_cells = 0
+        self._marks: Counter[str] = Counter()
+        self._n_values = self._n_plain = self._n_telephone = self._n_with_comma = 0
+        self._units: Counter[str] = Counter()
+        self._numbers: set[str] = set()
+        self._lengths: set[int] = set()
+        self._times: Counter[str] = Counter()
+        self._words: set[str] = set()
+        self._tried = {
+            name: _Tried(pattern, CellStyle("date", format=name[1], time="local") if name[0] == "date" else None)
+            for name, pattern in _patterns(written).items()
+            if name[0] in kinds
+        }
+        self._may_be_truths = "truth" in kinds
+
+    def add(self, cells: "pa.ChunkedArray") -> None:
+        """Look at strings."""
+        strings, times = distinct(cells)
+        if not len(strings):
+            return
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        marked = np.asarray(pc.is_in(strings, value_set=pa.array(self.written.marks, pa.string())))
+        for place in np.flatnonzero(marked).tolist():
+            self._marks[strings[place].as_py()] += int(times[place])
+        self.n_cells += int(times.sum())
+        strings, times = strings.filter(pa.array(~marked)), times[~marked]
+        is_first, self._n_values = not self._n_values, self._n_values + int(times.sum())
+        if is_first:
+            self._rule_out(strings.slice(0, TRIED))
+        for tried in self._tried.values():
+            tried.add(strings, times)
+        self._note(strings, times)
+
+    def _rule_out(self, strings: "pa.Array") -> None:
+        fits = {name: tried.matching(strings).sum() for name, tried in self._tried.items()}
+        self._tried = {name: tried for name, tried in self._tried.items() if 2 * fits[name] >= len(strings)}
+
+    def _note(self, strings: "pa.Array", times: Array) -> None:
+        """Note what tells styles of one kind apart."""
+        import pyarrow.compute as pc
+
+        if self._may_be_truths:
+            self._words |= set(pc.utf8_lower(strings.slice(0, 2 * SHOWN)).to_pylist())
+            self._may_be_truths = len(strings) < 2 * SHOWN and len(self._words) <= SHOWN
+        if any(name[0] == "number" for name in self._tried):
+            self._n_plain += int(times[_matching(strings, PLAIN)].sum())
+            self._n_telephone += int(times[_matching(strings, TELEPHONE) | _matching(strings, THREE_GROUPS)].sum())
+            self._n_with_comma += int(times[_matching(strings, ",")].sum())
+            self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
+            beside = pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="")
+            for unit, n in zip(*_summed(beside, times), strict=True):
+                self._units[unit] += n
+            if len(self._numbers) < LEAST_NUMBERS:
+                self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
+        if any(name[0] == "date" for name in self._tried):
+            self._times["time"] += int(times[_matching(strings, rf".[ T,]+{TIME_OF_DAY}$")].sum())
+            self._times["zone"] += int(times[_matching(strings, rf":\d\d[^:]*{CODES['%z']}$")].sum())
+
+    # ------------------------------------------------------------------ what is found
+
+    def found(self, others: "Iterable[CellStyle]" = ()) -> StyleFound:
+        """Say how the column is written; where it leaves doubt, as `others` of the same file are."""
+        fitting = [name for name, tried in self._tried.items() if tried.n_fitting == self._n_values]
+        style, doubt = self._chosen(fitting, list(others)) if self._n_values >= LEAST_CELLS else (None, "")
+        if style is not None:
+            return StyleFound(style, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
+        frequent = (mark for mark, n in self._marks.items() if n >= FREQUENT * self.n_cells)
+        kept = tuple(mark for mark in frequent if mark not in self.written.always_missing)
+        plain = CellStyle("plain", self.written.marks, kept)
+        near = max(self._tried, key=lambda name: self._tried[name].n_fitting, default=None)
+        found = StyleFound(plain, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
+        if near is None or near in fitting or 2 * self._tried[near].n_fitting <= self._n_values:
+            return found
+        if near[0] == "number" and self._n_plain == self._tried[near].n_fitting and self.are_codes:
+            return found
+        return replace(found, nearly=self._style(near), stayed=self._most(self._tried[near].others))
+
+    def _chosen(self, fitting: list[tuple[str, str]], others: list[CellStyle]) -> tuple[CellStyle | None, str]:
+        dates = [name for name in fitting if name[0] == "date"]
+        if dates:
+            return self._date(dates, [style.format for style in others if style.kind == "date"])
+        numbers = [name for name in fitting if name[0] == "number"]
+        if numbers:
+            units = [unit for unit in self._units if unit]
+            if len(units) > 1 or (units and units[0] in SHARES and self._units[""]):
+                beside = " and ".join(unit or "nothing" for unit in self._units)
+                return None, f"stays as written: beside the numbers stand {beside}, which are not of one unit"
+            if not self._are_codes():
+                return self._number(numbers, {style.decimal for style in others if style.kind == "number"})
+        words = self._words if self._may_be_truths else set()
+        for true, false in TRUTHS:
+            if words & {*true} and words & {*false} and words <= {*true, *false}:
+                return CellStyle("truth", self.written.marks, true=true, false=false), ""
+        return None, ""
+
+    def _are_codes(self) -> bool:
+        """Say whether what looks like numbers is none: telephone numbers, or plain strings of a frame."""
+        if self._n_telephone == self._n_values and len(self._lengths) == 1:
+            return True
+        is_plain = self.are_codes and self._n_plain == self._n_values
+        return is_plain and not (self._marks and len(self._numbers) >= LEAST_NUMBERS)
+
+    def _number(self, fitting: list[tuple[str, str]], decimals: set[str]) -> tuple[CellStyle, str]:
+        by_decimal: dict[str, CellStyle] = {}
+        for name in fitting:
+            style = self._style(name)
+            by_decimal.setdefault(style.decimal, style)
+        one = next(iter(by_decimal.values()))
+        if len(by_decimal) == 1 or not self._n_with_comma or one.unit in MONEY:
+            return one, ""
+        if len(decimals) == 1:
+            return by_decimal[decimals.pop()], ""
+        return one, "a comma may stand before decimals as well: say decimal=','"
+
+    def _date(self, fitting: list[tuple[str, str]], others: list[str]) -> tuple[CellStyle, str]:
+        style = self._style(fitting[0])
+        if len(fitting) == 1:
+            return style, ""
+        second = self._style(fitting[1])
+        told = {_has_day_first(format) for format in others if "%m" in format and not format.startswith("%Y")}
+        if len(told) == 1:
+            return (style if {_has_day_first(style.format)} == told else second), ""
+        return style, f"day and month may be the other way round, as {second}: say date_format={second.format!r}"
+
+    def _style(self, name: tuple[str, str]) -> CellStyle:
+        kind, how = name
+        if kind == "date":
+            time = (
+                "UTC" if self._times["zone"] or "%z" in how else "local" if self._times["time"] or "%H" in how else ""
+            )
+            return CellStyle("date", self.written.marks, format=how, time=time)
+        units = [unit for unit in self._units if unit]
+        return CellStyle("number", self.written.marks, decimal=how[0], thousands=how[1], unit=units[0] if units else "")
+
+    def _most(self, cells: "Counter[str]") -> dict[str, int]:
+        return dict(cells.most_common(SHOWN))
+
+
+def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound | None:
+    """Find how strings of a data frame are written, if they are numbers or dates; None where they are what they are.
+
+    Yes and no stay two categories here, and marks of missing cells values, unless numbers or dates stand beside them.
+    """
+    import pyarrow as pa
+
+    if not holds_strings(column.type) or (pa.types.is_dictionary(column.type) and not is_stored):
+        return None
+    for n_rows in (TRIED, SAMPLED):  # most columns are passed over after the first look
+        search = StyleSearch(kinds=("number", "date"), are_codes=True)
+        search.add(column.slice(0, n_rows))
+        found = search.found()
+        if found.style.kind == "plain":
+            return None
+    try:
+        found.style.read(column.slice(SAMPLED), "")
+    except Misfit:
+        return None
+    return found
+
+
+class _Tried:
+    """A pattern, the calendar of dates, how many cells match, and some that do not."""
+
+    def __init__(self, pattern: str, dates: CellStyle | None) -> None:
+        self.pattern, self.dates, self.n_fitting = pattern, dates, 0
+        self.others: Counter[str] = Counter()
+
+    def matching(self, strings: "pa.Array") -> Array:
+        """Say which strings match, and if they are dates, are on the calendar (n_strings,)."""
+        import pyarrow as pa
+
+        fits = _matching(strings, self.pattern)
+        if self.dates is not None and fits.any():
+            fits[fits] = np.asarray(self.dates.values(strings.filter(pa.array(fits))).is_valid())
+        return fits
+
+    def add(self, strings: "pa.Array", times: Array) -> None:
+        fits = self.matching(strings)
+        self.n_fitting += int(times[fits].sum())
+        for place in np.flatnonzero(~fits).tolist()[: 4 * SHOWN]:
+            self.others[strings[place].as_py()] += int(times[place])
+
+
+def _patterns(written: Written) -> dict[tuple[str, str], str]:
+    """Give the patterns of numbers and dates, by their kind and what tells them from others of it."""
+    numbers = [
+        (decimal, gap)
+        for decimal, gap in NUMBERS
+        if written.decimal in (None, decimal) and written.thousands in (None, gap)
+    ]
+    dates = DATES if written.date_format is None else (written.date_format,)
+    return {("number", decimal + gap): number_pattern(decimal, gap, ALL_UNITS) for decimal, gap in numbers} | {
+        ("date", format): _date_pattern(format) for format in dates
+    }
+
+
+def _has_day_first(format: str) -> bool:
+    return format.index("%d") < format.index("%m")
+
+
+def _date_pattern(format: str) -> str:
+    """Describe dates of the years that people write about; eight digits without a mark between are of 1900 to 2099."""
+    tail = "" if "%H" in format else f"(?:[ T,]+{TIME_OF_DAY})?"
+    years = r"(?:19|20)\d\d" if "%Y%m" in format else r"(?:1[5-9]|2[0-2])\d\d"
+    found = compiled_format(format).replace(CODES["%Y"], years)
+    if "%Y%m" in format:
+        found = found.replace("{1,2}", "{2}")
+    return f"^{found}{tail}$"
+
+
+def distinct(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
+    """Give the different strings without blanks around them, apart from blank ones, and how often each occurs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
+    counts = pc.value_counts(pc.utf8_trim_whitespace(cells.cast(pa.large_string()).drop_null()))
+    strings, times = counts.field("values"), counts.field("counts").to_numpy()
+    present = pc.not_equal(strings, "")
+    return strings.filter(present), times[np.asarray(present)]
+
+
+def _matching(strings: "pa.Array", pattern: str) -> Array:
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _summed(strings: "pa.Array", times: Array) -> tuple[list[str], list[int]]:
+    encoded = strings.dictionary_encode()
+    n = np.bincount(encoded.indices, weights=times, minlength=len(encoded.dictionary)).astype(np.int64)
+    return encoded.dictionary.to_pylist()[: 2 * SHOWN], n.tolist()[: 2 * SHOWN]

@@ -1,0 +1,99 @@
+"""Cells as people write them are read as a person reads them, by a style that can be stored."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.data.styled_columns import STYLES, written_columns
+
+from bayeswater.data.column_types import Misfit
+from bayeswater.data.reading.cell_styles import MARKS, CellStyle, style_of, style_of_document
+from bayeswater.data.reading.style_search import StyleSearch
+from bayeswater.errors import ParameterError
+
+
+def read(cells: list[str | None], style: CellStyle) -> list[object]:
+    return style.read(pa.chunked_array([pa.array(cells, pa.string())]), "x").to_pylist()
+
+
+def found_style(cells: list[str | None]) -> CellStyle:
+    search = StyleSearch()
+    search.add(pa.chunked_array([pa.array(cells, pa.string())]))
+    return search.found().style
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_each_style_is_found_and_read_as_a_person_would(name: str) -> None:
+    cells, values = STYLES[name]
+    assert read(cells, found_style(cells)) == values
+
+
+@given(written_columns())
+def test_what_is_written_in_any_style_is_read_back(column: tuple[str, list[str], list[object]]) -> None:
+    _, cells, values = column
+    assume(sum(value is not None for value in values) > 1)
+    style = found_style(cells)
+    assume(style.kind != "truth" or {True, False} <= set(values))
+    if style.kind != "plain":
+        assert read(cells, style) == values
+    else:
+        assert "truth" in column[0]  # of one word alone
+
+
+@given(written_columns())
+def test_a_style_comes_back_from_its_document_and_from_the_metadata_of_a_field(
+    column: tuple[str, list[str], list[object]],
+) -> None:
+    style = found_style(column[1])
+    assert style_of_document(style.document()) == style
+    assert style_of(pa.field("x", style.type, metadata=style.metadata())) == style
+
+
+@settings(max_examples=20)
+@given(written_columns(), st.integers(1, 5))
+def test_how_a_column_is_cut_into_pieces_does_not_show(
+    column: tuple[str, list[str], list[object]], n_rows: int
+) -> None:
+    _, cells, _ = column
+    whole, search = found_style(cells), StyleSearch()
+    for start in range(0, len(cells), n_rows):
+        search.add(pa.chunked_array([pa.array(cells[start : start + n_rows], pa.string())]))
+    found = search.found().style
+    assert (found.kind, read(cells, found)) == (whole.kind, read(cells, whole))
+
+
+def test_a_cell_that_is_not_written_so_is_refused_by_column_row_and_cell() -> None:
+    with pytest.raises(Misfit, match=r"row 1, column 'x' holds '31.04.2023', which is no date as 31.12.2023"):
+        read(["30.04.2023", "31.04.2023"], CellStyle("date", format="%d.%m.%Y"))
+    with pytest.raises(Misfit, match=r"row 0, column 'x' holds '€5', which is no number as \$1,234.5"):
+        read(["€5"], CellStyle("number", thousands=",", unit="$"))
+
+
+def test_columns_that_are_typed_already_pass_as_they_are() -> None:
+    numbers = pa.chunked_array([[1.5, None]])
+    assert CellStyle("number", unit="$").read(numbers, "x").equals(numbers)
+
+
+def test_marks_are_missing_unless_they_are_kept() -> None:
+    assert read(list(MARKS), CellStyle("plain")) == [None] * len(MARKS)
+    assert read(["None", "?"], CellStyle("plain", kept=("None",))) == ["None", None]
+
+
+def test_shares_are_the_nearest_numbers() -> None:
+    assert read(["12.3%", "0.1%", "7 %"], CellStyle("number", unit="%")) == [0.123, 0.001, 0.07]
+
+
+def test_what_is_no_number_is_none() -> None:
+    style = CellStyle("number", thousands=",", unit="$")
+    for cell in ("1,23", "1,2345", "5$0", "(5", "--5", "1.2.3", "$", "5 €", "0815", "1 000"):
+        with pytest.raises(Misfit):
+            read([cell], style)
+
+
+def test_a_strangers_document_is_refused() -> None:
+    for document in ([], {}, {"kind": "magic"}, {"kind": "number", "decimal": "x"}, {"kind": "number", "unit": "kg"}):
+        with pytest.raises((TypeError, ValueError)):
+            style_of_document(document)
+    for document in ({"kind": "date", "format": "%d"}, {"kind": "date", "format": "%d.%d.%m.%Y"}):
+        with pytest.raises(ParameterError):
+            style_of_document(document)

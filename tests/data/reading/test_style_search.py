@@ -1,0 +1,108 @@
+"""How a column is written is told by all of its cells; what leaves doubt is said, and what is a code stays one."""
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from bayeswater.data.reading.style_search import StyleFound, StyleSearch, Written, style_in_frame
+from bayeswater.errors import ParameterError
+
+
+def found(cells: list[str], written: Written | None = None, others: tuple[StyleFound, ...] = ()) -> StyleFound:
+    search = StyleSearch(written or Written())
+    search.add(pa.chunked_array([cells]))
+    return search.found([other.style for other in others])
+
+
+def test_one_cell_that_is_something_else_keeps_the_column_as_it_is_written_and_is_named() -> None:
+    column = found(["$5", "$6", "$7", "about 8", "-"])
+    assert column.style.kind == "plain"
+    assert column.in_words().startswith("stays as written: most cells are numbers as $1,234.5, but not 'about 8' (1 x)")
+
+
+def test_one_cell_decides_nothing() -> None:
+    assert found(["$5"]).style.kind == "plain"
+    assert found(["yes", "yes"]).style.kind == "plain"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["00501", "12345"],
+        ["0301234", "0891234567"],
+        ["+4915112345", "+4915112346"],
+        ["123 456 789", "987 654 321"],
+        ["555-1234", "555-9876"],
+        ["12 kg", "13 kg"],
+        ["1.2.3", "1.2.4"],
+        ["10:30 or so", "11:30"],
+    ],
+)
+def test_codes_telephone_numbers_and_units_that_nobody_knows_stay_as_they_are(cells: list[str]) -> None:
+    assert found(cells).style.kind == "plain"
+
+
+def test_two_units_are_not_one_column_of_numbers_and_that_is_said() -> None:
+    assert "beside the numbers stand $ and €" in found(["$5", "€6"]).in_words()
+    assert "beside the numbers stand % and nothing" in found(["45%", "3"]).in_words()
+
+
+def test_all_cells_tell_day_from_month() -> None:
+    assert found(["01/02/2023", "31/12/2023"]).style.format == "%d/%m/%Y"
+    assert found(["01/02/2023", "12/31/2023"]).style.format == "%m/%d/%Y"
+    assert found(["01/02/2023", "31/12/2023"]).doubt == ""
+
+
+def test_another_column_tells_where_one_leaves_doubt_and_else_the_doubt_is_said() -> None:
+    doubtful = found(["01/02/2023", "03/04/2023"])
+    assert doubtful.style.format == "%m/%d/%Y"
+    assert doubtful.doubt == "day and month may be the other way round, as 31/12/2023: say date_format='%d/%m/%Y'"
+    told = found(["01/02/2023", "03/04/2023"], others=(found(["31.12.2023", "1.1.2023"]),))
+    assert (told.style.format, told.doubt) == ("%d/%m/%Y", "")
+    assert found(["01/02/2023", "03/04/2023"], Written(date_format="%d/%m/%Y")).style.format == "%d/%m/%Y"
+
+
+def test_groups_of_three_are_thousands_unless_another_column_has_a_decimal_comma() -> None:
+    doubtful = found(["1,234", "5,678"])
+    assert (doubtful.style.thousands, doubtful.doubt) == (
+        ",",
+        "a comma may stand before decimals as well: say decimal=','",
+    )
+    told = found(["1,234", "5,678"], others=(found(["1,5", "2,25"]),))
+    assert (told.style.decimal, told.doubt) == (",", "")
+    assert found(["1,234", "5,678"], Written(decimal=",")).style.decimal == ","
+    assert found(["1,234", "1,234,567"]).doubt == ""
+
+
+def test_a_frequent_none_is_an_answer_and_a_rare_one_is_missing() -> None:
+    assert found(["red", "None", "None"]).style.kept == ("None",)
+    rare = found(["red", "blue"] * 10 + ["None"])
+    assert (rare.style.kept, rare.marks) == ((), {"None": 1})
+    assert "NA" in found(["red", "NA", "NA"]).style.missing
+
+
+def test_a_user_adds_marks_or_replaces_them() -> None:
+    assert found(["5", "-999", "7"], Written(missing=("-999",))).marks == {"-999": 1}
+    assert found(["a", "NA"], Written(missing_only=("x",))).style.missing == ("", "x")
+    with pytest.raises(ParameterError, match="give one"):
+        Written(missing=("x",), missing_only=("y",))
+    with pytest.raises(ParameterError, match="give a comma, a point"):
+        Written(thousands=";")
+    with pytest.raises(ParameterError, match="two characters"):
+        Written(thousands=",", decimal=",")
+
+
+def test_plain_numbers_of_a_frame_are_codes_unless_marks_stand_among_many() -> None:
+    codes = pa.chunked_array([["1", "2", "3"] * 5])
+    assert style_in_frame(codes, is_stored=False) is None
+    numbers = pa.chunked_array([[*map(str, range(20)), "n/a"]])
+    found_there = style_in_frame(numbers, is_stored=False)
+    assert found_there is not None and found_there.style.kind == "number"
+    assert style_in_frame(pa.chunked_array([["yes", "no"]]), is_stored=False) is None
+    assert style_in_frame(pa.chunked_array([pa.array(pd.Categorical(["$5", "$6"]))]), is_stored=False) is None
+
+
+def test_a_later_cell_of_a_frame_is_held_against_the_style() -> None:
+    cells = [f"${number}" for number in range(100_010)]
+    assert style_in_frame(pa.chunked_array([cells]), is_stored=False) is not None
+    assert style_in_frame(pa.chunked_array([[*cells, "about 8"]]), is_stored=False) is None

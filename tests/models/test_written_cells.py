@@ -1,0 +1,137 @@
+"""Cells as people write them are read alike at fit, at predict, in later batches and after a merge, or are refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+
+from bayeswater import AODE, TAN, BayesEnsemble, NaiveBayes, load, save
+from bayeswater.errors import BayesWarning, DataError, SchemaError
+
+N_ROWS = 80
+
+MODELS = [NaiveBayes, AODE, TAN, BayesEnsemble]
+
+
+def tables(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Give a table as people write it, the same as machines have it, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["low", "high"], N_ROWS)
+    price = (np.where(y == "low", 300, 1200) * rng.lognormal(0, 0.5, N_ROWS)).round(2)
+    day = pd.to_datetime("2023-01-01") + pd.to_timedelta(rng.integers(0, 365, N_ROWS), unit="D")
+    share = rng.integers(0, 101, N_ROWS)
+    known = rng.random(N_ROWS) > 0.1
+    written = pd.DataFrame(
+        {
+            "price": [f"${p:,.2f}" if k else "n/a" for p, k in zip(price, known, strict=True)],
+            "day": day.strftime("%d/%m/%Y"),
+            "share": [f"{s}%" for s in share],
+            "zip": [f"{z:05d}" for z in rng.integers(0, 8, N_ROWS)],
+        }
+    )
+    plain = pd.DataFrame({"price": np.where(known, price, np.nan), "day": day.date, "share": share / 100})
+    return written, plain.assign(zip=written["zip"]), y
+
+
+@pytest.mark.parametrize("model", MODELS[:-1])  # an ensemble holds out rows by a hash of their cells as they came
+def test_written_cells_are_learned_from_and_answered_as_the_values_they_mean(model: type) -> None:
+    written, plain, y = tables()
+    learned, oracle = model().fit(written, y), model().fit(plain, y)
+    assert_array_equal(learned.predict_proba(written), oracle.predict_proba(plain))
+    assert_array_equal(learned.predict_proba(plain), oracle.predict_proba(plain))
+    assert learned.columns_["zip"].family == "categorical"
+
+
+@pytest.mark.parametrize("as_table", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "arrow"])
+def test_all_libraries_are_read_alike(as_table: type) -> None:
+    written, plain, y = tables()
+    assert_array_equal(
+        NaiveBayes().fit(as_table(written), y).predict_proba(as_table(written)),
+        NaiveBayes().fit(plain, y).predict_proba(plain),
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_style_is_saved_and_one_row_is_read_by_it(model: type, tmp_path: Path) -> None:
+    written, _, y = tables()
+    learned = model().fit(written, y)
+    save(learned, tmp_path / "model.bayes")
+    again = load(tmp_path / "model.bayes")
+    assert [column.style for column in again.columns_] == [column.style for column in learned.columns_]
+    for row in range(3):
+        one = written[row : row + 1]
+        assert_array_equal(again.predict_proba(one), learned.predict_proba(written)[row : row + 1])
+
+
+def test_later_batches_are_read_in_the_style_of_the_first_though_they_alone_would_be_read_otherwise() -> None:
+    written, plain, y = tables()
+    families = {"price": "gaussian", "day": "gaussian", "share": "gaussian"}
+    learned, oracle = NaiveBayes(columns=families), NaiveBayes(columns=families)
+    doubtful = written.assign(day="01/02/2023"), plain.assign(day=pd.to_datetime("2023-02-01").date())
+    for rows, values in ((written, plain), doubtful):
+        learned.partial_fit(rows, y, classes=["high", "low"])
+        oracle.partial_fit(values, y, classes=["high", "low"])
+    assert_array_equal(learned.predict_proba(written), oracle.predict_proba(plain))
+
+
+def test_a_cell_that_is_not_written_so_is_refused_with_its_column_and_row() -> None:
+    written, _, y = tables()
+    learned = NaiveBayes().fit(written, y)
+    broken = written.assign(price=["about 5", *written["price"][1:]])
+    for call in (learned.predict, lambda X: learned.partial_fit(X, y)):
+        with pytest.raises(DataError, match=r"row 0, column 'price' holds 'about 5', which is no number as \$1,234\.5"):
+            call(broken)
+
+
+def test_models_of_other_styles_are_merged_if_they_mean_the_same_and_refused_if_not() -> None:
+    written, plain, y = tables()
+    families = {"price": "gaussian", "day": "gaussian", "share": "gaussian"}
+    first = NaiveBayes(columns=families).fit(written, y)
+    second = NaiveBayes(columns=families).fit(plain, y)
+    assert_array_equal((first + second).predict_proba(written), (second + first).predict_proba(plain))
+    german = written.assign(
+        price=[p.replace(",", "'") for p in written["price"]], day=plain["day"].map("{:%d.%m.%Y}".format)
+    )
+    third = NaiveBayes(columns=families).fit(german, y)
+    assert (first + third).class_count_.sum() == 2 * N_ROWS
+    euros = NaiveBayes(columns=families).fit(written.assign(price=written["price"].str.replace("$", "€")), y)
+    with pytest.raises(SchemaError, match=r"column 'price' has '\$' beside its numbers here and '€' there"):
+        first + euros
+
+
+def test_a_merged_model_reads_the_style_that_either_knows() -> None:
+    written, plain, y = tables()
+    families = {"price": "gaussian", "day": "gaussian", "share": "gaussian"}
+    first, second = NaiveBayes(columns=families).fit(plain, y), NaiveBayes(columns=families).fit(written, y)
+    assert_array_equal((first + second).predict_proba(written), (second + first).predict_proba(written))
+
+
+def test_a_model_like_another_reads_few_rows_as_that_does() -> None:
+    written, _, y = tables()
+    first = NaiveBayes(columns={"price": "gaussian"}).fit(written, y)
+    second = NaiveBayes(columns=first.columns_).fit(written[:2].assign(day="01/02/2023"), ["low", "high"])
+    assert (first + second).class_count_.sum() == N_ROWS + 2
+    assert second.columns_["day"].style == first.columns_["day"].style
+
+
+def test_what_leaves_doubt_is_said() -> None:
+    written, _, y = tables()
+    with pytest.warns(BayesWarning, match=r"'day' is read as dates: .* day and month may be the other way round"):
+        NaiveBayes().fit(written.assign(day=["01/02/2023", "03/04/2023"] * (N_ROWS // 2)), y)
+
+
+def test_a_column_that_a_user_calls_categorical_is_not_read() -> None:
+    written, _, y = tables()
+    learned = NaiveBayes(columns={"share": "categorical"}).fit(written, y)
+    assert learned.columns_["share"].style is None
+
+
+def test_cells_are_drawn_as_what_they_mean() -> None:
+    written, _, y = tables()
+    drawn, _ = NaiveBayes().fit(written, y).sample(5, random_state=0)
+    assert drawn["price"].dtype == float
+    assert all(hasattr(day, "year") for day in drawn["day"])
