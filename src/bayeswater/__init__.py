@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayeswater.data.reading.discretising.discretizer import Discretizer
     from bayeswater.data.reading.text import TextAnalyser
     from bayeswater.data.sources.recognising import local_rows, spooled
+    from bayeswater.data.sources.table_reading import read_table
     from bayeswater.decision.bayes_decision import BayesDecision
     from bayeswater.decision.calibrated import Calibrated
     from bayeswater.decision.loss import Loss
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         NormalisedTableWarning,
         ParameterError,
         PrecisionWarning,
+        ReadingWarning,
         ResourceLimitError,
         RoundedTableWarning,
         SamplingError,
@@ -87,6 +89,7 @@ _HOME = {
     "TextAnalyser": "data.reading.text",
     "local_rows": "data.sources.recognising",
     "spooled": "data.sources.recognising",
+    "read_table": "data.sources.table_reading",
     "BayesDecision": "decision.bayes_decision",
     "Calibrated": "decision.calibrated",
     "Loss": "decision.loss",
@@ -114,6 +117,7 @@ _HOME = {
     "NormalisedTableWarning": "errors",
     "ParameterError": "errors",
     "PrecisionWarning": "errors",
+    "ReadingWarning": "errors",
     "ResourceLimitError": "errors",
     "RoundedTableWarning": "errors",
     "SamplingError": "errors",
@@ -164,6 +168,7 @@ __all__ = [
     "NormalisedTableWarning",
     "ParameterError",
     "PrecisionWarning",
+    "ReadingWarning",
     "ResourceLimitError",
     "RoundedTableWarning",
     "SamplingError",
@@ -178,6 +183,7 @@ __all__ = [
     "learn_structure",
     "load",
     "local_rows",
+    "read_table",
     "save",
     "score_structure",
     "spooled",

@@ -31,6 +31,31 @@ NETWORK_EXPANDED_BYTES = 2**27
 ask for 2**60 rows."""
 
 
+UNPACKED_BYTES = 2**28
+UNPACKED_TIMES = 500
+"""What an archive of rows may unpack to in any case, and how many times its own size beyond that: no table is packed so
+tightly, but what is made to fill a disk is."""
+
+SHEET_BYTES = 2**30
+SHEET_CELLS = 2**26
+"""Largest sum of the files in a spreadsheet, and most cells of a sheet: it is held in memory, empty cells too."""
+
+
+def require_unpacked(n_bytes: int, n_packed: int, what: str) -> None:
+    """Refuse an archive that unpacks to many times its size.
+
+    >>> require_unpacked(2**40, 2**20, "rows.csv.gz")
+    Traceback (most recent call last):
+    bayeswater.errors.ResourceLimitError: rows.csv.gz unpacks to 1048576 times its size, as what is made to fill a \
+disk does (the limit is 500 times); if it is a table, unpack it first
+    """
+    if n_bytes > UNPACKED_BYTES and n_bytes > UNPACKED_TIMES * n_packed:
+        raise ResourceLimitError(
+            f"{what} unpacks to {n_bytes // max(n_packed, 1)} times its size, as what is made to fill a disk does (the "
+            f"limit is {UNPACKED_TIMES} times); if it is a table, unpack it first"
+        )
+
+
 def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
     """Refuse a table over `TABLE_BYTES`, with its size and the way out.
 

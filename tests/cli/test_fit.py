@@ -192,7 +192,7 @@ def test_a_missing_target_answers_with_the_nearest_names(run, folder):
         (["--delimiter", "，"], 2, "--delimiter is '，'; give one character of ASCII"),
         (["--decimal", "·"], 2, "--decimal is '·'; give a point or a comma"),
         (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
-        (["--format", "excel"], 2, 'Invalid value "excel" for --format'),
+        (["--format", "word"], 2, 'Invalid value "word" for --format'),
         (["--frmat", "csv"], 2, "--frmat"),
     ],
 )
@@ -450,7 +450,7 @@ def test_a_pipe_that_cannot_be_unpacked_is_not_taken_for_a_disk_without_room(run
     answer = run("fit", "-", "--target", TARGET, "-o", folder / "m.bayes", stdin=given)
     assert answer.code == 1
     assert answer.err.startswith("error: standard input: ")
-    assert answer.err.endswith("; is all of it there, and is it compressed as it seems?\n")
+    assert answer.err.endswith("; is the file complete, and is its format as named?\n")
 
 
 @pytest.mark.parametrize(

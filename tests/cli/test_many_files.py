@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import sqlite3
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +252,45 @@ def test_an_option_that_there_is_not_is_no_file(run, folder):
     answer = run("predict", folder / "people.bayes", folder / "people.csv", "--kepe")
     assert answer.code == 2
     assert "--kepe is no option of this verb; a file of that name is written ./--kepe" in answer.err
+
+
+def test_a_sheet_a_database_and_an_archive_are_fitted_with_their_options(run, tmp_path):
+    lines = ["x,kind", *(f"{i % 7},{'ab'[i % 2]}" for i in range(40))]
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("one.csv", "\n".join(lines))
+        archive.writestr("two.csv", "x\n1\n")
+    with sqlite3.connect(tmp_path / "t.sqlite") as base:
+        base.execute("CREATE TABLE t (x, kind)")
+        base.executemany(
+            "INSERT INTO t VALUES (?, ?)", [(int(x), kind) for x, kind in (a.split(",") for a in lines[1:])]
+        )
+    base.close()
+    query = ["--query", "SELECT x, kind FROM t WHERE x > 1"]
+    for data, options, n_rows in [
+        ("t.zip!one.csv", [], 40),
+        ("t.sqlite", ["--table", "t"], 40),
+        ("t.sqlite", query, 28),
+    ]:
+        answer = run("fit", tmp_path / data, "-t", "kind", "-o", tmp_path / "m.bayes", "--json", *options)
+        assert json.loads(answer.out)["n_rows"] == n_rows
+    answer = run("fit", tmp_path / "t.sqlite", "--query", "DELETE FROM t", "-t", "kind", "-o", tmp_path / "m.bayes")
+    assert answer.code == 1 and "a query is one SELECT" in answer.err
+    answer = run("fit", tmp_path / "t.zip", "-t", "kind", "-o", tmp_path / "m.bayes")
+    assert answer.code == 1 and "name one, as" in answer.err
+
+
+def test_what_is_found_out_about_a_file_is_said_as_a_note(run, tmp_path):
+    path = tmp_path / "t.csv"
+    lines = ["Sales of 2023", "", "x,kind,,", *(f"{i % 7},{'ab'[i % 2]},," for i in range(40)), "1"]
+    path.write_text("\n".join(lines))
+    answer = run("fit", path, "-t", "kind", "-o", tmp_path / "m.bayes")
+    assert answer.code == 1 and "say" not in answer.err
+    assert "leave such rows out with --bad-rows skip, or fill them up with --bad-rows pad" in answer.err
+    answer = run("fit", path, "-t", "kind", "-o", tmp_path / "m.bayes", "--bad-rows", "skip")
+    assert answer.code == 0
+    for note in (
+        "1 line above the header is passed over",
+        "2 empty columns at the end",
+        "rows of another length are left",
+    ):
+        assert f"note: {path}: {note}" in answer.err

@@ -5,18 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from bayeswater.data.sources.paths import Format
-from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
     from bayeswater.data.sources.local_rows import LocalRows
-    from bayeswater.data.sources.origin import Origin
 
 
 def _no_option(_: Any, path: str) -> None:
@@ -28,8 +24,9 @@ DataFile = Annotated[
     str,
     Parameter(
         name="DATA",
-        help="CSV, TSV, Parquet, Arrow, JSON lines or ARFF, also compressed; - reads standard input. Several files, a "
-        "pattern as 'part-*.parquet' or a folder are read as one table.",
+        help="CSV, TSV, JSON, ARFF, also compressed or in a zip archive (archive.zip!table.csv); Parquet, Arrow, "
+        "Excel, SQLite, DuckDB, SPSS, Stata, SAS; - reads standard input. Several files, a pattern as "
+        "'part-*.parquet' or a folder are read as one table.",
         required=True,
         allow_leading_hyphen=True,  # of the name of standard input
         validator=_no_option,
@@ -112,6 +109,12 @@ class ReadingOptions:
         What lines of a CSV begin with that are no rows; by default # where such lines stand above the header.
     bad_rows
         What becomes of rows of a CSV that have another length: an error, left out, or filled up with missing cells.
+    sheet
+        Name or number of a sheet of a spreadsheet, where several have cells.
+    table
+        Table of a database, where it has several.
+    query
+        SELECT over the tables of a database, in the place of a table.
     """
 
     format: Format | None = None
@@ -125,6 +128,9 @@ class ReadingOptions:
     encoding: str | None = None
     comment: str | None = None
     bad_rows: Literal["error", "skip", "pad"] = "error"
+    sheet: str | None = None
+    table: str | None = None
+    query: str | None = None
 
     def open_rows(self, paths: list[str], columns: list[str] | None = None) -> "LocalRows":
         """Open files that are one table, of which some columns are read, or all; those of a pipe come but once."""
@@ -134,23 +140,11 @@ class ReadingOptions:
 
     @contextmanager
     def rows(self, paths: list[str], columns: list[str] | None = None) -> "Iterator[LocalRows]":
-        """Open files that are one table and read more than once; a pipe is laid down in a temporary file first.
+        """Open files that are one table and read more than once; a pipe is laid down in a temporary file first."""
+        from bayeswater.data.sources.laid_down import laid_down
 
-        It is laid down as it comes: where a cell far down does not fit the type of its column, it is read anew.
-        """
-        from bayeswater.cli.models import files_of
-
-        rows = self.open_rows(paths, columns)
-        if rows.can_be_reread:
-            yield rows
-            return
-        with TemporaryDirectory(prefix="bayeswater-") as folder:
-            files = files_of(rows)
-            again = self.open_rows([_to_reread(file.origin, folder) for file in files], columns)
-            again.name = rows.name
-            for file, before in zip(files_of(again), files, strict=True):
-                file.origin.name = before.name
-            yield again
+        with laid_down(paths) as files:
+            yield files.named(self.open_rows(files.paths, columns))
 
     def _options(self) -> dict[str, Any]:
         """Give the options as those who open files take them."""
@@ -175,26 +169,11 @@ class ReadingOptions:
             "encoding": self.encoding,
             "comment": self.comment,
             "bad_rows": self.bad_rows,
+            "sheet": self.sheet,
+            "table": self.table,
+            "query": self.query,
             "missing": self.missing,
         }
-
-
-def _to_reread(origin: "Origin", folder: str) -> str:
-    """Name a file that can be read again: that of the origin, or one in the folder with the bytes of a pipe."""
-    if origin.can_be_reread:
-        return str(origin.path)
-    laid_down = Path(mkdtemp(dir=folder)) / (origin.path.name if origin.path else "data")
-    try:
-        with origin.open() as pipe, laid_down.open("xb") as file:
-            copyfileobj(pipe, file)
-    except OSError as error:
-        if not error.errno:  # of Arrow, which could not unpack the bytes
-            raise DataError(f"{origin.name}: {error}; is all of it there, and is it compressed as it seems?") from error
-        raise DataError(
-            f"cannot lay down {origin.name} in {folder!r}: {error.strerror or error}; make room there, or name another "
-            "folder in the environment variable TMPDIR"
-        ) from error
-    return str(laid_down)
 
 
 AS_USUAL = ReadingOptions()

@@ -446,11 +446,9 @@ class DelimitedSource(Source):
         if bad and not self._told_of_bad_rows:
             self._told_of_bad_rows = True
             done = "are left out" if self.reading.bad_rows == "skip" else "are filled up"
-            warn_user(
-                f"{self.name}: rows of another length {done}, from {self._row(n_rows + bad[0].number)} on, "
-                f"{bad[0].text[:80]!r}",
-                ReadingWarning,
-            )
+            first = f"{self._row(n_rows + bad[0].number)} on, {bad[0].text[:80]!r}"
+            self.note(f"rows of another length {done}, from {first}")
+            warn_user(f"{self.name}: {self.notes[-1]}", ReadingWarning)
         return len(bad) if self.reading.bad_rows == "skip" else 0
 
     def _require_among(self, name: str, names: Sequence[str], what: str) -> None:

@@ -1,13 +1,16 @@
 """JSON lines: one object on each line, its members the cells of a row; a member that is not there is missing.
 
-Blocks of whole lines are read by Arrow. A line holds no line break, so a block can be cut at any of them.
+Blocks of whole lines are read by Arrow. A line holds no line break, so a block can be cut at any of them. An array of
+objects is read as lines, too (`json_arrays`).
 """
 
+import io
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.column_types import cast_columns, wider_type
+from bayeswater.data.sources.json_arrays import ArrayLines, is_array
 from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 LONGEST_LINE = 64 * 2**20
 """Bytes of a line; beyond it the file has no lines."""
 
+HEAD_BYTES = 2**12
+"""In which an array begins, behind blanks."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -29,7 +35,10 @@ class JsonLinesSource(Source):
 
     def _read_schema(self) -> "pa.Schema":
         head = self.origin.head(BLOCK_BYTES)
-        if len(head) == BLOCK_BYTES:
+        is_whole = len(head) < BLOCK_BYTES
+        if is_array(head):
+            head = ArrayLines(io.BytesIO(head), self.name, is_beginning=not is_whole).read(BLOCK_BYTES)
+        elif not is_whole:
             head = head[: head.rfind(b"\n") + 1]
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
@@ -85,7 +94,7 @@ class JsonLinesSource(Source):
 
     def _blocks(self, n_passed: int = 0) -> Iterator[tuple[int, bytes]]:
         """Read whole lines, some megabytes at once, and how many bytes stand before them; so many are passed over."""
-        with self.origin.open(n_passed) as file:
+        with self._opened(n_passed) as file:
             rest = file.read(BLOCK_BYTES)
             if not n_passed and rest.startswith(BYTE_ORDER_MARK):
                 rest, n_passed = rest[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
@@ -106,6 +115,14 @@ class JsonLinesSource(Source):
                     rest += more
             if rest.strip():
                 yield n_passed, rest
+
+    def _opened(self, n_passed: int) -> Any:
+        """Open the lines behind so many bytes."""
+        if not is_array(self.origin.head(HEAD_BYTES)):
+            return self.origin.open(n_passed)
+        lines = ArrayLines(self.origin.open(), self.name)
+        lines.pass_over(n_passed)
+        return lines
 
     def _fitting_schema(self) -> "pa.Schema":
         import pyarrow as pa

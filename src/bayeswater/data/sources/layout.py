@@ -13,8 +13,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.records import DELIMITERS
@@ -42,26 +42,26 @@ class Layout:
 
     Parameters
     ----------
-    delimiter : the character between cells
-    blanks_before_quotes : whether blanks stand between a delimiter and a cell in quotes
     names : of all columns, each its own
     n_unnamed : columns at the end that have neither a name nor, in the first rows, a cell
     n_rows_above : rows above the first one of the table, the header among them
     start : bytes above the first row of the table
-    comment : what lines begin with that are no rows; "" where there are none
     header : cells of the header as they are written; empty without one
     notes : what a person should know of it
+    delimiter : the character between cells
+    blanks_before_quotes : whether blanks stand between a delimiter and a cell in quotes
+    comment : what lines begin with that are no rows; "" where there are none
     """
 
-    delimiter: str
-    blanks_before_quotes: bool
     names: tuple[str, ...]
     n_unnamed: int
     n_rows_above: int
     start: int
-    comment: str
     header: tuple[str, ...]
     notes: tuple[str, ...]
+    delimiter: str = ""
+    blanks_before_quotes: bool = False
+    comment: str = ""
 
 
 class _Row(NamedTuple):
@@ -100,33 +100,47 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
     body = [row for row in rows if not _is_comment(row, comment)] or rows
     if not body:
         raise DataError(f"{where} has no rows; give a file with a header and rows")
+    layout = _laid_out(rows, body, dialect.width, reading, where)
+    is_before = [row for row in rows if row.end < layout.start] if reading.has_header else rows[: rows.index(body[0])]
+    has_comments = reading.comment is not None or any(_is_comment(row, comment) for row in is_before)
+    return replace(
+        layout,
+        delimiter=dialect.delimiter,
+        blanks_before_quotes=dialect.skips_blanks,
+        n_rows_above=layout.n_rows_above + len(dialect.rows) - len(rows),
+        start=layout.start or (rows is not dialect.rows and dialect.rows[0].end),
+        comment=comment if has_comments else "",
+        notes=(*layout.notes, *[f"lines that begin with {comment!r} are no rows"] * has_comments),
+    )
+
+
+def sheet_layout(rows: Sequence[Sequence[Any]], reading: Reading, where: str) -> Layout:
+    """Find the layout of a sheet, whose rows are of one length: `start` is the number of the first row of the table."""
+    first = [
+        _Row(["" if cell is None else str(cell) for cell in row], n + 1) for n, row in enumerate(rows[:SNIFFED_ROWS])
+    ]
+    return _laid_out(first, first, len(first[0].cells), reading, where)
+
+
+def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, where: str) -> Layout:
+    """Find header and names; `body` are the rows that are no comments."""
     if reading.has_header:
-        header, body, said = _with_header(rows, body, dialect.width, comment)
+        header, body, said = _with_header(rows, body, width, reading.comment or COMMENT)
         start, written = header.end, [cell.strip() for cell in header.cells]
     else:
-        above = dialect.rows[: dialect.rows.index(body[0])]
+        above = rows[: rows.index(body[0])]
         start, written, said = above[-1].end if above else 0, [], []
     raw, of_rows = _columns(written, body, reading, where)
     n_unnamed = _n_unnamed(raw, body)
     are = "column at the end is" if n_unnamed == 1 else "columns at the end are"
     names, renamed = own_names(raw, len(raw) - n_unnamed)
-    has_comments = reading.comment is not None or any(_is_comment(row, comment) for row in rows if row.end <= start)
     return Layout(
-        delimiter=dialect.delimiter,
-        blanks_before_quotes=dialect.skips_blanks,
         names=tuple(names),
         n_unnamed=n_unnamed,
-        n_rows_above=sum(row.end <= start for row in dialect.rows),
+        n_rows_above=sum(row.end <= start for row in rows),
         start=start,
-        comment=comment if has_comments else "",
         header=tuple(written),
-        notes=(
-            *said,
-            *of_rows,
-            *[f"{n_unnamed} empty {are} left out"] * bool(n_unnamed),
-            *renamed,
-            *[f"lines that begin with {comment!r} are no rows"] * has_comments,
-        ),
+        notes=(*said, *of_rows, *[f"{n_unnamed} empty {are} left out"] * bool(n_unnamed), *renamed),
     )
 
 
@@ -199,7 +213,7 @@ def _with_header(rows: list[_Row], body: list[_Row], width: int, comment: str) -
     first = rows.index(body[0])
     if first and len(rows[first - 1].cells) == width and _is_header_in_comment(rows[first - 1], body[0], comment):
         name, *others = rows[first - 1].cells
-        return _Row([name.removeprefix(comment), *others], rows[first - 1].end), body, []
+        return _Row([name.removeprefix(comment).strip() or name, *others], rows[first - 1].end), body, []
     n_used = min(_n_used(body), width)
     place = 0
     while place < min(MOST_LINES_ABOVE, len(body) - 1) and _is_note(body[place], width, n_used):

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from bayeswater.errors import DataError
@@ -74,7 +75,12 @@ def row_of_totals(tail: bytes, encoding: str, delimiter: str) -> str:
     'Total,7'
     """
     lines = tail[-TAIL_BYTES:].decode(encoding, errors="ignore").rstrip().splitlines()
-    cells = [cell.strip() for cell in next(csv.reader(lines[-1:], delimiter=delimiter), [])]
-    filled = [cell for cell in cells if cell]
-    is_totals = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":")) is not None
-    return lines[-1].strip()[:60] if is_totals and not any(map(str.isalpha, "".join(filled[1:]))) else ""
+    cells = next(csv.reader(lines[-1:], delimiter=delimiter), [])
+    return lines[-1].strip()[:60] if is_total(cells) else ""
+
+
+def is_total(cells: Sequence[str]) -> bool:
+    """Say whether a row looks like totals."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    begins_so = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":")) is not None
+    return bool(begins_so) and not any(map(str.isalpha, "".join(filled[1:])))

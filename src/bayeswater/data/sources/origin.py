@@ -1,15 +1,22 @@
 """`Origin`: where the bytes of a source come from (a file or standard input), decompressed on the way.
 
 Compression is recognised by the first bytes and never by the name, so that a renamed file and a pipe are read alike.
+Bytes are unpacked as they are read, and an archive that unpacks to many times its size is refused: a zip archive before
+anything is unpacked, by what it says of itself, and all when too much has come (`limits.require_unpacked`).
 """
 
 import io
+import lzma
+import re
 import sys
+import zipfile
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bayeswater.errors import DataError
+from bayeswater.limits import require_unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,14 +27,18 @@ STDIN = "-"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
 """What is decompressed, by its first bytes."""
 
-REFUSED = {
-    b"\xfd7zXZ\x00": "an xz archive",
-    b"PK\x03\x04": "a zip archive (or a spreadsheet)",
-    b"7z\xbc\xaf": "a 7z archive",
-}
+ZIP = b"PK\x03\x04"
+XZ = b"\xfd7zXZ\x00"
+REFUSED = {b"7z\xbc\xaf": "a 7z archive", b"Rar!": "a RAR archive"}
 """What is not, by its first bytes."""
 
 LONGEST_MAGIC = 6
+
+IN_ARCHIVE = re.compile(r"(?P<archive>.+\.zip)!(?P<member>.+)", re.I | re.S)
+"""The name of a file in an archive."""
+
+XZ_MEMORY = 2**28
+"""What unpacking xz may hold; its strongest setting takes a quarter."""
 
 PIECE_BYTES = 2**18
 """What is asked of a pipe at once; it holds less."""
@@ -38,12 +49,15 @@ class Origin:
 
     Parameters
     ----------
-    path : str or path
+    path : str or path; ``archive.zip!table.csv`` is a file in an archive
     standard_input : a binary file to read in place of `sys.stdin`
     """
 
     def __init__(self, path: str | Path, standard_input: BinaryIO | None = None) -> None:
-        self.path = None if str(path) == STDIN else Path(path)
+        parts = IN_ARCHIVE.fullmatch(str(path))
+        inside = parts is not None and not Path(path).exists()
+        self._member = parts["member"] if inside and parts else None
+        self.path = None if str(path) == STDIN else Path(parts["archive"] if inside and parts else path)
         self.name = "standard input" if self.path is None else str(path)
         self._standard_input = standard_input
         self._opened: Any = None
@@ -54,6 +68,17 @@ class Origin:
     def can_be_reread(self) -> bool:
         """Whether the bytes can be read from the beginning any number of times: not from a pipe."""
         return self.path is not None and not self.path.is_fifo()
+
+    @property
+    def table_name(self) -> str:
+        """The name of the file that holds the rows: that in the archive, where the file is one."""
+        if self.path is None:
+            return ""
+        is_archive = self.path.suffix.lower() == ".zip" and self.path.is_file() and zipfile.is_zipfile(self.path)
+        if self._member is None and not is_archive:
+            return self.path.name
+        with self.path.open("rb") as file, self._zip(file) as archive:
+            return self._of_archive(archive).filename
 
     @cached_property
     def n_bytes(self) -> int | None:
@@ -96,7 +121,10 @@ class Origin:
         except OSError as error:
             raise self.unreadable(error) from None
         self._opened.seek(0)
-        return self._decompressed(self._opened, first)
+        if first.startswith(ZIP) or self._member is not None:
+            return self._unzipped()
+        opened = self._opened
+        return self._decompressed(opened, first, lambda: opened.tell())
 
     def head(self, n_bytes: int) -> bytes:
         """Give the first bytes, decompressed, and leave them there to be read."""
@@ -106,6 +134,18 @@ class Origin:
         if len(self._kept) < n_bytes:
             self._kept += _read_fully(self._pipe, n_bytes - len(self._kept))
         return self._kept[:n_bytes]
+
+    def whole_file(self, what: str) -> str:
+        """Give the path of a file that is read by a library of its own, from anywhere in it: no pipe and no archive."""
+        if self.path is None or not self.can_be_reread or self.table_name != self.path.name:
+            raise DataError(
+                f"{self.name}: {what} is read from a file that is neither packed nor a pipe; unpack it first"
+            )
+        try:
+            self.path.open("rb").close()
+        except OSError as error:
+            raise self.unreadable(error) from None
+        return str(self.path)
 
     def tail(self, n_bytes: int) -> bytes:
         """Give the last bytes of a file that is stored as it is, and nothing of any other."""
@@ -145,18 +185,57 @@ class Origin:
 
         raw = self._standard_input or (sys.stdin.buffer if self.path is None else self.path.open("rb"))
         first = _read_fully(raw, LONGEST_MAGIC)
-        return self._decompressed(pa.PythonFile(_Rejoined(first, raw), mode="r"), first)
+        if first.startswith(ZIP):
+            raise DataError(
+                f"{self.name}: a zip archive is read from its end, so not from a pipe; give the file itself"
+            )
+        rejoined = _Rejoined(first, raw)
+        return self._decompressed(pa.PythonFile(rejoined, mode="r"), first, lambda: rejoined.n_read)
 
-    def _decompressed(self, raw: "pa.NativeFile", first: bytes) -> "pa.NativeFile":
+    def _decompressed(self, raw: "pa.NativeFile", first: bytes, n_packed: Callable[[], int]) -> "pa.NativeFile":
         import pyarrow as pa
 
         for magic, what in REFUSED.items():
             if first.startswith(magic):
                 raise DataError(f"{self.name} is {what}, which is not read; unpack it first")
+        if first.startswith(XZ):
+            return pa.PythonFile(_Unpacked(_XzStream(raw), n_packed, self.name), mode="r")
         for magic, compression in COMPRESSIONS.items():
             if first.startswith(magic):
-                return pa.CompressedInputStream(raw, compression)
+                return pa.PythonFile(_Unpacked(pa.CompressedInputStream(raw, compression), n_packed, self.name), "r")
         return raw
+
+    def _unzipped(self) -> "pa.NativeFile":
+        """Open the one file of a zip archive, or the one that was named."""
+        import pyarrow as pa
+
+        assert self.path is not None
+        self._opened.close()
+        self._opened = file = self.path.open("rb")
+        archive = self._zip(file)
+        member = self._of_archive(archive)
+        try:
+            inner = archive.open(member)
+        except (RuntimeError, NotImplementedError) as error:  # a password, a method of packing
+            raise DataError(f"{self.name}: {error}; unpack it first") from None
+        return pa.PythonFile(_Unpacked(inner, file.tell, self.name, archive, file), mode="r")
+
+    def _zip(self, file: Any) -> zipfile.ZipFile:
+        try:
+            return zipfile.ZipFile(file)
+        except zipfile.BadZipFile as error:
+            raise DataError(f"{self.name} is no whole zip archive: {error}; is all of it there?") from None
+
+    def _of_archive(self, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+        """Give the file in an archive that holds the rows, its size forecast."""
+        files = [info for info in archive.infolist() if not info.is_dir() and not _is_hidden(info.filename)]
+        named = [info for info in files if self._member is None or info.filename == self._member]
+        if len(named) != 1:
+            shown = ", ".join(repr(info.filename) for info in files[:10]) + ", ..." * (len(files) > 10)
+            problem = f"there is no {self._member!r}" if self._member else f"it holds {len(files)} files"
+            raise DataError(f"{self.name}: {problem} in the archive: {shown}; name one, as '{self.path}!table.csv'")
+        require_unpacked(named[0].file_size, named[0].compress_size, self.name)
+        return named[0]
 
 
 class _Rejoined(io.RawIOBase):
@@ -164,6 +243,7 @@ class _Rejoined(io.RawIOBase):
 
     def __init__(self, head: bytes, rest: Any) -> None:
         self._head, self._rest = io.BytesIO(head), rest
+        self.n_read = 0
 
     def readable(self) -> bool:
         return True
@@ -171,7 +251,72 @@ class _Rejoined(io.RawIOBase):
     def read(self, size: int = 0) -> bytes:
         """Read `size` bytes; fewer only at the end."""
         found = self._head.read(size)
-        return found + _read_fully(self._rest, size - len(found))
+        found += _read_fully(self._rest, size - len(found))
+        self.n_read += len(found)
+        return found
+
+
+class _Unpacked(io.RawIOBase):
+    """Bytes that come out of an archive, as long as they are not many times those that were read of it."""
+
+    def __init__(self, inner: Any, n_packed: Callable[[], int], name: str, *around: Any) -> None:
+        self._inner, self._n_packed, self._name, self._around = inner, n_packed, name, around
+        self._n_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Read `size` bytes; fewer only at the end."""
+        found = bytearray()
+        try:
+            while len(found) < size and (more := self._inner.read(min(size - len(found), PIECE_BYTES))):
+                found += more
+        except (lzma.LZMAError, zipfile.BadZipFile) as error:
+            raise OSError(str(error)) from None
+        self._n_bytes += len(found)
+        require_unpacked(self._n_bytes, self._n_packed(), self._name)
+        return bytes(found)
+
+    def close(self) -> None:
+        """Close the archive, too."""
+        for file in (self._inner, *self._around):
+            file.close()
+        super().close()
+
+
+class _XzStream:
+    """Bytes of an xz file: that of Python bounds no memory."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw, self._decoder = raw, self._begun()
+
+    def _begun(self) -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        """Read some bytes, none at the end."""
+        while True:
+            packed = self._raw.read(PIECE_BYTES) if self._decoder.needs_input or self._decoder.eof else b""
+            if self._decoder.eof:  # another stream may follow, behind zeros
+                packed = self._decoder.unused_data.lstrip(b"\0") + packed
+                if not packed:
+                    return b""
+                self._decoder = self._begun()
+            elif self._decoder.needs_input and not packed:
+                raise EOFError("the xz stream ends before its end")
+            found = self._decoder.decompress(packed, size)
+            if found:
+                return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+
+
+def _is_hidden(name: str) -> bool:
+    """Tell what is in an archive beside its files, as that of macOS."""
+    return name.startswith("__MACOSX/") or name.rsplit("/", 1)[-1].startswith(".")
 
 
 def _pass_over(file: Any, n_bytes: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bayeswater.data.sources.origin import STDIN
 from bayeswater.errors import DataError
 
-Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "arff"]
+Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "arff", "excel", "sqlite", "duckdb", "spss", "stata", "sas"]
 
 FORMAT_OF_SUFFIX: dict[str, Format] = {
     **dict.fromkeys((".csv", ".txt", ".data"), "csv"),
@@ -22,9 +22,15 @@ FORMAT_OF_SUFFIX: dict[str, Format] = {
     **dict.fromkeys((".arrow", ".arrows", ".feather", ".ipc"), "arrow"),
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
     ".arff": "arff",
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "excel"),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite"),
+    ".duckdb": "duckdb",
+    **dict.fromkeys((".sav", ".zsav", ".por"), "spss"),
+    ".dta": "stata",
+    **dict.fromkeys((".sas7bdat", ".xpt"), "sas"),
 }
 
-COMPRESSED = (".gz", ".zst", ".bz2", ".lz4")
+COMPRESSED = (".gz", ".zst", ".bz2", ".lz4", ".xz", ".zip")
 """Endings that stand behind the one that tells the format."""
 
 

@@ -19,6 +19,7 @@ from bayeswater.data.column_types import type_named
 from bayeswater.data.frames import is_frame
 from bayeswater.data.sources.arff import ArffSource
 from bayeswater.data.sources.columnar import ARROW_FILE, PARQUET, ArrowSource, ParquetSource
+from bayeswater.data.sources.databases import DuckdbSource, SqliteSource
 from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
@@ -28,6 +29,8 @@ from bayeswater.data.sources.paths import COMPRESSED, FORMAT_OF_SUFFIX, Format, 
 from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.source import Source, TypesWidened
+from bayeswater.data.sources.spreadsheets import SpreadsheetSource
+from bayeswater.data.sources.statistics_files import StatisticsSource
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
 
@@ -66,6 +69,14 @@ def open_source(
             return JsonLinesSource(origin, types)
         case "arff":
             return ArffSource(origin, types, encoding=how.encoding)
+        case "excel":
+            return SpreadsheetSource(origin, types, how)
+        case "sqlite":
+            return SqliteSource(origin, types, how)
+        case "duckdb":
+            return DuckdbSource(origin, types, how)
+        case "spss" | "stata" | "sas":
+            return StatisticsSource(origin, types)
         case "tsv" if how.delimiter is None:
             return DelimitedSource(origin, types, replace(how, delimiter="\t"))
         case _:
@@ -75,7 +86,7 @@ def open_source(
 def _recognised_format(origin: Origin) -> Format:
     if origin.path is None:
         return "csv"
-    suffixes = [suffix.lower() for suffix in origin.path.suffixes]
+    suffixes = [suffix.lower() for suffix in Path(origin.table_name).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""

@@ -1,0 +1,118 @@
+"""`read_table`: a file of any format as one Arrow table, and a report of how it was read."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bayeswater.data.sources.laid_down import laid_down
+from bayeswater.data.sources.parts import Progress
+from bayeswater.data.sources.paths import is_path
+from bayeswater.data.sources.recognising import are_paths, local_rows
+from bayeswater.data.sources.source import Source
+from bayeswater.data.sources.whole import whole_table
+from bayeswater.errors import ReadingWarning
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WAY_OUT = "read fewer columns, columns=[...], or learn from the file in pieces: fit(path, target=...)"
+
+
+@dataclass(frozen=True)
+class ReadingReport:
+    """How a file was read.
+
+    Attributes
+    ----------
+    name : of the file
+    n_rows : of the table
+    types : of the columns, by name
+    n_missing : cells that are missing, by name of the column
+    notes : what was found out about the file: its encoding, lines above the header, names that were made up, odd rows
+    """
+
+    name: str
+    n_rows: int
+    types: "dict[str, pa.DataType]"
+    n_missing: dict[str, int]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        width = max(map(len, self.types), default=0)
+        columns = [
+            f"  {name:{width}}  {kind}" + f", {self.n_missing[name]:,} missing" * bool(self.n_missing[name])
+            for name, kind in self.types.items()
+        ]
+        notes = [f"  note: {note}" for note in self.notes]
+        return "\n".join([f"{self.name}: {self.n_rows:,} rows of {len(self.types)} columns", *columns, *notes])
+
+
+class TableRead(NamedTuple):
+    """A table, and the report of how it was read."""
+
+    table: "pa.Table"
+    report: ReadingReport
+
+
+def read_table(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **reading: Any,
+) -> TableRead:
+    r"""Read a file into memory, as every model and verb reads it.
+
+    Parameters
+    ----------
+    source : the name of a file, of whatever format, or what else `local_rows` takes; "-" is standard input
+    columns : those to read, by default all
+    progress : told after each batch how far reading has come
+    reading : see `Reading`: types, format, delimiter, header, names, encoding, missing, bad_rows, sheet, table, query
+        and others
+
+    Returns
+    -------
+    TableRead, a pair: the Arrow table, and a `ReadingReport`, made to be printed
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("People of 2023\n\nname;age;age;\nAnn;39;3;\nBob;;4;\n")
+    >>> table, report = read_table(path)
+    >>> table.to_pylist()[0]
+    {'name': 'Ann', 'age': 39, 'age_2': 3}
+    >>> print(str(report).replace(str(path.parent), ""))
+    /people.csv: 2 rows of 3 columns
+      name   string
+      age    int64, 1 missing
+      age_2  int64
+      note: 1 line above the header is passed over, from 'People of 2023'
+      note: 1 empty column at the end is left out
+      note: columns are renamed: 'age' (column 3) is 'age_2'
+    """
+    if not (is_path(source) or are_paths(source)):
+        return _read(local_rows(source, columns=columns, progress=progress, **reading))
+    with laid_down([source] if is_path(source) else source) as files:
+        return _read(files.named(local_rows(files.paths, columns=columns, progress=progress, **reading)))
+
+
+def _read(rows: Any) -> TableRead:
+    for part in rows.parts:
+        if isinstance(part, Source):
+            part.keeps_dictionaries = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # it is in the report
+        table = whole_table(rows, rows.schema.names, "read_table", WAY_OUT)
+    prefix = f"{rows.name}: "
+    report = ReadingReport(
+        rows.name,
+        table.num_rows,
+        {field.name: field.type for field in table.schema},
+        {name: column.null_count for name, column in zip(table.column_names, table.columns, strict=True)},
+        tuple(note.removeprefix(prefix) for note in rows.notes),
+    )
+    return TableRead(table, report)

@@ -1,0 +1,81 @@
+"""`HeldSource`: a file that another library reads as a whole, such as a spreadsheet, given as a table in pieces."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bayeswater.data.column_types import cast_columns
+from bayeswater.data.sources.parts import DecodedPiece, Mark
+from bayeswater.data.sources.source import Source, batch_rows
+from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class HeldSource(Source):
+    """Rows of a file that is in memory once it is looked at."""
+
+    @cached_property
+    def _table(self) -> "pa.Table":
+        with self._errors_named():
+            return self._loaded()
+
+    @abstractmethod
+    def _loaded(self) -> "pa.Table":
+        """Read the file."""
+
+    def _read_schema(self) -> "pa.Schema":
+        import pyarrow as pa
+
+        return pa.schema([(field.name, self.types.get(field.name, field.type)) for field in self._table.schema])
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows."""
+        return self._table.num_rows
+
+    def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
+        n_at_once = batch_rows(len(names))
+        table = self._table.select(names)
+        for row in range(start.row, table.num_rows, n_at_once):
+            piece = table.slice(row, n_at_once)
+            yield DecodedPiece(cast_columns(piece, self.types, self.name, row), Mark(row))
+
+
+def library(name: str, extra: str, what: str) -> Any:
+    """Import a library that only some files need, or say how to install it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise DataError(f"{what} needs {name}; install it with: pip install 'bayeswater[{extra}]'") from None
+
+
+def column_of_cells(cells: Sequence[Any]) -> "pa.Array":
+    """Make a column of Python's values: of one type, or text where they are of several.
+
+    >>> column_of_cells([1.0, None, 2.0]).to_pylist(), column_of_cells([1.0, "x", True]).to_pylist()
+    ([1, None, 2], ['1', 'x', 'true'])
+    """
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {int, float} and kinds:
+        numbers = [cell if cell is None or type(cell) is int or not cell.is_integer() else int(cell) for cell in cells]
+        is_whole = all(type(cell) is not float for cell in numbers)
+        return pa.array(numbers if is_whole else cells, pa.int64() if is_whole else pa.float64())
+    if len(kinds) < 2:
+        return pa.array(cells)
+    if {kind.__name__ for kind in kinds} == {"date", "datetime"}:
+        return pa.array(cells, pa.timestamp("us"))
+    return pa.array([None if cell is None else _as_text(cell) for cell in cells], pa.string())
+
+
+def _as_text(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)

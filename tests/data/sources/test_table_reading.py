@@ -1,0 +1,92 @@
+"""`read_table` gives the table that every verb reads, and says how it was read."""
+
+import gzip
+import io
+import os
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import bayeswater
+from bayeswater.data.sources.laid_down import laid_down
+from bayeswater.errors import DataError, ResourceLimitError, SchemaError
+
+
+def test_a_table_and_its_report_are_given_without_a_warning(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("名,n\n青绿,1\n乌黑,\n".encode("gbk"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table, report = bayeswater.read_table(path)
+    assert table.to_pylist() == [{"名": "青绿", "n": 1}, {"名": "乌黑", "n": None}]
+    assert (report.n_rows, report.n_missing, report.types) == (
+        2,
+        {"名": 0, "n": 1},
+        {"名": pa.string(), "n": pa.int64()},
+    )
+    assert [note.split(",")[0] for note in report.notes] == ["the text is no UTF-8 and is read as gb18030"]
+
+
+def test_rows_that_are_left_out_stand_in_the_report(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n3\n")
+    table, report = bayeswater.read_table(path, bad_rows="skip")
+    assert table.num_rows == 1
+    assert report.notes == ("rows of another length are left out, from row 3 (the header is row 1) on, '3'",)
+
+
+def test_columns_types_and_tables_in_memory_are_taken(tmp_path):
+    path = tmp_path / "t.parquet"
+    pa.parquet.write_table(pa.table({"a": ["x"] * 100, "b": [1] * 100}), path)
+    assert bayeswater.read_table(path, columns=["a"]).table.schema == pa.schema([("a", pa.string())])
+    assert bayeswater.read_table(path, types={"b": "number"}).report.types["b"] == pa.float64()
+    assert bayeswater.read_table(pa.table({"a": [1]})).table.to_pylist() == [{"a": 1}]
+    with pytest.raises(SchemaError, match="there is no column 'c'"):
+        bayeswater.read_table(path, columns=["c"])
+    with pytest.raises(TypeError, match="delimeter"):
+        bayeswater.read_table(path, delimeter=";")
+
+
+def test_a_table_that_is_too_large_for_memory_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n" + "1\n" * 1000)
+    monkeypatch.setattr("bayeswater.limits.HELD_BYTES", 2**10)
+    with pytest.raises(ResourceLimitError, match=r"t\.csv, which read_table needs in memory at once"):
+        bayeswater.read_table(path)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_as_often_as_its_types_need(monkeypatch, pack):
+    content = pack(b"a,b\n" + b"1,2\n" * 300_000 + b"x,2\n")  # the first megabyte does not tell
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with pytest.warns(bayeswater.BayesWarning, match="standard input: row 300002 .*holds 'x'"):
+        table, report = bayeswater.read_table("-")
+    assert (table.num_rows, table["a"][-1].as_py(), report.name) == (300_001, "x", "standard input")
+
+
+def test_pipes_are_laid_down_as_they_come_and_deleted_at_the_end(tmp_path):
+    pipe, file = tmp_path / "t.csv", tmp_path / "u.csv"
+    file.write_text("a\n1\n")
+    os.mkfifo(pipe)
+    packed = gzip.compress(b"a\n2\n")
+    threading.Thread(target=pipe.write_bytes, args=[packed]).start()
+    with laid_down([pipe, file]) as files:
+        assert files.paths[1] == str(file)
+        assert Path(files.paths[0]).read_bytes() == packed
+        assert bayeswater.read_table(files.paths).table["a"].to_pylist() == [2, 1]
+    assert not Path(files.paths[0]).exists()
+
+
+def test_a_pipe_that_finds_no_room_is_refused_with_the_way_out(monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bayeswater.data.sources.laid_down.copyfileobj", full)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n1\n")))
+    with pytest.raises(DataError, match=r"cannot lay down standard input in .*: No space left on device; make room"):
+        bayeswater.read_table("-")
