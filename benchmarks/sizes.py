@@ -12,7 +12,7 @@ import pandas as pd
 from bayeswater.kernels.compiling import LOADING
 from benchmarks.data import Rows, categories, marks, measurements, texts
 from benchmarks.jobs import LIBRARIES
-from benchmarks.timing import ratio_in_turns
+from benchmarks.timing import one_thread, ratio_in_turns
 
 SIZES = (1, 10, 100, 1_000, 5_000, 10_000, 20_000, 50_000, 200_000)
 METHODS = ("fit", "partial_fit", "predict", "predict_proba")
@@ -50,11 +50,13 @@ class Form:
             return lambda: new_model().partial_fit(rows.X, rows.y, classes)
         return partial(getattr(new_model().fit(learned.X, learned.y), method), rows.X)
 
+    @one_thread()
     def load(self, method: str) -> None:
         """Make the process warm."""
         for n_rows, calls in LOADING_CALLS.items():
             _warm(self.actions(method, n_rows)[0], calls)
 
+    @one_thread()
     def ratio(self, method: str, n_rows: int, turns: int) -> float:
         """Time of scikit-learn by ours, once the very call that is timed has loaded what it takes."""
         ours, theirs = self.actions(method, n_rows)

@@ -1,6 +1,7 @@
 """Wall-clock times, taken in turns: ours, theirs, ours, theirs, ... so that a noisy moment meets both."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from statistics import median
 from time import perf_counter, process_time, sleep
 from typing import Any
@@ -34,6 +35,13 @@ def _seconds(action: Callable[[], Any]) -> float:
     return perf_counter() - start
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Give one thread to us and to BLAS, whose others spin for a while after their work: that, too, is time."""
+    with threads(1), threadpool_limits(1):
+        yield
+
+
 TURN = 1e-3
 """Seconds that a turn of ours lasts at least: shorter calls are repeated."""
 
@@ -41,12 +49,11 @@ TURN = 1e-3
 def ratio_in_turns(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> float:
     """Median over turns of the time of `theirs` by that of `ours`, after one call of each that is not counted.
 
-    It is the time of the processor, on one thread each: what others do on the machine is not part of it.
+    It is the time of the processor: what others do on the machine is not part of it.
     """
-    with threads(1), threadpool_limits(1):
-        ours(), theirs()
-        calls = 1 + int(TURN / _processor_seconds(ours, 1))
-        return median(_processor_seconds(theirs, calls) / _processor_seconds(ours, calls) for _ in range(turns))
+    ours(), theirs()
+    calls = 1 + int(TURN / _processor_seconds(ours, 1))
+    return median(_processor_seconds(theirs, calls) / _processor_seconds(ours, calls) for _ in range(turns))
 
 
 def _processor_seconds(action: Callable[[], Any], calls: int) -> float:

@@ -227,6 +227,12 @@ def test_a_loop_serves_a_single_cell_but_none_where_references_are_asked_for(dou
     assert not doubling.serves(10**9, np.ones(1), use_loop=False)
 
 
+def test_a_single_row_which_also_lies_column_by_column_is_served_by_the_loop_of_rows(doubling):
+    doubling.serves(1000, np.ones((40, 25)), use_loop=True)
+    assert doubling.serves(25, np.ones((1, 25)), use_loop=False)
+    assert not doubling.serves(1000, np.ones((40, 25), order="F"), use_loop=False)
+
+
 def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubling):
     values, n_cells = np.ones(3), COMPILE_FROM_CELLS - 1
     before = set(threading.enumerate())

@@ -38,7 +38,8 @@ def add_to_rows(scores: Array, terms: Array) -> None:
     [65.0, 130.0]
     """
     together = len(scores) - len(scores) % ROWS_TOGETHER
-    scores[:together].reshape(-1, ROWS_TOGETHER * len(terms))[...] += np.tile(terms, ROWS_TOGETHER)
+    if together:
+        scores[:together].reshape(-1, ROWS_TOGETHER * len(terms))[...] += np.tile(terms, ROWS_TOGETHER)
     scores[together:] += terms
 
 

@@ -33,6 +33,9 @@ LOAD_AFTER = 4
 LOADING = "bayeswater loads a loop"
 """Name of a thread that loads one."""
 
+BY_ROW, BY_COLUMN = 0x1, 0x2
+"""Flags of an array that lies row by row, and column by column: a single row does both, and counts as the first."""
+
 OWNED = 0x4
 """Flag of an array that holds its own memory (``NPY_ARRAY_OWNDATA``)."""
 
@@ -160,7 +163,8 @@ def _is_on() -> bool:
 def _kind(argument: Any) -> Any:
     """Give what numba tells arguments apart by: of arrays kind, dimensions, and how they lie in memory."""
     if isinstance(argument, np.ndarray):
-        return argument.dtype.char, argument.ndim, argument.flags.num & ~OWNED
+        flags = argument.flags.num & ~OWNED
+        return argument.dtype.char, argument.ndim, flags & ~BY_COLUMN if flags & BY_ROW else flags
     return type(argument)
 
 

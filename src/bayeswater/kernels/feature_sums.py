@@ -323,7 +323,7 @@ def sparse_times_weights(
     indptr, indices, data = indptr - indptr[0], indices[stored], data[stored]
     if threshold is not None:
         data = (data > threshold).view(np.uint8)
-    joint = np.zeros((len(indptr) - 1, weight.shape[1]))
+    joint = np.empty((len(indptr) - 1, weight.shape[1]))
     arguments = indptr, indices, data, weight, joint
     loop = _sparse_times_few_weights_loop if weight.shape[1] < MANY_CLASSES else _sparse_times_weights_loop
     if use_loop or (_scipy_rounds_products() and loop.serves(len(data), *arguments, use_loop=False)):
@@ -369,6 +369,8 @@ def _sparse_times_weights_loop(indptr, indices, data, weight, joint):  # type: i
     # stored once for the four. Indices are unsigned: they never count from the end, and the compiled loop need not ask.
     n_rows, n_classes = joint.shape
     for i in range(n_rows):
+        for k in range(n_classes):
+            joint[i, k] = 0.0
         first, last = indptr[i], indptr[i + 1]
         in_fours = last - (last - first) % 4
         for p in range(first, in_fours, 4):

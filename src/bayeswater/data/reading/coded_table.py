@@ -22,8 +22,8 @@ from bayeswater.data.matrix import ColumnMatrix, DenseMatrix, column_name
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.known_labels import FoundLabels, FrameColumn
 from bayeswater.data.reading.matrix_reading import (
-    is_plain_frame,
     names_of,
+    plain_matrix,
     read_dense,
     require_cells,
     require_width,
@@ -114,14 +114,15 @@ class Rules:
 
 def encode_categories(X: Any, rules: Rules) -> CodedTable:
     """Code a table of categories; columns without names are called as those known, or x0, x1, ..."""
-    if is_frame(X) and not is_plain_frame(X):
+    plain = plain_matrix(X, rules.model) if is_frame(X) else None
+    if is_frame(X) and plain is None:
         frame = read_frame(X)
         require_width(len(frame.names), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
         sources: list[Source] = [FrameColumn(frame, name) for name in frame.names]
         names = _names(rules, names_of(X, frame.names), len(sources))
     else:
-        X, own_names = _as_array(X, rules.model)
+        X, own_names = _as_array(X, rules.model) if plain is None else (plain.values, plain.names)
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
         names = _names(rules, own_names, X.shape[1])
         if rules.known is None or rules.known.is_coded:
@@ -154,7 +155,7 @@ def _names(rules: Rules, names: Sequence[str] | None, n_columns: int) -> Sequenc
 
 
 def _as_array(X: Any, model: str) -> tuple[Array, Sequence[str] | None]:
-    """Give a table that is no frame, or a plain one, as an array, and the names that its columns have."""
+    """Give a table that is no frame as an array, and the names that its columns have."""
     X = unmasked(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM" and X.size:
         return np.asarray(X), None
@@ -162,7 +163,7 @@ def _as_array(X: Any, model: str) -> tuple[Array, Sequence[str] | None]:
     if cells is not None:
         return cells, None
     matrix = read_dense(X, model)
-    assert isinstance(matrix, DenseMatrix)  # a frame of several kinds went another way
+    assert isinstance(matrix, DenseMatrix)  # frames went another way
     return matrix.values, matrix.names
 
 

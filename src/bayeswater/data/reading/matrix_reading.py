@@ -24,6 +24,7 @@ import numpy as np
 from bayeswater.data.cells import is_missing
 from bayeswater.data.frames import (
     OF_OTHER_KINDS,
+    given_names,
     is_frame,
     is_sparse_frame,
     library_of,
@@ -174,6 +175,10 @@ def _is_plainly_good(matrix: Matrix, *, allow_negative: bool) -> bool:
     return all(ordered_map(look, parts))
 
 
+INFINITY: dict[int, np.unsignedinteger[Any]] = {4: np.uint32(0x7F80_0000), 8: np.uint64(0x7FF0_0000_0000_0000)}
+"""Bits of the infinite float of so many bytes."""
+
+
 def _looks_good(cells: Array, *, allow_negative: bool) -> bool:
     kind = cells.dtype.kind
     if kind != "f":
@@ -182,8 +187,8 @@ def _looks_good(cells: Array, *, allow_negative: bool) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             return bool(np.isfinite(cells.sum()))
     # The bits of a float, read as a whole number, are below those of infinity where it is finite and has no sign.
-    bits = np.dtype(f"u{cells.itemsize}")
-    return bool(cells.view(bits).max(initial=0) < np.array(np.inf, cells.dtype).view(bits))
+    infinity = INFINITY[cells.itemsize]
+    return bool(cells.view(infinity.dtype).max(initial=0) < infinity)
 
 
 def _way_out(value: float, matrix: Matrix, missing: str | None) -> str:
@@ -255,10 +260,9 @@ def _from_sparse(X: Any, names: tuple[str, ...] | None = None) -> SparseMatrix:
 
 
 def _from_frame(X: Any, model: str) -> Matrix:
-    if is_plain_frame(X):
-        require_cells(X.shape, model)
-        require_own_names(X.columns)
-        return DenseMatrix(_native(X.to_numpy()), names_of(X, tuple(X.columns)))  # one block of memory: no copy
+    plain = plain_matrix(X, model)
+    if plain is not None:
+        return plain
     if is_sparse_frame(X):
         require_cells(X.shape, model)
         require_own_names(X.columns)
@@ -270,10 +274,15 @@ def _from_frame(X: Any, model: str) -> Matrix:
     return ColumnMatrix(columns, names) if values is None else DenseMatrix(values, names)
 
 
-def is_plain_frame(X: Any) -> bool:
-    """Whether a table is a frame of pandas with numbers of one plain kind, which is as good as an array."""
+def plain_matrix(X: Any, model: str) -> DenseMatrix | None:
+    """Read a frame of pandas with numbers of one plain kind: one block of memory, of which no cell is copied."""
     kinds = set(X.dtypes.array) if library_of(X) == "pandas" else set()
-    return len(kinds) == 1 and all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds)
+    if len(kinds) != 1 or not all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
+        return None
+    require_cells(X.shape, model)
+    names = given_names(X)
+    require_own_names(names)
+    return DenseMatrix(_native(X.to_numpy()), tuple(names) if all(isinstance(name, str) for name in names) else None)
 
 
 def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
