@@ -66,7 +66,9 @@ WAITING = 600
 MEMORY = 8 << 30
 """Bytes of addresses for a mutant: one that asks for more gets a `MemoryError`, and the machine stays alive."""
 
-ALONE = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "-s", "-x", "-qq", "--no-header", "--no-summary"]
+ALONE = [*("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov"), "-s", "-x", "-qq", "--tb=no", "--assert=plain"]
+"""Options of pytest: a failure ends the run, and its reasons take longer to write than most tests."""
+
 NEVER_CHANGED = ("name", "string", "newline", "endmarker")
 """Most nodes of a syntax tree; not to ask every operator for them halves the time."""
 
@@ -224,8 +226,9 @@ class Looks:
         first, last = _statements(mutant.path).get(mutant.line, (mutant.line, mutant.line))
         tests = set().union(*(by_line.get(line, set()) for line in range(first, last + 1)))
         is_imported = "" in tests
-        if tests == {""}:  # a constant or a default: whatever runs any line of its file may read it
-            tests = set().union(*by_line.values())
+        if tests == {""}:  # a constant or a default: what runs any line of its file may read it, or looks at the room
+            folder = f"tests/{mutant.path.relative_to(SOURCE).parts[0]}/"
+            tests = set().union(*by_line.values(), (test for test in self.seconds if test.startswith(folder)))
         return self._in_order(tests & self.seconds.keys(), mutant), is_imported
 
     def _in_order(self, tests: set[str], mutant: Mutant) -> list[str]:

@@ -12,6 +12,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.errors import SchemaError, StatisticsError
+from bayeswater.kernels import threads
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.moments import Moments
@@ -53,6 +54,15 @@ def test_totals_of_whole_numbers_are_exact_and_stay_so() -> None:
     assert_array_equal(left.total, [[5], [3]])
     nearly = totals([[2**52 - 7], [3]], ["a", "a"]) - totals([[2**52 - 7]], ["a"])
     assert_array_equal(nearly.total, [[3]])
+
+
+def test_totals_of_many_blocks_of_rows_add_up_to_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells, y = np.arange(20.0)[:, None], list("ab") * 10
+    cells[7] = np.nan
+    whole = totals(cells, y)
+    monkeypatch.setattr(threads.row_blocks, "__defaults__", (3,))
+    assert totals(cells, y) == whole
+    assert whole.weight.tolist() == [[10], [9]] and whole.total.tolist() == [[90], [93]]
 
 
 def test_totals_refuse_what_was_never_counted() -> None:

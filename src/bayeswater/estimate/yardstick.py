@@ -108,7 +108,7 @@ class Yardstick:
         return matrices / self.scale / self.scale[:, None]
 
 
-def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool = True) -> Yardstick:
+def yardstick(scatter: Scatter, *, only_columns: bool, has_units: bool) -> Yardstick:
     """Read the yardstick off the sums.
 
     With `only_columns` the directions are the columns, and they are compared one by one: columns may be bound to one
