@@ -332,3 +332,15 @@ def test_a_network_is_no_classifier_and_how_to_ask_it_is_told(run, folder, verb)
     answer = run(verb, path, folder / "people.csv", *(["--target", TARGET] if verb == "evaluate" else []))
     assert (answer.code, answer.out) == (1, "")
     assert f"a BayesianNetwork has no class that it predicts; ask it: bayeswater query {path}" in answer.err
+
+
+def test_json_lines_that_lack_columns_are_predicted_from_those_they_have(run, tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("x,colour,kind\n" + "".join(f"{i % 7},{'rg'[i % 2]},{'ab'[i % 2]}\n" for i in range(40)))
+    assert run("fit", data, "-t", "kind", "-o", tmp_path / "m.bayes").code == 0
+    answer = run("predict", tmp_path / "m.bayes", "-", "--format", "jsonl", stdin=b'{"colour": "r"}\n{"colour": "g"}\n')
+    assert answer.code == 0
+    assert [line.split(",")[0] for line in answer.out.splitlines()] == ["prediction", "a", "b"]
+    assert "no row has 'x': not known" in answer.err
+    answer = run("predict", tmp_path / "m.bayes", "-", "--format", "jsonl", stdin=b'{"color": "r"}\n')
+    assert answer.code == 1 and "are missing" in answer.err

@@ -158,8 +158,10 @@ def open_for(
     rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
     if target is None:
         _name_in_order(rows, column_names(model))
+    absent = rows.let_absent(column_names(model))
     for file in files_of(rows):
-        require_columns(file, model, path)
+        if not absent:
+            require_columns(file, model, path)
         for name, what in further.items():
             file.require_column(name, what)
     rows.declare(types)

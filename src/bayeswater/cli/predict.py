@@ -45,11 +45,13 @@ def predict(
     from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.terminal import passes_shown, warnings_told_once
     from bayeswater.cli.writing import writer
+    from bayeswater.models.streaming.partial_rows import not_knowing
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
     answers = PredictionColumns(classifier, keep=keep, explain=explain, costs=costs)
     rows = open_for(classifier, model, reading, list(data), costs=costs, keep=keep)
+    answers.model = not_knowing(classifier, rows.let_absent(answers.columns))
     require_other_files(rows, output)
     if keep:
         for file in files_of(rows):

@@ -70,7 +70,8 @@ class Settings:
 
     `alpha` and `variance_floor` are for those who estimate column by column. `as_found` says that categories may be
     coded in the order of their dictionary: `count` sorts them. Who hands the codes to sums of another kind needs them
-    sorted. `unknown` names columns of whose cells nothing is known: they are not there, also where empty is a state.
+    sorted. `unknown` marks, by column, cells (n_rows,) of which nothing is known: not even, where that is a state, that
+    they are empty.
     """
 
     model: str
@@ -80,7 +81,7 @@ class Settings:
     unseen: str = "ignore"
     given: Mapping[str, ColumnSettings] = field(default_factory=dict)
     as_found: bool = False
-    unknown: tuple[str, ...] = field(default=(), compare=False)  # no parameter hangs on it
+    unknown: Mapping[str, Array | slice] = field(default_factory=dict, compare=False)  # no parameter hangs on it
 
     def of(self, column: Column) -> ColumnSettings:
         """What is said about one column."""

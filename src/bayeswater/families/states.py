@@ -86,10 +86,10 @@ class StateView(ColumnView):
         return int(self._block(row)[0, self.j])
 
     def cell(self, row: int) -> CellUse:
-        """Tell what became of a cell; where missing is a state, it is read as one."""
+        """Tell what became of a cell; where missing is a state, it is read as one, unless nothing is known of it."""
         code = self.code(row)
         if code > self.terms.counts.n_states[self.j]:
-            return CellUse.UNSEEN
+            return CellUse.MISSING if self.value(row) is None else CellUse.UNSEEN
         return CellUse.READ if code < len(self.labels) else CellUse.MISSING
 
     def value(self, row: int) -> Any:
@@ -463,11 +463,12 @@ class StateFamily(Family):
 
 def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Settings) -> CodedTable:
     """Give cells of which nothing is known the code of what was never counted, which has no factor."""
-    unknown = [j for j, column in enumerate(columns) if column.source in settings.unknown]
+    unknown = {j: settings.unknown[c.source] for j, c in enumerate(columns) if c.source in settings.unknown}
     if not unknown:
         return coded
     codes = coded.block(slice(0, coded.shape[0])).astype(np.int64)
-    codes[:, unknown] = coded.schema.n_states[unknown] + 1
+    for j, is_unknown in unknown.items():
+        codes[is_unknown, j] = coded.schema.n_states[j] + 1
     return replace(coded, codes=DenseMatrix(codes))
 
 

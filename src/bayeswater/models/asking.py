@@ -6,8 +6,7 @@ cells that are known. Where columns are independent within a class that is the d
 facts are worth is worked out in `decision/`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeVar
@@ -22,7 +21,7 @@ from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.facts import NOTHING, Fact, RegionFact, StateFact
 from bayeswater.decision.loss import as_loss, loss_of_row
 from bayeswater.decision.next_best import NextBest, costs_of_asking, rank_facts
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import DataError
 from bayeswater.families.family import MixedJoint
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.typing import Array
@@ -63,40 +62,6 @@ class OpenRow:
         weaker = [fact.weakened(self.strength) for fact in facts]
         found = [fact for fact in weaker if fact is not None]
         return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
-
-
-def row_of_cells(row: Any, names: Sequence[str], *, named: bool) -> Any:
-    """Give a dict of cells as a table of one row; cells that it does not name are missing.
-
-    `named` says whether the model knows its columns by names: else the row is an array.
-    """
-    if not isinstance(row, Mapping):
-        return row
-    unknown = [name for name in row if name not in names]
-    if unknown:
-        raise SchemaError(f"row names {unknown[0]!r}, but there is no such column; there are {list(names)[:10]}")
-    if not named:
-        cells = [row.get(name, np.nan) for name in names]
-        return np.array([cells], dtype=object if any(isinstance(cell, str) for cell in cells) else None)
-    import pyarrow as pa
-
-    return pa.table({name: [row.get(name)] for name in names})
-
-
-def letting_missing_in(model: Model) -> Model:
-    """Give the same model, for which a missing cell is one that is not known yet."""
-    if vars(model).get("missing") != "error":
-        return model
-    asking = copy(model)
-    vars(asking).update(missing="ignore", _memo={})
-    return asking
-
-
-def not_knowing(model: Model, names: Iterable[str]) -> Model:
-    """Give the same model, for which cells of these columns are not known, also where empty is a state."""
-    asking = object.__new__(type(model))
-    vars(asking).update(vars(model), _unknown=tuple(names))  # what was read off its sums serves it, too
-    return asking
 
 
 def require_one_row(evidence: ClassEvidence) -> None:

@@ -8,7 +8,7 @@ fit into memory: the answers come in pieces then (`streaming.answering`).
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,7 +33,7 @@ from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
-from bayeswater.models.asking import Facts, OpenRow, letting_missing_in, not_knowing, require_one_row, row_of_cells
+from bayeswater.models.asking import Facts, OpenRow, require_one_row
 from bayeswater.models.calibrating import (
     Calibration,
     LeaveOneOut,
@@ -44,8 +44,9 @@ from bayeswater.models.calibrating import (
     reviewed,
 )
 from bayeswater.models.settings import require_names
-from bayeswater.models.streaming.answering import over_rows
+from bayeswater.models.streaming.answering import in_memory, over_rows
 from bayeswater.models.streaming.fitting import score_source
+from bayeswater.models.streaming.partial_rows import letting_missing_in
 from bayeswater.models.streaming.passes import Examples, walked
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -119,7 +120,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : rows with the columns of `fit`
             A table in memory, or a source of rows (a file, a query, a frame of an engine): then answers come in pieces,
-            as batches or as a lazy frame of the engine. So it is with all methods that answer row by row.
+            as batches or as a lazy frame of the engine. Or partial rows: a dict {column: value}, a list of dicts, a
+            Series with the names of columns for an index; a cell that is not there is not known. So it is with all
+            methods that answer row by row.
 
         Returns
         -------
@@ -408,6 +411,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
           would turn it: colour = red
         """
         self._require_fitted()
+        model, X = in_memory(self, X, "explain")
+        if model is not self:
+            return model.explain(X, against)
         X = materialised(X)
         table = self._table(X)
         verdicts = self._decided(table).compared(against, self._class_variable)
@@ -435,7 +441,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        row : table of one row, or a dict {column: value}
+        row : table of one row, a dict {column: value}, a Series with the names of columns for an index
             Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says. In a
             column where empty is a state, a cell that is None is known to be empty; one not in the dict is not known.
         loss : Loss, or anything that `Loss` reads; default 0-1 loss
@@ -448,11 +454,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         NextBest, the best column first; ``.best`` is the one to ask for, or None
         """
         self._require_fitted()
-        model, names = letting_missing_in(self), self._names_to_ask_for()
-        if isinstance(row, Mapping):
-            model = not_knowing(model, (name for name in names if name not in row))
-        has_names = "feature_names_in_" in vars(self) or self._library is not None
-        X = materialised(row_of_cells(row, names, named=has_names))
+        model, X = in_memory(letting_missing_in(self), row, "next_best")
+        names, X = self._names_to_ask_for(), materialised(X)
         evidence = model._evidence(X)
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0

@@ -81,6 +81,7 @@ class LocalRows(Rows):
         self._kept_as: tuple[list[str], int] = [], 0  # columns, and the process whose files are open
         self._is_used_up = False
         self._told: set[str] = set()
+        self._absent: list[str] = []
         self._seen: dict[tuple[str, ...], list[object]] = {}
         self.n_parts_seen = 0
         """Parts, from the first on, of which `head` has shown rows."""
@@ -90,7 +91,11 @@ class LocalRows(Rows):
     @cached_property
     def schema(self) -> "pa.Schema":
         """Names and types of all columns; where a cell far down does not fit its type, `sum` and `map` say so."""
+        import pyarrow as pa
+
         schema = agreed_schema(self.parts, self._columns)
+        for name in self._absent:
+            schema = schema.append(pa.field(name, pa.null()))
         for said in self.notes:
             if said not in self._told:
                 self._told.add(said)
@@ -121,6 +126,18 @@ class LocalRows(Rows):
     def can_be_reread(self) -> bool:
         """Whether the rows can be read more than once."""
         return all(part.can_be_reread for part in self.parts)
+
+    def let_absent(self, names: Sequence[str]) -> Sequence[str]:
+        """Let columns be missing in all rows of JSON, which need not write them, and name them; one has to be there."""
+        own = {name for part in self.parts for name in part.schema.names}
+        if not all(part.may_lack_columns for part in self.parts) or not own.intersection(names):
+            return ()
+        before, self._absent = self._absent, [name for name in names if name not in own]
+        if self._absent != before:
+            self._columns = None if self._columns is None else [name for name in self._columns if name in own]
+            self.__dict__.pop("schema", None)
+            warn_user(f"{self.name}: no row has {', '.join(map(repr, self._absent[:5]))}: not known", ReadingWarning)
+        return self._absent
 
     def require_in_all_parts(self, name: str) -> None:
         """Refuse files of which some lack a column, also those in which a column that is not there is missing."""

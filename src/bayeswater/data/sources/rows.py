@@ -97,6 +97,10 @@ class Rows(ABC):
         for name in sorted(set(columns).difference(names)):
             raise SchemaError(f"{self.name}: there is no column {name!r}; {nearest_names(name, names)}")
 
+    def let_absent(self, names: Sequence[str]) -> Sequence[str]:
+        """Let columns be missing in all rows, where the format need not write cells that are not known; name them."""
+        return ()
+
     def require_in_all_parts(self, name: str) -> None:
         """Refuse a column that a part of the rows does not have, where parts may differ."""
         self.require_columns([name])

@@ -236,7 +236,7 @@ class NaiveBayes(OnSums, BayesClassifier):
     @property
     def _settings(self) -> Settings:
         read = (self.alpha, self.variance_floor, self.missing, self.unseen, column_settings(self.columns))
-        return Settings(type(self).__name__, *read, as_found=True, unknown=vars(self).get("_unknown", ()))
+        return Settings(type(self).__name__, *read, as_found=True, unknown=vars(self).get("_unknown", {}))
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
         assert known is not None  # the first rows are read by a plan that was made of them

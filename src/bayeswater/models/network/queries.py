@@ -1,13 +1,15 @@
 """Questions to a network: what is known of some variables once others are known."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.frames import Alongside
+from bayeswater.data.sources.paths import is_path
+from bayeswater.data.sources.table_reading import read_table
 from bayeswater.decision.facts import StateFact
 from bayeswater.decision.loss import as_loss, loss_of_row
 from bayeswater.decision.next_best import NextBest, costs_of_asking, rank_facts
@@ -39,6 +41,7 @@ from bayeswater.models.network.evidence import (
     tree_width,
 )
 from bayeswater.models.network.network_rows import encode_rows, require_complete, rows_as_frame
+from bayeswater.models.streaming.partial_rows import rows_of_cells, table_of_rows
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 
@@ -151,8 +154,8 @@ class Queries(ABC):
 
         Parameters
         ----------
-        X : frame whose columns are variables, in any order; array with a column for each variable; or a single row,
-            ``{name: state}``
+        X : frame whose columns are variables, in any order; array with a column for each variable; a single row,
+            ``{name: state}`` or a Series, or a list of such; or the name of a file of rows, which is read into memory
         targets : names of the variables asked for; all unless told
         soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
         as_frame : give a frame in the library of X instead of a dict of arrays
@@ -186,8 +189,13 @@ class Queries(ABC):
 
     def _rows(self, X: Any, unseen: str) -> Array:
         """Codes of the rows of a frame, or of the single one that is given as states by name: (n_rows, n_variables)."""
-        if isinstance(X, Mapping) and all(isinstance(state, Hashable) for state in X.values()):  # lists are columns
+        rows = rows_of_cells(X)
+        if rows is not None and isinstance(X, Mapping):
             return row_of(self.core, evidence_of(self.core, X))
+        if rows is not None:
+            X = table_of_rows(rows, list(dict.fromkeys(name for row in rows for name in row)))
+        elif is_path(X):
+            X = read_table(X).table
         return encode_rows(X, self.core.variables, unseen).T
 
     def most_probable_explanation(

@@ -305,7 +305,7 @@ class StateClassifier(OnSums, BayesClassifier):
 
     @property
     def _settings(self) -> Settings:
-        return replace(settings_of(self), unknown=self.__dict__.get("_unknown", ()))
+        return replace(settings_of(self), unknown=self.__dict__.get("_unknown", {}))
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> DiscreteTable:
         self._require_reading_parameters()

@@ -29,8 +29,10 @@ from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.paths import names_rows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
+from bayeswater.data.sources.whole import whole_table
 from bayeswater.decision.loss import as_loss
 from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.models.streaming.partial_rows import not_knowing, partial_rows
 from bayeswater.models.streaming.sources import column_names, column_types, label_type, rows_to_answer
 
 if TYPE_CHECKING:
@@ -47,12 +49,13 @@ TITLES = {
 
 
 def over_rows(method: Method) -> Method:
-    """Let a method that answers for rows in memory also answer for those of a source, piece by piece."""
+    """Let a method that answers for rows in memory also answer for partial ones, and piece by piece for a source."""
 
     @wraps(method)
     def answered(self: Any, X: Any, **given: Any) -> Any:
-        rows = None if _are_texts(X, self) else rows_to_answer(X)
-        return method(self, X, **given) if rows is None else answers(self, rows, method.__name__, given)
+        model, X = partial_rows(self, X)
+        rows = None if _are_texts(X, model) else rows_to_answer(X)
+        return method(model, X, **given) if rows is None else answers(model, rows, method.__name__, given)
 
     return answered  # type: ignore[return-value]
 
@@ -75,6 +78,7 @@ def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> An
             "from some rows, estimate_class_prior(X), and give that"
         )
     columns = _columns(model, rows)
+    model = not_knowing(model, rows.let_absent(columns))
     schema = _schema(model, method, given)
     own = {**given, "loss": as_loss(given["loss"], model.classes_)} if given.get("loss") is not None else dict(given)
     read = [*columns, *_cost_columns(own.get("loss"), rows, columns)]
@@ -82,6 +86,20 @@ def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> An
     if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
         rows.declare(column_types(model))
     return rows.map(Answering(model, method, own, schema), schema, read)
+
+
+def in_memory(model: Any, X: Any, what: str) -> tuple[Any, Any]:
+    """Read partial rows, and those of a source, into a table, with the model that knows which cells are not known."""
+    model, X = partial_rows(model, X)
+    rows = None if _are_texts(X, model) else rows_to_answer(X)
+    if rows is None:
+        return model, X
+    columns = _columns(model, rows)
+    model = not_knowing(model, rows.let_absent(columns))
+    rows.require_columns(columns)
+    if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
+        rows.declare(column_types(model))
+    return model, whole_table(rows, columns, what, "give fewer rows")
 
 
 @dataclass(frozen=True)
