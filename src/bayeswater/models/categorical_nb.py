@@ -45,7 +45,12 @@ class CategoricalNB(OnSums, BayesClassifier):
         Pseudo-count of each state: 1 is Laplace, less is Lidstone, 0 maximum likelihood.
     force_alpha : bool, default True
         Whether an alpha under 1e-10 is taken as it is.
-    fit_prior, class_prior, class_alpha : as in `MultinomialNB`
+    fit_prior : bool, default True
+        Whether the class prior is counted; if not it is uniform.
+    class_prior : array of shape (n_classes,), optional
+        Class probabilities to use instead.
+    class_alpha : float, default 0
+        Pseudo-count of each class in the class prior.
     min_categories : int or array of shape (n_columns,), optional
         Number of codes that a column of codes has at least, seen or not.
     missing : {"error", "ignore", "state"}, default "error"

@@ -24,7 +24,13 @@ from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.settings import checked_alpha, column_priors, require_flag, require_missing_rule
+from bayeswater.models.settings import (
+    checked_alpha,
+    column_priors,
+    documented_as_in,
+    require_flag,
+    require_missing_rule,
+)
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
@@ -206,6 +212,7 @@ NOT_GENERATIVE = (
 )
 
 
+@documented_as_in(MultinomialNB)
 class ComplementNB(FeatureClassifier):
     """Complement naive Bayes: score_k(x) = - sum_j x_j log P(feature j | all classes but k), the largest wins.
 
@@ -304,6 +311,7 @@ class ComplementNB(FeatureClassifier):
         return self.feature_count_.sum(axis=0)
 
 
+@documented_as_in(MultinomialNB)
 class BernoulliNB(FeatureClassifier):
     """Bernoulli naive Bayes: log P(k, x) = log P(k) + sum_j [x_j] log p_kj + [not x_j] log (1 - p_kj).
 

@@ -54,7 +54,7 @@ class ColumnGroups(Statistic):
 
     def each(self, change: Callable[[Statistic], Statistic]) -> Self:
         """Change every group."""
-        return self._with({"groups": {key: change(group) for key, group in self.groups.items()}})
+        return replace(self, groups={key: change(group) for key, group in self.groups.items()})
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         self.plan.require_same_reading(other.plan)
@@ -62,10 +62,8 @@ class ColumnGroups(Statistic):
         return self.onto(classes), other.onto(classes)
 
     def _plus(self, other: Self) -> Self:
-        plan = self.plan.with_styles_of(other.plan)
-        return self._with(
-            {"plan": plan, "groups": {key: group + other.groups[key] for key, group in self.groups.items()}}
-        )
+        groups = {key: group + other.groups[key] for key, group in self.groups.items()}
+        return replace(self, plan=self.plan.with_styles_of(other.plan), groups=groups)
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         rests: Mapping[str, Any] = {} if rest is None else rest.groups
@@ -76,7 +74,7 @@ class ColumnGroups(Statistic):
             except StatisticsError as refusal:
                 raise _in_intervals(refusal, self.plan, part, other.groups[key]) from None
 
-        return self._with({"groups": {key: minus(key, part) for key, part in self.groups.items()}})
+        return replace(self, groups={key: minus(key, part) for key, part in self.groups.items()})
 
 
 def _in_intervals(refusal: StatisticsError, plan: ColumnPlan, part: Any, taken: Any) -> StatisticsError:

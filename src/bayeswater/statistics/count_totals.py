@@ -51,11 +51,11 @@ class CountTotals(ColumnStatistic):
         """Weight of the cells that were there."""
         return self.weight
 
-    def _taken_away(self, name: str, a: Array, b: Array) -> Array:
+    def taken_away(self, name: str, a: Array, b: Array) -> Array:
         """Take away whole numbers as such: what is left of them, however little, is no rounding."""
         if self.weight.dtype.kind == "i" and (b == np.floor(b)).all() and (a < EXACT).all():
-            return super()._taken_away(name, a.astype(np.int64), b.astype(np.int64)).astype(np.result_type(a, b))
-        return super()._taken_away(name, a, b)
+            return super().taken_away(name, a.astype(np.int64), b.astype(np.int64)).astype(np.result_type(a, b))
+        return super().taken_away(name, a, b)
 
     def pooled(self) -> tuple[Array, Array]:
         """Weight and sum of each column over all classes together: (n_columns,) each."""

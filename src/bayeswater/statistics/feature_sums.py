@@ -6,7 +6,7 @@ a feature weigh little beside those that have it, so absence is then counted for
 features need that: only where over four digits of it have cancelled are cells looked at again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -188,7 +188,7 @@ class BinaryCounts(ColumnStatistic):
         mine, theirs = super()._aligned(other)
         if (mine.counted_absent is None) == (theirs.counted_absent is None):
             return mine, theirs
-        return mine._with({"counted_absent": mine.absent}), theirs._with({"counted_absent": theirs.absent})
+        return replace(mine, counted_absent=mine.absent), replace(theirs, counted_absent=theirs.absent)
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         absent = (self.observed - self.present) - (other.observed - other.present)

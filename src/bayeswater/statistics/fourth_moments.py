@@ -9,7 +9,7 @@ the fourth sums. So what remains of them is looked at by itself. Of pairs nothin
 the geometric mean of those of the two columns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -33,7 +33,7 @@ class FourthMoments(Scatter):
         both = super()._plus(other)
         with np.errstate(over="ignore", invalid="ignore"):
             third, fourth = merged_higher(self._all, other._all, both.mean)
-        return both._with({"third": third, "fourth": fourth})
+        return replace(both, third=third, fourth=fourth)
 
     @property
     def _all(self) -> tuple[Array, ...]:
@@ -66,7 +66,7 @@ class FourthMoments(Scatter):
             arrays = {name: array.copy() for name, array in arrays.items()}
             for k in np.flatnonzero(lost.any(axis=1)).tolist():
                 self._recount(arrays, rest, k)
-        return left._with(arrays)
+        return left.with_arrays(arrays)
 
     def _size(self, mean: Array) -> Array:
         """What the fourth sums of single columns about some means are rounded like: (n_classes, n_columns)."""

@@ -238,7 +238,7 @@ class KeyCounts(Statistic):
         """Add the other with a count of 0, and 0 with its count: both then have the same cells."""
         mine = self._plus(other.scaled(0))
         theirs = self.scaled(0)._plus(other)
-        count = mine._taken_away("count", mine.count.astype(self.count.dtype), theirs.count.astype(other.count.dtype))
+        count = mine.taken_away("count", mine.count.astype(self.count.dtype), theirs.count.astype(other.count.dtype))
         columns = []
         for j in range(self.n_columns):
             shift, low, high, code, _ = mine.cells(j)

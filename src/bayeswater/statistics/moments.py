@@ -146,7 +146,7 @@ class Moments(ColumnStatistic):
             )
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
-        weight = self._taken_away("weight", self.weight, other.weight)
+        weight = self.taken_away("weight", self.weight, other.weight)
         remains = np.broadcast_to(weight, self.mean.shape) > 0
         share = other.weight / np.where(weight > 0, weight, 1)
         apart = np.where(remains & (other.weight > 0), self.mean - other.mean, 0.0)

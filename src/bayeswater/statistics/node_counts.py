@@ -124,19 +124,19 @@ class NodeCounts(Statistic):
         if new.any():
             theirs = other.to_arrays()
             arrays = {name: np.insert(array, place[new], theirs[name][new]) for name, array in arrays.items()}
-        return self._with(arrays)
+        return self.with_arrays(arrays)
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         place, is_here = self._places(other)
         mine = np.zeros(len(place))
         mine[is_here] = self.count[place[is_here]]
-        left = other._taken_away("count", mine, other.count)[is_here]
+        left = other.taken_away("count", mine, other.count)[is_here]
         place, count = place[is_here], self.count.copy()
         count[place] = left
         arrays = {"node": self.node, "code": self.code, "count": count}
         if not left.all():
             arrays = {name: np.delete(array, place[left == 0]) for name, array in arrays.items()}
-        return self._with(arrays)
+        return self.with_arrays(arrays)
 
     def _places(self, other: Self) -> tuple[Array, Array]:
         """Where each cell of the other stands among these, or would, and whether it is here: both (n_cells,).

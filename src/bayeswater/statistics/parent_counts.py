@@ -322,7 +322,7 @@ class ParentCounts(Statistic):
             one, first = everywhere.cells_of(x), everywhere.start[x]
             for counts, part in zip((mine, theirs), parts, strict=True):
                 counts[first + one.find(part.cell.T)] = part.count
-        count = everywhere._taken_away("count", mine, theirs)
+        count = everywhere.taken_away("count", mine, theirs)
         squared = np.maximum(self.squared - other.squared, 0)  # a row may go in larger pieces than it came in
         return replace(everywhere, count=count, squared=squared)._occurring()
 

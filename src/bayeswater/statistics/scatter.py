@@ -15,7 +15,7 @@ n - 1 at most: directions beyond that are empty for certain, and are cleared.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -112,7 +112,7 @@ class Scatter(ColumnStatistic):
             return total
         scatter = total.scatter.copy()
         scatter[:, gone, gone] = np.where(np.broadcast_to(total.cells, total.means.shape)[:, gone] > 0, LEAST, 0.0)
-        return total._with({"scatter": scatter})
+        return replace(total, scatter=scatter)
 
     keeps_higher = False
 
@@ -155,7 +155,7 @@ class Scatter(ColumnStatistic):
     def scaled(self, factor: float) -> Self:
         """Let every row count `factor` times what it did; the means stay."""
         arrays = {name: array * factor for name, array in self.to_arrays().items() if name != "mean"}
-        return self._with(arrays)
+        return self.with_arrays(arrays)
 
     def take(self, columns: Sequence[int]) -> Self:
         """Give the sums of some columns, in the order asked for."""
@@ -163,7 +163,7 @@ class Scatter(ColumnStatistic):
         arrays = self.to_arrays()
         for axis in (1, 2):
             arrays = {n: a if a.shape[axis] == 1 < self.n_columns else a.take(chosen, axis) for n, a in arrays.items()}
-        return self._with({"names": tuple(self.column_name(j) for j in chosen), **arrays})
+        return self.with_arrays(arrays, names=tuple(self.column_name(j) for j in chosen))
 
     def beside(self, other: Self) -> Self:
         """Refuse: of columns that were summed apart, the products are not known."""
@@ -218,7 +218,7 @@ class Scatter(ColumnStatistic):
         arrays["weight"] = arrays["weight"].astype(np.float64)
         for name, array in theirs.to_arrays().items():  # higher moments may be left as they are
             arrays[name][k] = array[0]
-        return self._with(arrays)
+        return self.with_arrays(arrays)
 
     # ------------------------------------------------------------------ sums and differences
 
@@ -231,19 +231,19 @@ class Scatter(ColumnStatistic):
     def _for_pairs(self) -> Self:
         """Write weight and mean out for every pair of columns."""
         wide = {name: np.broadcast_to(getattr(self, name), self.scatter.shape).copy() for name in ("weight", "mean")}
-        return self._with(wide)
+        return self.with_arrays(wide)
 
     def _plus(self, other: Self) -> Self:
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the cell
             weight, mean, scatter = merged(self._second_order, other._second_order)
-        return self._with({"weight": weight, "mean": mean, "scatter": scatter})
+        return replace(self, weight=weight, mean=mean, scatter=scatter)
 
     @property
     def _second_order(self) -> tuple[Array, Array, Array]:
         return self.weight, self.mean, self.scatter
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
-        weight = self._taken_away("weight", self.weight, other.weight)
+        weight = self.taken_away("weight", self.weight, other.weight)
         share = other.weight / np.where(weight > 0, weight, 1)
         apart = np.where((weight > 0) & (other.weight > 0), self.mean - other.mean, 0.0)
         mean = np.where(weight > 0, self.mean + apart * share, 0.0)
@@ -265,7 +265,7 @@ class Scatter(ColumnStatistic):
                     "forget(X, y, remaining=(X_rest, y_rest)) recounts that class"
                 )
             self._recount(arrays, rest, k)
-        return self._with(arrays)
+        return self.with_arrays(arrays)
 
     def _remaining(self, k: int, weight: Array, scatter: Array, size: Array) -> tuple[Array, int | None]:
         """Clear what is but rounding, and find a column in which digits were lost."""

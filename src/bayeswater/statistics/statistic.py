@@ -5,7 +5,7 @@ label. It is frozen: ``a + b`` and ``a - b`` are new statistics.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -115,7 +115,7 @@ class Statistic(ABC):
 
     def scaled(self, factor: float) -> Self:
         """Let every row count `factor` times what it did."""
-        return self._with({name: array * factor for name, array in self.to_arrays().items()})
+        return self.with_arrays({name: array * factor for name, array in self.to_arrays().items()})
 
     def require_cells_within(self, rows: Array, slack: Array) -> None:  # noqa: B027 (not all sums have cells)
         """Refuse sums with more cells in a column than its class has `rows` (n_classes,).
@@ -132,17 +132,19 @@ class Statistic(ABC):
 
     def _plus(self, other: Self) -> Self:
         mine, theirs = self.to_arrays(), other.to_arrays()
-        return self._with({name: _sum(mine[name], theirs[name]) for name in mine})
+        return self.with_arrays({name: _sum(mine[name], theirs[name]) for name in mine})
 
     def _minus(self, other: Self, rest: Self | None) -> Self:
         mine, theirs = self.to_arrays(), other.to_arrays()
-        return self._with({name: self._taken_away(name, mine[name], theirs[name]) for name in mine})
+        return self.with_arrays({name: self.taken_away(name, mine[name], theirs[name]) for name in mine})
 
-    def _with(self, changed: dict[str, Any]) -> Self:
-        """Give a copy with other arrays or another domain."""
+    def with_arrays(self, arrays: Mapping[str, Array], **domain: Any) -> Self:
+        """Give a copy with other sums, and another domain where it changes."""
+        changed: dict[str, Any] = {**arrays, **domain}
         return replace(self, **changed)
 
-    def _taken_away(self, name: str, a: Array, b: Array) -> Array:
+    def taken_away(self, name: str, a: Array, b: Array) -> Array:
+        """Take one array of sums from another, whose field has the name; refuse what was never counted."""
         rest = a - b
         if rest.dtype.kind == "f":
             rest[np.abs(rest) <= ROUNDING * np.abs(np.broadcast_to(a, rest.shape))] = 0
@@ -203,7 +205,7 @@ class ColumnStatistic(Statistic):
             for name, array in self.to_arrays().items()
         }
         names = [part.column_name(j) for part in (self, other) for j in range(part.n_columns)]
-        return self._with({"names": tuple(names), **arrays})
+        return self.with_arrays(arrays, names=tuple(names))
 
     def take(self, columns: Sequence[int]) -> Self:
         """Give the sums of some columns, in the order asked for; a column without a name keeps that of its place."""
@@ -211,12 +213,12 @@ class ColumnStatistic(Statistic):
             name: array if array.shape[1] == 1 < self.n_columns else array[:, list(columns)]
             for name, array in self.to_arrays().items()
         }
-        return self._with({"names": tuple(self.column_name(j) for j in columns), **arrays})
+        return self.with_arrays(arrays, names=tuple(self.column_name(j) for j in columns))
 
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes."""
         arrays = {name: spread(array, self.classes, classes) for name, array in self.to_arrays().items()}
-        return self._with({"classes": classes, **arrays})
+        return self.with_arrays(arrays, classes=classes)
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         if self.n_columns != other.n_columns:

@@ -5,7 +5,7 @@ or not (Bernoulli), or weighed by their rarity (tf-idf) after the fit. Each batc
 aligned by word before they are added, so that the words of one batch need not be known in another.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -63,7 +63,7 @@ class TextSums(Statistic):
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes."""
         arrays = {name: spread(array, self.classes, classes) for name, array in self.to_arrays().items()}
-        return self._with({"classes": classes, **arrays})
+        return self.with_arrays(arrays, classes=classes)
 
     def pruned(self) -> Self:
         """Drop words that are neither declared nor in any row, as if none had ever had them."""
@@ -72,7 +72,7 @@ class TextSums(Statistic):
             return self
         kept, _ = self.vocabulary.shared_codes(vocabulary)
         word_count, present = self.word_count[:, kept], self.present[:, kept]
-        return self._with({"vocabulary": vocabulary, "word_count": word_count, "present": present})
+        return replace(self, vocabulary=vocabulary, word_count=word_count, present=present)
 
     def _onto_words(self, vocabulary: Variable, place: Array) -> Self:
         """Lay the sums out for other words: mine have the codes `place` there, the others get zeros."""
@@ -86,7 +86,7 @@ class TextSums(Statistic):
             return result
 
         word_count, present = spread_words(self.word_count), spread_words(self.present)
-        return self._with({"vocabulary": vocabulary, "word_count": word_count, "present": present})
+        return replace(self, vocabulary=vocabulary, word_count=word_count, present=present)
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         mine, theirs = self.vocabulary, other.vocabulary

@@ -328,7 +328,7 @@ class BayesEnsemble(BayesClassifier):
         return np.exp(log_frequency(self._stack.class_count))
 
     def _joint(self) -> Joint:
-        raise AssertionError("an ensemble has no joint: `_score` goes its own way")
+        raise self._cannot("give joint probabilities of classes and rows")
 
     def explain(self, X: Any, against: Any = None) -> PooledExplanations:
         """Say for each row why it gets its class rather than another: what each cell adds to the log-odds.

@@ -1,17 +1,31 @@
-"""What `help` says of a classifier on columns of states: all of it, without a look at another one."""
+"""What `help` says of a classifier: all of it, without a look at another one."""
 
 import inspect
 import re
 
 import pytest
 
-from bayeswater import A2DE, AODE, KDB, SKDB, SPODE, TAN, NetworkClassifier
+from bayeswater import (
+    A2DE,
+    AODE,
+    KDB,
+    SKDB,
+    SPODE,
+    TAN,
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NetworkClassifier,
+)
 from bayeswater.models.settings import documented_as_in
 
-every_model = pytest.mark.parametrize("kind", [AODE, A2DE, TAN, SPODE, KDB, SKDB, NetworkClassifier])
+OF_STATES = (AODE, A2DE, TAN, SPODE, KDB, SKDB, NetworkClassifier)
+DROP_INS = (GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB)
 
 
-@every_model
+@pytest.mark.parametrize("kind", [*OF_STATES, *DROP_INS])
 def test_every_parameter_is_described_in_full(kind):
     text = inspect.getdoc(kind)
     described = [name for names in re.findall(r"^(\w+(?:, \w+)*) : ", text, re.MULTILINE) for name in names.split(", ")]
@@ -19,7 +33,7 @@ def test_every_parameter_is_described_in_full(kind):
     assert "as in `" not in text
 
 
-@every_model
+@pytest.mark.parametrize("kind", OF_STATES)
 def test_every_public_method_says_what_it_takes_and_gives(kind):
     methods = [
         value for name, value in inspect.getmembers(kind) if not name.startswith("_") and inspect.isfunction(value)
