@@ -157,7 +157,7 @@ def _divide_by_sum_loop(scores):  # type: ignore[no-untyped-def]
 
 @compiled
 def _first_of_largest_loop(scores, tie, best):  # type: ignore[no-untyped-def]
-    # Of four classes none waits for the one before, and no jump hangs on where the first is.
+    # The largest of every fourth class is kept: none of four waits for the one before.
     n_rows, n_classes = scores.shape
     in_fours = n_classes - n_classes % 4
     for i in range(n_rows):
@@ -169,7 +169,8 @@ def _first_of_largest_loop(scores, tie, best):  # type: ignore[no-untyped-def]
             a = max(a, scores[i, k])
         top = max(max(a, b), max(c, d))
         least = top - tie * max(1.0, abs(top))
-        first = n_classes
-        for k in range(n_classes):
-            first = min(first, n_classes if scores[i, k] < least else k)
-        best[i] = first
+        n_below, below = 0, 1  # classes before the first that is large enough, counted without a jump
+        for k in range(n_classes - 1):
+            below &= scores[i, k] < least
+            n_below += below
+        best[i] = n_below
