@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from bayeswater.data.looking import look
     from bayeswater.data.reading.discretising.discretizer import Discretizer
     from bayeswater.data.reading.text import TextAnalyser
     from bayeswater.data.sources.recognising import local_rows, spooled
@@ -88,6 +89,7 @@ _HOME = {
     "Discretizer": "data.reading.discretising.discretizer",
     "TextAnalyser": "data.reading.text",
     "local_rows": "data.sources.recognising",
+    "look": "data.looking",
     "spooled": "data.sources.recognising",
     "read_table": "data.sources.table_reading",
     "BayesDecision": "decision.bayes_decision",
@@ -183,6 +185,7 @@ __all__ = [
     "learn_structure",
     "load",
     "local_rows",
+    "look",
     "read_table",
     "save",
     "score_structure",

@@ -21,6 +21,10 @@ from bayeswater.version import __version__
 WELL, FAULT, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 VERBS = {
+    "look": (
+        "Say what a table holds, column by column, before anything is learned from it.",
+        "bayeswater look people.csv --target income",
+    ),
     "fit": (
         "Learn a model from a table, and save it.",
         "bayeswater fit people.csv --target income -o income.bayes",
