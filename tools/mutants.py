@@ -149,9 +149,10 @@ def _is_of_use(operator: str) -> bool:
 
 
 def _silent_spans(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Give the places of messages, annotations, imports and assertions.
+    """Give the places of messages, annotations, imports and assertions, and of what decides on speed alone.
 
-    That ``zip`` is strict and a dataclass frozen are assertions, too: they refuse what no caller does.
+    That ``zip`` is strict and a dataclass frozen are assertions, too: they refuse what no caller does. Whether a loop
+    is compiled, BLAS has threads or an array is copied shows in no answer: tests hold all roads to the same bits.
     """
     for node in ast.walk(tree):
         match node:
@@ -159,7 +160,9 @@ def _silent_spans(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int
                 part: Any = node
             case ast.Call(func=ast.Name(id="warn_user") | ast.Attribute(attr="warn")):
                 part = node
-            case ast.keyword(arg="strict" | "frozen"):
+            case ast.Call(func=ast.Name(id="worth_compiling" | "one_blas_thread")):
+                part = node
+            case ast.keyword(arg="strict" | "frozen" | "copy"):
                 part = node
             case ast.arg(annotation=part) | ast.AnnAssign(annotation=part) | ast.FunctionDef(returns=part):
                 pass

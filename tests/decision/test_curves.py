@@ -153,3 +153,8 @@ def test_curves_need_fixed_costs_and_thresholds_two_of_everything():
             curve(y, proba, by_row)
     with pytest.raises(ParameterError, match="2 actions and 2 classes"):
         threshold_curve(y, proba, Loss.zero_one([0, 1]).with_reject(0.2))
+
+
+def test_thresholds_begin_at_zero_and_are_the_probabilities_that_occur():
+    proba = np.array([[0.25, 0.75], [0.5, 0.5], [0.25, 0.75]])
+    assert threshold_curve([0, 1, 1], proba, LOSS).threshold.tolist() == [0.0, 0.5, 0.75]

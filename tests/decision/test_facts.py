@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import norm, poisson, t
 
 from bayeswater import Loss
-from bayeswater.decision.facts import DensityFact, StateFact, joint_outcomes
+from bayeswater.decision.facts import GRID, MOST_POINTS, DensityFact, StateFact, joint_outcomes
 from bayeswater.decision.next_best import rank_facts
 from bayeswater.families.poisson import CountFact
 
@@ -210,3 +210,15 @@ def test_facts_are_ranked_by_worth_minus_cost_and_those_without_a_value_named():
     assert dear.best is None
     assert str(dear) == "Ask for nothing more: the best, the blood test, is worth 0.4 of loss, costs 3."
     assert str(rank_facts(np.array([0.4, 0.6]), {}, {}, loss)) == "There is nothing to ask for; the risk is 0.4."
+
+
+def test_the_grid_of_a_number_holds_the_same_quantiles_of_every_class():
+    fact = density_fact((1.0, 4.0, NORMAL), (-2.0, 0.25, 3.0))
+    places = GRID[:: max(1, 2 * len(GRID) // MOST_POINTS)]
+    low = places[places <= 0]
+    expected = np.concatenate([norm(1.0, 2.0).ppf(ndtr(low)), t(3.0, -2.0, 0.5).ppf(ndtr(low))])
+    grid = fact.grid()
+    assert len(grid) <= 2 * len(places)
+    for point in expected:  # and, as the densities are symmetric, those on the other side
+        assert np.abs(grid - point).min() <= 1e-9 * max(1.0, abs(point))
+    assert (grid > 1.0).any() and (grid < -2.0).any()

@@ -259,3 +259,19 @@ def test_actions_keep_the_type_of_the_labels():
     assert Loss.zero_one([True, False]).actions.dtype == bool
     assert Loss.zero_one([3, 5]).with_reject(0.1).actions.tolist() == [3, 5, "reject"]
     assert_array_equal(Loss.zero_one(np.array([3, 5])).best_action([[0.2, 0.8]]), [5])
+
+
+def test_costs_of_rows_are_evaluated_for_as_many_rows_as_there_are():
+    loss = Loss.from_costs({(0, 0): 0, (0, 1): lambda X: X[:, 0], (1, 0): 2, (1, 1): 0})
+    X = np.array([[3.0], [5.0], [7.0]])
+    found = loss.for_rows(X).conditional_risk(np.full((3, 2), 0.5))
+    np.testing.assert_array_equal(found, [[1.5, 1.0], [2.5, 1.0], [3.5, 1.0]])
+    assert np.isnan(loss.costs[0, 1]) and loss[1, 0] == 2.0
+
+
+@pytest.mark.parametrize("asked", ["ab", ("a",), ("a", "b", "a"), "a"])
+def test_a_cost_is_asked_for_by_action_and_truth(asked):
+    loss = Loss([[0, 5], [1, 0]], actions=["a", "b"], classes=["a", "b"])
+    assert loss["a", "b"] == 5.0
+    with pytest.raises(SchemaError, match=r"ask for loss\[action, truth\]"):
+        loss[asked]

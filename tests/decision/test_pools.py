@@ -38,6 +38,14 @@ def test_shares_are_a_fixed_point_of_the_rule_they_follow():
     assert share.argmin() == 0
 
 
+@pytest.mark.parametrize("n", [1, 6])
+def test_a_model_to_which_every_row_is_impossible_keeps_one_row_of_credit(n):
+    with np.errstate(divide="ignore"):
+        log_proba = [np.log(np.tile(p, (n, 1))) for p in ([0.3, 0.7], [1.0, 0.0])]
+    share = linear_shares(log_proba, np.ones(n, dtype=int), np.ones(n))
+    np.testing.assert_allclose(share, [(n + 1) / (n + 2), 1 / (n + 2)], rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_exponents_have_the_least_loss_among_those_not_below_zero(seed):
     log_proba, codes = posteriors(seed=seed)

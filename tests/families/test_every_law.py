@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayeswater import NaiveBayes, load, save
+from bayeswater import NaiveBayes, ParameterError, load, save
 from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.registry import FAMILIES, LAWS, families_of, law_of
 
@@ -104,6 +104,27 @@ def test_calibrating_works_for_every_law(family):
     X = frame_of(family)
     model = model_of(family, calibrate=True).fit(X, Y)
     assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_where_log_odds_are_a_line_it_gives_the_posterior_and_elsewhere_there_is_none(family):
+    X = frame_of(family).drop(index=5)
+    model = model_of(family).fit(X, np.delete(Y, 5))
+    if family in ("gaussian", "lognormal"):
+        with pytest.raises(ParameterError, match="no line"):
+            model.to_linear()
+        return
+    assert_allclose(model.to_linear().predict_log_proba(X), model.predict_log_proba(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_row_left_out_is_a_row_never_seen(family):
+    X = frame_of(family)
+    whole = model_of(family, alpha=0.5).fit(X, Y)
+    found = whole.loo_predict_log_proba(X, Y)
+    for i in (0, 5, 17, 44):
+        rest = NaiveBayes(columns=whole.columns_, alpha=0.5).fit(X.drop(index=i), np.delete(Y, i))
+        assert_allclose(found[i], rest.predict_log_proba(X[i : i + 1])[0], rtol=1e-9, atol=1e-9)
 
 
 def test_the_laws_of_a_plan_hold_all_of_its_columns():
