@@ -14,6 +14,7 @@ TEST    := $(VENV)/.test
 BENCH   := $(VENV)/.bench
 MUTANTS := $(VENV)/.mutants
 ENGINES := $(VENV)/.engines
+DOCS    := $(VENV)/.docs
 OLDEST  := .venv-oldest
 
 # All tests, and the examples in docstrings and documents.
@@ -23,7 +24,7 @@ SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' 
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines test-oldest fuzz mutants bench accuracy house lint clean
+.PHONY: help demo test test-engines test-oldest fuzz mutants bench accuracy docs docs-serve house lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -58,6 +59,17 @@ accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, be
 	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble $(ARGS)
 
+# A warning is an error. The English site comes first: the Chinese one links to its reference.
+SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs
+
+docs: $(DOCS) ## the site in build/docs: English, 中文 under zh/; every link and anchor is followed
+	@$(SPHINX) --doctree-dir build/doctrees/en docs build/docs
+	@$(SPHINX) --doctree-dir build/doctrees/zh --define language=zh_CN docs/zh build/docs/zh
+	@$(BIN)/python tools/pages/check_links.py build/docs
+
+docs-serve: docs ## the site at http://127.0.0.1:8000
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000
+
 house: $(TEST) ## figures of the source: sizes, chains of classes, names, and the walk of a row through it
 	@$(BIN)/python tools/house.py
 
@@ -68,7 +80,7 @@ lint: $(TEST) ## style, format, types, and which room imports which
 	$(BIN)/lint-imports --no-logo
 
 clean: ## remove .venv and .venv-oldest, caches and build products
-	rm -rf $(VENV) $(OLDEST) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mutants
+	rm -rf $(VENV) $(OLDEST) build dist docs/generated .coverage .coverage.* .hypothesis .import_linter_cache .mutants
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -97,6 +109,11 @@ $(TEST): pyproject.toml | $(CREATED)
 $(BENCH): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater and what its benchmarks need (the first time takes a minute or more)"
 	@$(PIP) -e '.[bench]'
+	@touch $(RUNTIME) $@
+
+$(DOCS): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater and what makes its site"
+	@$(PIP) -e '.[docs]'
 	@touch $(RUNTIME) $@
 
 $(MUTANTS): pyproject.toml | $(CREATED)

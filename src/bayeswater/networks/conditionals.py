@@ -262,7 +262,7 @@ class Deterministic(Conditional):
     Parameters
     ----------
     rule : a function of the states of the parents, in their order, that gives the state; a mapping from tuples of
-        states (or, with one parent, from its states) to states; or an array of codes, (*n_states of the parents)
+        states (or, with one parent, from its states) to states; or an array of codes, ``(*n_states of the parents)``
 
     Examples
     --------

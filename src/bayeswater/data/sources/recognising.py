@@ -131,8 +131,8 @@ def local_rows(
     ----------
     source : one of
 
-        - the name of a file (CSV, TSV, Parquet, Arrow, JSON lines or ARFF), a pattern of names as "part-*.parquet", a
-          folder, or a list of them: one table, in the order of the list, and of their names in a pattern or a folder
+        - the name of a file (CSV, TSV, Parquet, Arrow, JSON lines or ARFF), a pattern of names as ``"part-*.parquet"``,
+          a folder, or a list of them: one table, in the order of the list, and of their names in a pattern or a folder
         - a `pyarrow.dataset.Dataset`, a DuckDB relation, a polars LazyFrame
         - a `pyarrow.Table` or another data frame, a `RecordBatchReader`
         - an iterator of Arrow tables, record batches or frames, which can be read but once, or what gives a new

@@ -52,7 +52,7 @@ class BayesianNetwork(GraphQuestions, Queries):
     graph : str, iterable of edges (parent, child), Dag or networkx.DiGraph
         A text such as ``"smoke -> cancer <- pollution; cancer -> xray"``.
     tables : mapping, optional
-        For every node P(node | parents): an array of shape (*n_states of the parents, n_states); a dict
+        For every node P(node | parents): an array of shape ``(*n_states of the parents, n_states)``; a dict
         ``{state: p}`` or ``{(state of each parent): {state: p}}``; a frame with a column for each parent, the node and
         "probability"; a `ConditionalTable`; a `NoisyOr` or a `Deterministic`. Without tables the network answers
         questions about its graph alone.

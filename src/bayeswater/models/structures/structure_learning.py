@@ -316,7 +316,7 @@ def score_structure(
 def description_length(graph: Any, data: Any, score: Any = "bic", **settings: Any) -> float:
     """Nats that graph, parameters and rows take together, the less the better: the negative of the score.
 
-    With AIC and BIC it is f |B| - LL(B | D), f the price of a parameter and |B| the number of parameters.
+    With AIC and BIC it is ``f |B| - LL(B | D)``, f the price of a parameter and ``|B|`` the number of parameters.
     """
     return -float(score_structure(graph, data, score, **settings))
 

@@ -1,0 +1,105 @@
+"""Pages that nobody writes: the reference, the command line, and documents of the project that stand outside docs/.
+
+They are written to docs/generated/, which is not committed, before Sphinx looks for pages.
+"""
+
+import re
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs/generated"
+
+DOCUMENTS = (
+    *("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *("benchmarks/RESULTS.md", "benchmarks/ACCURACY.md", "benchmarks/ENSEMBLE.md", "benchmarks/ensemble.svg"),
+)
+"""What is shown as it is."""
+
+OURS = ("best", "balanced", "generative")
+"""Presets of `BayesEnsemble` in its report."""
+
+ROOMS = {
+    "models": "Models",
+    "decision": "Decisions and calibration",
+    "estimate": "Priors of parameters",
+    "networks": "Tables of networks",
+    "data": "Tables and text",
+    "kernels": "Threads",
+    "errors": "Errors and warnings",
+}
+"""The titles of the reference, in its order: a name stands under the room that it lives in."""
+
+
+def reference() -> str:
+    """List every public name under its room; autosummary makes a page of each."""
+    import bayeswater
+
+    rooms = list(ROOMS)
+    place = {name: rooms.index(bayeswater._HOME[name].split(".")[0]) for name in bayeswater.__all__}
+    parts = ["Reference\n=========\n\nEvery public class and function. All are imported from ``bayeswater``."]
+    parts.append(".. currentmodule:: bayeswater")
+    for room, names in groupby(sorted(place, key=place.__getitem__), key=place.__getitem__):
+        title = ROOMS[rooms[room]]
+        parts.append(f"{title}\n{'-' * len(title)}\n\n.. autosummary::\n   :toctree: .\n")
+        parts[-1] += "".join(f"\n   {name}" for name in sorted(names, key=str.lower))
+    parts.append("The command line\n----------------\n\n.. toctree::\n\n   command_line\n")
+    return "\n\n".join(parts)
+
+
+def command_line() -> str:
+    """Let cyclopts tell what every verb does and takes, and put its example below it."""
+    from bayeswater.cli.main import VERBS, app
+
+    text = app.generate_docs(output_format="markdown").replace("# bayeswater\n", "# The command line\n", 1)
+    text = re.sub(r"## Table of Contents\n.*?(?=\n## )", "", text, flags=re.DOTALL)  # the page has one beside it
+    for summary, example in VERBS.values():
+        text = text.replace(f"\n{summary}\n", f"\n{summary}\n\n```sh\n{example}\n```\n", 1)
+    return text
+
+
+def means() -> str:
+    """Give the means of the reports on accuracy, as one table for each report: figures are written nowhere else."""
+    accuracy = [row for row in _rows("benchmarks/ACCURACY.md") if row[0] in ("table", "mean of 29")]
+    ensemble = [row[:5] for row in _rows("benchmarks/ENSEMBLE.md") if len(row) == 15 and row[1].isdigit()]
+    return (
+        "| model, on 29 tables of states | error % | log-loss | ECE |\n|---|---|---|---|\n"
+        + "".join(
+            f"| {model} | {' | '.join(figures.split(' (')[0].split(' / '))} |\n"
+            for model, figures in zip(accuracy[0][2:], accuracy[1][2:], strict=True)
+        )
+        + "\n| model, on mixed tables | tables | error % | log-loss | ECE |\n|---|---|---|---|---|\n"
+        + "".join(f"| {'`BayesEnsemble`, ' * (row[0] in OURS)}{' | '.join(row)} |\n" for row in ensemble)
+    )
+
+
+def _rows(report: str) -> list[list[str]]:
+    lines = (ROOT / report).read_text().splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+
+
+def write(app: Any, config: Any) -> None:
+    """Write all of them, those that changed only, so that a second build is quick."""
+    if config.language != "en":
+        return
+    texts = {"index.rst": reference(), "command_line.md": command_line(), "means.md": means()}
+    for name in DOCUMENTS:
+        texts[name] = (ROOT / name).read_text()
+    for name, text in texts.items():
+        page = FOLDER / name
+        page.parent.mkdir(parents=True, exist_ok=True)
+        if not page.exists() or page.read_text() != text:
+            page.write_text(text)
+
+
+def hide(app: Any, what: str, name: str, value: object, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator: its routing of metadata, and frames as output."""
+    return True if str(getattr(value, "__module__", "")).startswith("sklearn") or name.endswith("_request") else None
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write before Sphinx looks for pages."""
+    app.connect("config-inited", write)
+    app.connect("autodoc-skip-member", hide)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
