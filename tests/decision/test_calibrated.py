@@ -1,11 +1,7 @@
 """`Calibrated`: its scores are those of refits, its figures those of rows held out, its manners scikit-learn's."""
 
 import io
-import os
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +26,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.peers.older import skipped_before
 
 from bayeswater import (
     BayesWarning,
@@ -58,18 +53,8 @@ def dealt(n_folds: int) -> StratifiedKFold:
 @pytest.mark.filterwarnings("ignore::bayeswater.PrecisionWarning")  # the checks have classes of two rows
 @parametrize_with_checks([Calibrated(PeerGaussianNB()), Calibrated(GaussianNB())])
 def test_every_check_of_scikit_learn_passes(estimator, check):
-    # check_array_api_input skips itself unless SCIPY_ARRAY_API was set before scipy came in: the test below runs it.
+    # check_array_api_input skips itself here: `tests/peers/test_check_estimator.py` runs it.
     check(estimator)
-
-
-@skipped_before("1.9", "there was no such check of estimators without array-API support")
-def test_the_array_api_check_passes_where_scipy_has_it_switched_on():
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "check_array_api", __file__]
-    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
-    root = Path(__file__).parents[2]
-    child = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
-    assert child.returncode == 0, child.stdout + child.stderr
-    assert "skipped" not in child.stdout, child.stdout
 
 
 def small_codes(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

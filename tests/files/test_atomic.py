@@ -11,7 +11,7 @@ import pytest
 
 from bayeswater.files.atomic import replace_file
 
-KILLS = {"MultinomialNB": 40, "NaiveBayes": 10}  # at least; and up to ten times more, until one struck a write
+KILLS = {"MultinomialNB": 12, "NaiveBayes": 6}  # at least; and up to thirty times more, until one struck a write
 
 # Saves two models in turn, without end; is killed; what then lies there must be one of the two.
 KILL_SAVES = """
@@ -34,7 +34,7 @@ KILL_SAVES = """
     save(models[1], path)
     one_save = time.perf_counter() - start
     half_written, loaded = 0, set()
-    for kill in range(10 * n_kills):
+    for kill in range(30 * n_kills):
         child = os.fork()
         if child == 0:
             while True:
