@@ -8,7 +8,7 @@ from tests.oracles.chained_rows import chained_rows
 
 from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, UnseenCategoryWarning
-from bayeswater.models.semi_naive.discrete_planning import read_columns
+from bayeswater.families.state_planning import read_columns
 from bayeswater.models.structures import state_table
 from bayeswater.models.structures.bootstrapping import bootstrap_structure
 from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure

@@ -25,10 +25,10 @@ from bayeswater.explain.pooled_explanations import RowCells
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import plan_columns, warn_of_left_out
 from bayeswater.families.registry import OF_TEXT
+from bayeswater.families.state_planning import left_out_text, warn_of_names_of_rows
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.limits import require_table_bytes
-from bayeswater.models.semi_naive.discrete_planning import left_out_text, warn_of_names_of_rows
 from bayeswater.typing import Array
 
 OF_STATES = ("categorical", "bernoulli")

@@ -32,9 +32,9 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.estimate.bins import value_cells
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import FEW_VALUES, Late, agreed, replan_open
+from bayeswater.families.state_planning import first_plan, settled
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.models.semi_naive.discrete_planning import first_plan, settled
 from bayeswater.models.streaming.passes import plus
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts

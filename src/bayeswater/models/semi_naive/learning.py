@@ -26,6 +26,13 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.families.family import Settings
+from bayeswater.families.state_planning import (
+    code_columns,
+    method_of,
+    read_columns,
+    read_planned,
+    require_used,
+)
 from bayeswater.inference.choosing import row_hash
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows, kinds_of
@@ -37,13 +44,6 @@ from bayeswater.models.semi_naive.cutting import (
     plan_of_head,
     settled_plan,
     values_near_cuts,
-)
-from bayeswater.models.semi_naive.discrete_planning import (
-    code_columns,
-    method_of,
-    read_columns,
-    read_planned,
-    require_used,
 )
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups

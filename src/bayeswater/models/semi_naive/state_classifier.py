@@ -2,8 +2,8 @@
 
 Every column has states: categories as they are, numbers in bins. `fit` walks the road:
 
-    plan   = plan_discrete(raw, labels)     data         how each column is read; cuts of numbers, by the labels too
-    table  = code_columns(raw, plan)        data         codes side by side
+    plan   = plan_discrete(raw, labels)     families     how each column is read; cuts of numbers, by the labels too
+    table  = code_columns(raw, plan)        families     codes side by side
     sums   = PairCounts.of(table, labels)   statistics   what the model keeps, and all it keeps
     joint  = self._read(sums)               estimate     probabilities, laid out for looking them up
 
@@ -42,6 +42,14 @@ from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import state_families_of
 from bayeswater.families.settings import settings_of
+from bayeswater.families.state_planning import (
+    code_columns,
+    cut_by_labels,
+    planned_table,
+    read_planned,
+    warn_of_names_of_rows,
+    warn_of_sparse_columns,
+)
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.leave_one_out import Prior
@@ -54,14 +62,6 @@ from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.held_out import Fold
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.cutting import left_out
-from bayeswater.models.semi_naive.discrete_planning import (
-    code_columns,
-    cut_by_labels,
-    planned_table,
-    read_planned,
-    warn_of_names_of_rows,
-    warn_of_sparse_columns,
-)
 from bayeswater.models.semi_naive.learning import (
     FAMILIES,
     PAIRS,

@@ -14,9 +14,9 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.families.state_planning import variables_of
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
-from bayeswater.models.semi_naive.discrete_planning import variables_of
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array

@@ -30,6 +30,7 @@ from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
+from bayeswater.families.state_planning import code_columns, planned_table, read_planned, variables_of
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import fall_back, log_posterior
@@ -43,7 +44,6 @@ from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
 from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.discrete_planning import code_columns, planned_table, read_planned, variables_of
 from bayeswater.models.settings import (
     checked_alpha,
     documented_as_in,

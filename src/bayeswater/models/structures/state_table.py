@@ -21,8 +21,7 @@ from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_na
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.registry import NUMERIC
 from bayeswater.families.settings import column_settings
-from bayeswater.models.network.network_rows import rows_as_frame
-from bayeswater.models.semi_naive.discrete_planning import (
+from bayeswater.families.state_planning import (
     code_columns,
     cut_by_labels,
     plan_discrete,
@@ -30,6 +29,7 @@ from bayeswater.models.semi_naive.discrete_planning import (
     variables_of,
     warn_of_names_of_rows,
 )
+from bayeswater.models.network.network_rows import rows_as_frame
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.typing import Array
 
