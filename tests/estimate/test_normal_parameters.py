@@ -209,7 +209,7 @@ def test_a_variance_over_the_floor_is_that_of_largest_likelihood() -> None:
     assert_allclose(p.mean, [[2], [3]])
     assert_allclose(p.variance, [[1], [6]])
     assert np.isinf(p.degrees).all()
-    assert p.seen.all()
+    assert p.seen.all() and p.epsilon == 0.0
 
 
 def test_a_variance_under_the_floor_is_a_share_of_that_of_all_classes() -> None:

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from bayeswater.families.view import LastBlock, NumberOptions, Options, _away
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.families.view import ColumnView, LastBlock, NumberOptions, Options, _away
 
 
 def numbers(low=0.0, high=10.0, start=4.0, **others):
@@ -77,3 +79,10 @@ def test_a_block_of_one_row_is_cut_once():
     blocks = LastBlock()
     assert [blocks.of(row, table) for row in (0, 0, 3, 3, 0)] == ["row 0", "row 0", "row 3", "row 3", "row 0"]
     assert asked == [(0, 1), (3, 4), (0, 1)]
+
+
+def test_the_value_of_a_row_of_a_sparse_block_is_the_sum_of_its_cells():
+    cells = sparse.csr_array(np.array([[1, 0, 2], [0, 0, 0], [4, 8, 0], [0, 16, 0]]))
+    block = SparseMatrix(cells.indptr, cells.indices, cells.data, 3)
+    view = SimpleNamespace(column=SimpleNamespace(source="b"), raw=SimpleNamespace(columns={"b": block}))
+    assert [ColumnView.value(view, row) for row in range(4)] == [3, 0, 12, 16]

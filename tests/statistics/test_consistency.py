@@ -228,6 +228,12 @@ def test_sums_of_fractions_may_be_apart_by_rounding_and_no_more(kind):
         require_consistent(forged(sums, "count", lambda count: count - 1.1e-6 * count.max()))
 
 
+@pytest.mark.parametrize("kind", [GaussianNB, GaussianClassifier])
+def test_columns_that_do_not_vary_and_those_that_hardly_do_are_sums_of_rows(kind):
+    cells = np.column_stack([N % 5, np.full(12, 7.0), 1e6 + (N % 2) * np.spacing(1e6)])
+    require_consistent(kind().fit(cells, LABELS).statistics_)
+
+
 def test_a_count_without_all_its_digits_is_refused():
     sums = fitted(GaussianNB, np.linspace(0.1, 0.9, 12))
     for name, place in (("count", 0), ("weight", (0, 0))):

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from bayeswater import DataError, GaussianNB, StatisticsError
+from bayeswater.data.labels import encode_labels
+from bayeswater.data.matrix import DenseMatrix
 from bayeswater.statistics.moments import LostDigits, Moments
+from bayeswater.statistics.scatter import Scatter
 
 # The merge of two moments rounds a handful of times.
 CLOSE = {"rtol": 1e-13, "atol": 1e-13}
@@ -163,6 +166,15 @@ def test_large_values_that_are_near_each_other_are_fine():
     model = GaussianNB().fit([[1e200], [1e200], [1e200]], [0, 0, 1])
     assert model.theta_.tolist() == [[1e200], [1e200]]
     assert np.isfinite(model.predict_log_proba([[1e200]])).all()
+
+
+@pytest.mark.parametrize("kind", [Moments, Scatter])
+def test_values_whose_squares_are_gone_still_differ_in_the_classes_that_have_some(kind):
+    cells = np.array([[1e-200, 1.0], [2e-200, 2.0], [np.nan, 3.0], [np.nan, 4.0]])
+    found = kind.of(DenseMatrix(cells), encode_labels(["a", "a", "b", "b"]), None, skip_missing=True)
+    scatter = found.scatter if kind is Moments else found.squares
+    assert scatter[0, 0] > 0 and scatter[1, 0] == 0
+    assert scatter[:, 1].tolist() == [0.5, 0.5]
 
 
 def test_moments_of_nothing_but_missing_cells_have_no_weight():

@@ -20,6 +20,7 @@ from bayeswater import (
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.variable import Variable
 from bayeswater.kernels import compiling, threads
+from bayeswater.statistics import feature_sums
 from bayeswater.statistics.sums import ClassCounts, Sums
 
 RNG = np.random.default_rng(0)
@@ -100,6 +101,8 @@ def test_sums_of_the_same_rows_are_equal_and_of_others_are_not(kind):
     assert sums_of(kind) == sums_of(kind)
     assert sums_of(kind) != sums_of(kind, X[1:], Y[1:])
     assert sums_of(kind) != sums_of(kind, X, Y + 1)
+    more, fewer = (sums_of(kind, X[rows], Y[rows]).class_count for rows in (slice(None), slice(1, None)))
+    assert more != fewer and fewer != more  # one of them is larger in every class
     assert sums_of(kind) != 3
     assert sums_of(kind).columns != 3
 
@@ -352,6 +355,18 @@ def test_sparse_sums_are_the_same_by_loop_and_by_reference(kind, weight, monkeyp
         monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", cells)
         monkeypatch.setattr(threads.row_blocks, "__defaults__", (rows,))
         assert sums_of(kind, table, Y, weight) == dense
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(40) % 3 + 1, np.arange(1, 41) / 8])
+@pytest.mark.parametrize("rows", [2**16, 7])
+def test_sparse_sums_that_no_cache_holds_are_the_same_class_by_class(weight, rows, monkeypatch):
+    dense = sums_of(MultinomialNB, X, Y, weight)
+    monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", 0)
+    monkeypatch.setattr(feature_sums, "BYTES_IN_CACHE", 0)
+    monkeypatch.setattr(threads.row_blocks, "__defaults__", (rows,))
+    for n_tasks in (1, 32):
+        monkeypatch.setattr(feature_sums, "TASKS", n_tasks)
+        assert sums_of(MultinomialNB, sparse.csr_array(X), Y, weight) == dense
 
 
 @every_model
