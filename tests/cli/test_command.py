@@ -252,3 +252,19 @@ def _all_of(terminal: int) -> str:
         if not more:
             return seen.decode()
         seen += more
+
+
+def test_a_console_in_gbk_is_written_to_whatever_letters_the_data_have(tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("Отдел 😀,ß▁,y\n" + "".join(f"{'😀é'[i % 2]},{i % 5},{'ā是'[i % 2]}\n" for i in range(40)), "utf-8")
+    model, streams = tmp_path / "m.bayes", {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    for arguments, code in [
+        (["fit", data, "-t", "y", "-o", model], 0),
+        (["predict", model, data, "--explain"], 0),
+        (["evaluate", model, data, "-t", "y"], 0),
+        (["fit", data, "-t", "是😀", "-o", model], 1),
+    ]:
+        process = started(*arguments, env={"PYTHONIOENCODING": "gbk"}, **streams)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == code, err
+        assert b"Traceback" not in err and (out or err).decode("utf-8" if "predict" in arguments else "gbk")

@@ -191,3 +191,77 @@ def test_a_warning_that_no_verb_foresaw_is_told_without_a_place_in_the_code(run,
     answer = run("merge", folder / "people.bayes", folder / "o.bayes", "-o", folder / "sum.bayes")
     assert answer.code == 0
     assert answer.err.splitlines()[0] == "warning: digits were lost"
+
+
+# ---------------------------------------------------------------------- targets that cannot be
+
+
+@pytest.fixture
+def prices(tmp_path):
+    path = tmp_path / "prices.csv"
+    rows = [f"{i % 5},{'ab'[i % 2]},{i * 1.25 if i != 7 else ''}\n" for i in range(1, 91)]
+    path.write_text("x,colour,price\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("verb", ["fit", "compare"])
+def test_a_target_of_amounts_is_refused_with_the_option_that_bins_it(run, prices, tmp_path, verb):
+    options = ["-o", tmp_path / "m.bayes"] if verb == "fit" else ["--model", "naive-bayes"]
+    answer = run(verb, prices, "-t", "price", *options)
+    assert answer.code == 1
+    assert "each of 89 rows has a value of its own in 'price', such as 1.25: that is an amount" in answer.err
+    assert answer.err.endswith("bin it: --target-bins 3\n")
+    answer = run(verb, prices, "-t", "price", *options, "--target-bins", 3, "--json")
+    assert answer.code == 0
+    assert json.loads(answer.out).get("n_rows") == 89
+
+
+def test_amounts_are_binned_alike_when_a_model_is_evaluated(run, prices, tmp_path):
+    model = tmp_path / "m.bayes"
+    assert run("fit", prices, "-t", "price", "-o", model, "--target-bins", 3).code == 0
+    assert load(model).classes_.tolist() == ["38.75 to 75", "over 75", "up to 38.75"]
+    assert load(model).class_count_.tolist() == [29, 30, 30]
+    evaluated = json.loads(run("evaluate", model, prices, "-t", "price", "--json").out)
+    assert evaluated["n_rows"] == 89 and evaluated["n_rows_of_unknown_class"] == 0
+    few = tmp_path / "few.csv"
+    few.write_text("".join(prices.read_text().splitlines(keepends=True)[:4]))
+    assert run("forget", model, few, "-t", "price", "-o", tmp_path / "n.bayes").code == 0
+    assert load(tmp_path / "n.bayes").class_count_.tolist() == [29, 30, 27]
+    few.write_text("x,colour,price\n1,a,1e9\n2,b,-3\n")
+    assert sum(map(sum, json.loads(run("evaluate", model, few, "-t", "price", "--json").out)["confusion"])) == 2
+
+
+def test_whole_numbers_that_look_like_amounts_are_warned_of(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 3},{(i * 37) % 60}\n" for i in range(80)))
+    answer = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes")
+    assert answer.code == 0
+    assert "'y' has 60 different numbers in 80 rows, which look like amounts" in answer.err
+    assert "bin it: --target-bins 3" in answer.err
+
+
+def test_classes_of_few_rows_are_left_out_on_request(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 3},{'ab'[i % 2]}\n" for i in range(40)) + "1,c\n1,\n2,d\n2,d\n")
+    told = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes")
+    assert "a class has a single row: 'c'" in told.err and "--min-class-rows 2" in told.err
+    answer = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes", "--min-class-rows", 3)
+    assert answer.code == 0
+    assert "2 classes in 'y' have fewer than 3 rows: 'c', 'd'; 3 rows are left out" in answer.err
+    assert "1 row has no value in 'y' and were left out" in answer.err
+    assert load(tmp_path / "m.bayes").classes_.tolist() == ["a", "b"]
+    answer = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes", "--min-class-rows", 100)
+    assert answer.code == 1 and "no class in 'y' has 100 rows" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target-bins", "1"], "--target-bins"),
+        (["--target-bins", "3", "--min-class-rows", "2"], "leave out --min-class-rows"),
+        (["--target-bins", "3", "--checkpoint", "c"], "leave it out"),
+    ],
+)
+def test_options_of_targets_that_make_no_sense_are_refused(run, prices, tmp_path, options, message):
+    answer = run("fit", prices, "-t", "price", "-o", tmp_path / "m.bayes", *options)
+    assert answer.code == 2 and message in answer.err

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, ReadingOptions, Target
+from bayeswater.cli.options import (
+    AS_USUAL,
+    AsJson,
+    BinsOfTarget,
+    ColumnFamilies,
+    DataFile,
+    MinClassRows,
+    ModelName,
+    ReadingOptions,
+    Target,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +29,8 @@ if TYPE_CHECKING:
 def compare(
     *data: DataFile,
     target: Target,
+    target_bins: BinsOfTarget = None,
+    min_class_rows: MinClassRows = None,
     model: list[ModelName] | None = None,
     column: ColumnFamilies = None,
     ignore: list[str] | None = None,
@@ -60,6 +72,7 @@ def compare(
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.labelled import LabelledRows
+    from bayeswater.models.streaming.target_rules import target_rule
 
     for output in (save, plot):
         if output is not None:
@@ -69,7 +82,9 @@ def compare(
     told, ignored = without_ignored(told_families(column), ignore or [])
     with reading.rows(list(data)) as rows, warnings_told_once():
         require_other_files(rows, save, plot)
-        examples = LabelledRows(rows, target, columns=column_choice(rows, target, ignored, told or ()))
+        names = column_choice(rows, target, ignored, told or ())
+        rule = target_rule(rows, target, target_bins, min_class_rows)
+        examples = LabelledRows(rows, target, columns=names, rule=rule)
         with passes_shown(rows, lambda: examples.under_way):
             X, y = whole(examples, "compare")
         with fits_shown() as progress:

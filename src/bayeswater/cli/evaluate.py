@@ -35,13 +35,15 @@ def evaluate(
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
     from bayeswater.models.streaming.sources import column_names
+    from bayeswater.models.streaming.target_rules import TargetBins
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)
     spent = None if costs is None else CostsSoFar(costs)
     rows = open_for(classifier, model, reading, list(data), target=target, costs=costs)
     names = column_names(classifier)
-    examples = LabelledRows(rows, target, columns=[name for name in rows.schema.names if name != target])
+    columns = [name for name in rows.schema.names if name != target]
+    examples = LabelledRows(rows, target, columns=columns, rule=TargetBins.of_classes(classifier.classes_))
     with warnings_told_once():
         with labels_explained(classifier, model, target), passes_shown(rows, lambda: "evaluating"):
             found = examples.sum(Evaluating(classifier, names, spent))

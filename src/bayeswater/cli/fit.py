@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AS_USUAL, AsJson, ColumnFamilies, DataFile, ModelName, Preset, ReadingOptions, Target
+from bayeswater.cli.options import (
+    AS_USUAL,
+    AsJson,
+    BinsOfTarget,
+    ColumnFamilies,
+    DataFile,
+    MinClassRows,
+    ModelName,
+    Preset,
+    ReadingOptions,
+    Target,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +35,8 @@ def fit(
     *data: DataFile,
     target: Target,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    target_bins: BinsOfTarget = None,
+    min_class_rows: MinClassRows = None,
     model: ModelName = "naive-bayes",
     column: ColumnFamilies = None,
     ignore: list[str] | None = None,
@@ -66,10 +79,14 @@ def fit(
     from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
+    from bayeswater.models.streaming.labelled import LabelledRows
+    from bayeswater.models.streaming.target_rules import target_rule
 
     require_folder(output)
     if checkpoint is not None:
         _require_checkpoint(checkpoint, list(data), model)
+        if target_bins is not None or min_class_rows is not None:
+            raise ParameterError("--checkpoint keeps counts of classes as they stand in the file; leave it out")
     told, ignored = told_families(column), ignore or []
     if model.startswith("gaussian"):  # without families of columns: what is told to be ignored is left out before
         told, ignored = without_ignored(told, ignored)
@@ -85,7 +102,9 @@ def fit(
             names = column_choice(rows, target, ignored, settings.get("columns") or ())
         else:
             kind, settings, names = _like(like, rows, target)
-        learned = _learned(rows, target, kind, settings, names, calibrate=calibrate, checkpoint=checkpoint)
+        rule = target_rule(rows, target, target_bins, min_class_rows)
+        examples = LabelledRows(rows, target, columns=names, rule=rule)
+        learned = _learned(examples, kind, settings, calibrate=calibrate, checkpoint=checkpoint)
         _warn_of_few_rows(learned.model, target)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
@@ -112,8 +131,8 @@ def _warn_of_few_rows(model: Any, target: str) -> None:
         shown = ", ".join(map(repr, lone[:5])) + f" and {len(lone) - 5:,} more" * (len(lone) > 5)
         are = f"{len(lone):,} of {len(labels):,} classes in {target!r} have" if len(lone) > 1 else "a class has"
         warn_user(
-            f"{are} a single row: {shown}; if that is no class, but a row of totals or a slip, leave it out or correct "
-            "it",
+            f"{are} a single row: {shown}; if that is no class, but a row of totals or a slip, leave it out "
+            "(--min-class-rows 2 leaves out all such rows) or correct it",
             BayesWarning,
         )
 
@@ -190,14 +209,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
 
 
 def _learned(
-    rows: "LocalRows",
-    target: str,
-    kind: Any,
-    settings: dict[str, Any],
-    names: list[str],
-    *,
-    calibrate: bool,
-    checkpoint: Path | None,
+    examples: "LabelledRows", kind: Any, settings: dict[str, Any], *, calibrate: bool, checkpoint: Path | None
 ) -> FittedModel:
     """Count the rows, then read them again, each left out in turn."""
     from bayeswater.cli.terminal import passes_shown
@@ -205,9 +217,8 @@ def _learned(
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.streaming.fitting import learned_from
-    from bayeswater.models.streaming.labelled import LabelledRows
 
-    examples = LabelledRows(rows, target, columns=names)
+    rows: Any = examples.rows
     if kind is BayesEnsemble:
         with passes_shown(rows, lambda: examples.under_way):
             X, y = _whole(examples, checkpoint)

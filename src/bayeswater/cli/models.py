@@ -148,13 +148,14 @@ def open_for(
     import pyarrow as pa
 
     from bayeswater.models.streaming.sources import column_names, column_types, label_type
+    from bayeswater.models.streaming.target_rules import TargetBins
 
     of_costs = costs.columns if costs else ()
     further = {**dict.fromkeys(of_costs, "column of costs"), **({target: "target column"} if target else {})}
     types = {**dict.fromkeys(of_costs, pa.float64()), **column_types(model)}
     if target is not None:
         _require_no_column(model, path, target)
-        types[target] = label_type(model)
+        types[target] = label_type(model) if TargetBins.of_classes(model.classes_) is None else pa.float64()
     rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
     if target is None:
         _name_in_order(rows, column_names(model))

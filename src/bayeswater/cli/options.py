@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 from bayeswater.data.sources.paths import Format
 
@@ -37,6 +38,22 @@ DataFile = Annotated[
 
 ModelFile = Annotated[str, Parameter(help="File that `fit` or `save` wrote.")]
 Target = Annotated[str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row.")]
+BinsOfTarget = Annotated[
+    int | None,
+    Parameter(
+        name="--target-bins",
+        validator=Number(gte=2),
+        help="Cut a target of amounts into so many classes, with about as many rows each.",
+    ),
+]
+MinClassRows = Annotated[
+    int | None,
+    Parameter(
+        name="--min-class-rows",
+        validator=Number(gte=1),
+        help="Leave out rows of classes that have fewer rows than this.",
+    ),
+]
 AsJson = Annotated[
     bool, Parameter(name="--json", negative=(), show_default=False, help="Print JSON on standard output.")
 ]

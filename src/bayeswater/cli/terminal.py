@@ -40,6 +40,7 @@ OPTIONS = {
     "a larger tolerance=": "a larger --tolerance",
     "decimal=','": "--decimal ,",
     "bad_rows='pad'": "--bad-rows pad",
+    "bin it: pandas.qcut(y, 3)": "bin it: --target-bins 3",
     "take unseen='ignore' for": "take --unseen ignore for",
     "convert it, or use NaiveBayes, which": "leave it out with --ignore, or take --model naive-bayes, which",
     "learn_structure(missing='em') fills": "bayeswater learn --incomplete em fills",

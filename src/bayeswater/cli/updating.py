@@ -89,13 +89,15 @@ def forget(
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
     from bayeswater.models.streaming.sources import column_names
+    from bayeswater.models.streaming.target_rules import TargetBins
 
     classifier = load_model(model)
     where = output or Path(model)
     require_folder(where)
     rows = open_for(classifier, model, reading, list(data), target=target)
     require_other_files(rows, output)
-    examples = LabelledRows(rows, target, columns=column_names(classifier))
+    rule = TargetBins.of_classes(classifier.classes_)
+    examples = LabelledRows(rows, target, columns=column_names(classifier), rule=rule)
 
     def forgotten(piece: "Piece") -> int:
         classifier.forget(piece.X, piece.y)

@@ -262,7 +262,7 @@ def _require_whole(y: Array) -> None:
         row = int(fraction.argmax())
         raise DataError(
             f"Unknown label type: continuous. The label of row {row} is {y[row]}: maybe these are values to predict by "
-            "a regression. Labels must be names or whole numbers; cut the values into classes"
+            "a regression. Labels must be names or whole numbers; bin it: pandas.qcut(y, 3)"
         )
 
 

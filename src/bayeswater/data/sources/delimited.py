@@ -98,7 +98,7 @@ class DelimitedSource(Source):
         """The encoding that was named, that a mark tells, or that the first bytes look like."""
         if self.reading.encoding is not None:
             return self.reading.encoding
-        head = self.origin.head(INFERRED_BYTES)
+        head = self._head
         told = marked_encoding(head)
         if told is not None:
             self.note(f"the text is read as {told}, as its first bytes say")
@@ -121,15 +121,20 @@ class DelimitedSource(Source):
     @cached_property
     def _first_text(self) -> bytes:
         """The beginning of the file, in UTF-8."""
-        head = self.origin.head(INFERRED_BYTES)
+        head = self._head
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with a header and rows")
         return self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
 
-    @property
+    @cached_property
+    def _head(self) -> bytes:
+        """The first bytes of the file."""
+        return self.origin.head(INFERRED_BYTES)
+
+    @cached_property
     def _is_short(self) -> bool:
         """Whether the beginning is all of the file."""
-        return len(self.origin.head(INFERRED_BYTES)) < INFERRED_BYTES
+        return len(self._head) < INFERRED_BYTES
 
     @cached_property
     def _layout(self) -> Layout:
@@ -187,7 +192,7 @@ class DelimitedSource(Source):
         names = self._layout.names
         fields = list(self._first_schema)[: len(names) - self._layout.n_unnamed]
         last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
-        for told in ("_beginning", "_first_text"):  # all that they can, and there may be thousands of files
+        for told in ("_head", "_beginning", "_first_text"):  # all that they can, and there may be thousands of files
             self.__dict__.pop(told, None)
         totals = row_of_totals(*last, self.delimiter)
         if totals:
@@ -482,7 +487,7 @@ class DelimitedSource(Source):
             raise self._not_in_encoding(where)
         other = next(piece for piece in self._raw(0) if not is_utf_8(piece))  # cut where it may be no whole character
         found = self._found_encoding(other.split(NEWLINE, 1)[-1])
-        for told in ("_beginning", "_first_text", "_layout", "_first_schema", "schema"):
+        for told in ("_head", "_beginning", "_first_text", "_layout", "_first_schema", "schema"):
             self.__dict__.pop(told, None)
         self._encoding = found
         raise TypesWidened(f"{self.name}: {where} is not text in {UTF_8}; the file is read again as {found}")

@@ -23,6 +23,9 @@ from bayeswater.errors import DataError, SchemaError
 SNIFFED_ROWS = 100
 """Rows by which the layout is found."""
 
+SNIFFED_BYTES = 2**15
+"""Bytes that are looked at first; more where they hold fewer rows."""
+
 MOST_LINES_ABOVE = 20
 """Lines among which the header is looked for."""
 
@@ -92,9 +95,9 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
     >>> layout.delimiter, layout.names[:-2], layout.n_unnamed, layout.start
     (';', ('name', 'sum', 'sum_2'), 2, 27)
     """
-    decoded = text.decode(errors="ignore")
-    told = SEPARATOR_LINE.match(decoded)
-    dialect = _dialect(decoded, reading, told[1] if told and reading.delimiter is None else None, is_whole)
+    dialect, told = _sniffed(text[:SNIFFED_BYTES], reading, is_whole and len(text) <= SNIFFED_BYTES)
+    if len(dialect.rows) <= SNIFFED_ROWS and len(text) > SNIFFED_BYTES:  # long rows
+        dialect, told = _sniffed(text, reading, is_whole)
     comment = reading.comment or COMMENT
     rows = dialect.rows[1:] if told and len(dialect.rows) > 1 else dialect.rows
     body = [row for row in rows if not _is_comment(row, comment)] or rows
@@ -145,6 +148,13 @@ def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, 
 
 
 # ---------------------------------------------------------------------- what parts cells
+
+
+def _sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[_Dialect, re.Match[str] | None]:
+    """Cut the first rows of a text, and find the line by which Excel tells how."""
+    decoded = text.decode(errors="ignore")
+    told = SEPARATOR_LINE.match(decoded)
+    return _dialect(decoded, reading, told[1] if told and reading.delimiter is None else None, is_whole), told
 
 
 def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _Dialect:

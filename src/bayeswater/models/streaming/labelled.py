@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from bayeswater.data.sources.cutting import Stretch, places_told, rows_named
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
 from bayeswater.engines.engine_rows import EngineRows
-from bayeswater.errors import DataError, SchemaError, nearest_names
+from bayeswater.errors import BayesWarning, DataError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.grouping import by_groups, require_few_categories
 from bayeswater.models.streaming.passes import Examples, Piece, plus
 from bayeswater.typing import Array
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.models.streaming.checkpoint import Checkpoint
+    from bayeswater.models.streaming.target_rules import TargetRule
 
 
 class LabelledRows(Examples):
@@ -37,12 +39,18 @@ class LabelledRows(Examples):
     target : name of the column of labels
     weight : name of the column of weights, if there is one
     columns : names of the columns of X; default all others
+    rule : makes labels of the cells of the target, null for rows that are left out; default they are labels
     """
 
     def __init__(
-        self, rows: Rows, target: str, weight: str | None = None, columns: Sequence[str] | None = None
+        self,
+        rows: Rows,
+        target: str,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        rule: "TargetRule | None" = None,
     ) -> None:
-        self.rows, self.target, self.weight = rows, target, weight
+        self.rows, self.target, self.weight, self.rule = rows, target, weight, rule
         names = rows.schema.names
         for name, what in ((target, "target column"), *([(weight, "column of weights")] if weight else [])):
             if name not in names:
@@ -91,7 +99,7 @@ class LabelledRows(Examples):
         return self._found(self._first_rows)
 
     def _found(self, table: "pa.Table") -> "CountedTable":
-        return Labelled(_nothing, tuple(self.columns), self.target, self.weight).found(table)
+        return Labelled(_nothing, tuple(self.columns), self.target, self.weight, self.rule).found(table)
 
     @property
     def head(self) -> Piece:
@@ -150,9 +158,10 @@ class LabelledRows(Examples):
         """Add up what a function gives for every piece of the source."""
         columns = self.columns if columns is None else list(columns)
         place = self.rows if self.checkpoint is None else self.checkpoint
-        counted = by_groups(of, self.rows, columns, self.target) if self.weight is None else None
+        by_itself = self.weight is None and self.rule is None
+        counted = by_groups(of, self.rows, columns, self.target) if by_itself else None
         total: Total = (
-            place.sum(Labelled(of, tuple(columns), self.target, self.weight), self.needed(columns))
+            place.sum(Labelled(of, tuple(columns), self.target, self.weight, self.rule), self.needed(columns))
             if counted is None
             else Total(*counted)
         )
@@ -162,13 +171,27 @@ class LabelledRows(Examples):
         return total.found
 
     def _require_classes(self, piece: Piece) -> None:
-        """Refuse labels that name the rows: no two rows have the same."""
+        """Refuse labels of which no two rows have the same, and warn of numbers that look like amounts."""
+        import pyarrow as pa
+
         n_rows = len(piece.y)
         # mostly two of the first rows are of one class, and the others are not looked at
-        if n_rows >= IDENTIFIED and all(_are_distinct(piece.y.slice(0, head)) for head in (IDENTIFIED, n_rows)):
+        if n_rows < IDENTIFIED or 2 * _n_distinct(piece.y.slice(0, IDENTIFIED)) < IDENTIFIED:
+            return
+        n_distinct = _n_distinct(piece.y)
+        is_number = pa.types.is_floating(piece.y.type) or pa.types.is_integer(piece.y.type)
+        if n_distinct == n_rows:
+            means = "that is an amount, and no class to learn; bin it: pandas.qcut(y, 3)"
+            names = "that names the rows, and is no class to learn; is it the right column?"
             raise DataError(
                 f"{self.name}: each of {n_rows:,} rows has a value of its own in {self.target!r}, such as "
-                f"{piece.y[0].as_py()!r}: that names the rows, and is no class to learn; is it the right column?"
+                f"{piece.y[0].as_py()!r}: {means if is_number and not _are_counted(piece.y) else names}"
+            )
+        if is_number and 2 * n_distinct > n_rows:
+            warn_user(
+                f"{self.target!r} has {n_distinct:,} different numbers in {n_rows:,} rows, which look like amounts and "
+                "are learned as classes; bin it: pandas.qcut(y, 3)",
+                BayesWarning,
             )
 
     def _without_labels(self) -> DataError:
@@ -184,8 +207,14 @@ def _require_numbers(rows: Rows, weight: str) -> None:
         raise DataError(f"{rows.name}: the column of weights {weight!r} holds {kind}, and weights are numbers")
 
 
-def _are_distinct(labels: Any) -> bool:
-    return len(set(map(str, labels.to_pylist()))) == len(labels)
+def _n_distinct(labels: Any) -> int:
+    return len(set(map(str, labels.to_pylist())))
+
+
+def _are_counted(labels: Any) -> bool:
+    """Tell whole numbers that go on by one, as those of rows."""
+    numbers = labels.to_pylist()
+    return all(after == before + 1 for before, after in pairwise(numbers))
 
 
 def _nothing(piece: Piece) -> None:
@@ -210,6 +239,7 @@ class Labelled:
     columns: tuple[str, ...]
     target: str
     weight: str | None
+    rule: "TargetRule | None" = None
 
     def __call__(self, table: "pa.Table") -> "Total":
         """Give what the function finds in the rows of a table that count."""
@@ -223,6 +253,10 @@ class Labelled:
 
         missing = np.asarray(pc.is_null(table.column(self.target), nan_is_null=True))
         kept, n_unlabelled = ~missing, int(missing.sum())
+        if self.rule is not None:
+            labels = self.rule(table.column(self.target))
+            table = table.set_column(table.schema.get_field_index(self.target), self.target, labels)
+            kept &= np.asarray(labels.is_valid())
         if self.weight is not None:
             kept &= np.asarray(pc.fill_null(pc.not_equal(table.column(self.weight), 0), True))
         if not kept.all():
