@@ -18,6 +18,7 @@ from bayeswater.decision.calibration_maps import (
     IsotonicCalibration,
     Temperature,
     VectorScaling,
+    best_slope,
 )
 from bayeswater.decision.convex import minimise
 from bayeswater.decision.scores import Scores, log_complement, normalised
@@ -178,6 +179,70 @@ def test_vector_scaling_finds_slopes_and_shifts_that_were_applied():
     found = VectorScaling.fit(z, drawn_from(slope * z + shift))
     np.testing.assert_allclose(found.slope, slope, atol=0.08)  # four standard errors at 40 000 rows
     np.testing.assert_allclose(found.shift, shift, atol=0.12)
+
+
+def scores_with_impossible_classes(n=60, n_classes=3):
+    """Scores, codes and weights; a class that is not that of its row may be impossible."""
+    rng = np.random.default_rng(8)
+    z, codes = some_scores(n, n_classes, seed=4)
+    z[(rng.random(z.shape) < 0.25) & (np.arange(n_classes) != codes[:, None])] = -np.inf
+    z = normalised(z)
+    keep = np.isfinite(z).sum(axis=1) > 1  # what is certain teaches nothing
+    return z[keep], codes[keep], rng.uniform(0.5, 2.0, n)[keep]
+
+
+def require_least(loss, found, size=1e-3):
+    """No neighbour has less of a convex loss, so nothing has; the loss is right to about 1e-15."""
+    least = loss(found)
+    for step in np.random.default_rng(0).normal(size=(40, *np.shape(found))) * size:
+        assert loss(found + step) > least - 1e-14
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_no_slopes_and_shifts_beside_those_found_have_less_penalised_loss(n_classes):
+    z, codes, weight = scores_with_impossible_classes(n_classes=n_classes)
+    centre, unit = best_slope(Scores.of(z, codes, weight))
+    finite, rows, total = np.where(np.isneginf(z), 0.0, z), np.arange(len(z)), weight.sum()
+
+    def loss(parameters):
+        slope, shift = parameters
+        slope = np.full(n_classes, slope.mean()) if n_classes == 2 else slope
+        eta = np.where(np.isneginf(z), -np.inf, slope * finite + shift)
+        log_p = log_softmax(eta, axis=1)
+        own = ((slope[: 1 if n_classes == 2 else None] - centre) / unit) ** 2
+        return -(weight @ log_p[rows, codes]) / total + (own.sum() + (shift**2).sum()) / (2 * total)
+
+    found = VectorScaling.fit(z, codes, weight)
+    require_least(loss, np.stack([found.slope, found.shift]))
+    assert abs(found.shift.sum()) < 1e-12
+
+
+def test_no_temperature_has_less_loss_where_classes_are_impossible():
+    z, codes, weight = scores_with_impossible_classes()
+
+    def loss(inverse):
+        log_p = log_softmax(np.where(np.isneginf(z), -np.inf, inverse * np.where(np.isneginf(z), 0.0, z)), axis=1)
+        return -(weight @ log_p[np.arange(len(z)), codes]) / weight.sum()
+
+    require_least(loss, 1 / Temperature.fit(z, codes, weight).temperature)
+
+
+def test_no_rising_curve_beside_the_one_found_has_less_penalised_loss_in_any_class():
+    z, codes, weight = scores_with_impossible_classes(90)
+    slope, unit = best_slope(Scores.of(z, codes, weight))
+    log_rest = log_complement(z)
+    for k, found in enumerate(BetaCalibration.fit(z, codes, weight).coefficients):
+        rows = np.isfinite(z[:, k])
+        x = np.column_stack([z[rows, k], -log_rest[rows, k], np.ones(rows.sum())])
+        member, w = codes[rows] == k, weight[rows]
+
+        def loss(coefficients, x=x, member=member, w=w):
+            eta = x @ coefficients
+            off = (coefficients - [slope, slope, 0.0]) / [unit, unit, 1.0]
+            rises = np.inf if (coefficients[:2] < 0).any() else 0.0
+            return w @ (np.logaddexp(0, eta) - member * eta) / w.sum() + off @ off / (2 * w.sum()) + rises
+
+        require_least(loss, found)
 
 
 def test_beta_calibration_finds_the_curve_that_was_applied():
