@@ -4,9 +4,9 @@ Everything learned from data is a sum: rows are added into statistics, parameter
 Names are imported on first use, so that ``import bayeswater`` costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bayeswater.lazy_names import lazy_names
 from bayeswater.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -65,69 +65,40 @@ if TYPE_CHECKING:
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
 
-_HOME = {
-    "BayesEnsemble": "models.ensemble.bayes_ensemble",
-    "BayesianNetwork": "models.network.bayesian_network",
-    "bootstrap_structure": "models.structures.bootstrapping",
-    "description_length": "models.structures.structure_learning",
-    "learn_structure": "models.structures.structure_learning",
-    "score_structure": "models.structures.structure_learning",
-    "A2DE": "models.semi_naive.a2de",
-    "AODE": "models.semi_naive.aode",
-    "KDB": "models.semi_naive.kdb",
-    "SKDB": "models.semi_naive.skdb",
-    "SPODE": "models.semi_naive.spode",
-    "TAN": "models.semi_naive.tan",
-    "BernoulliNB": "models.feature_nb",
-    "CategoricalNB": "models.categorical_nb",
-    "ComplementNB": "models.feature_nb",
-    "GaussianClassifier": "models.gaussian.gaussian_classifier",
-    "GaussianNB": "models.gaussian_nb",
-    "MultinomialNB": "models.feature_nb",
-    "NaiveBayes": "models.mixed.naive_bayes",
-    "NetworkClassifier": "models.structures.network_classifier",
-    "Discretizer": "data.reading.discretising.discretizer",
-    "TextAnalyser": "data.reading.text",
-    "local_rows": "data.sources.recognising",
-    "look": "data.looking",
-    "spooled": "data.sources.recognising",
-    "read_table": "data.sources.table_reading",
-    "BayesDecision": "decision.bayes_decision",
-    "Calibrated": "decision.calibrated",
-    "Loss": "decision.loss",
-    "Beta": "estimate.dirichlet",
-    "Dirichlet": "estimate.dirichlet",
-    "Friedman": "estimate.covariance_priors",
-    "NormalInverseGamma": "estimate.normal_parameters",
-    "NormalInverseWishart": "estimate.covariance_priors",
-    "Deterministic": "networks.conditionals",
-    "NoisyOr": "networks.conditionals",
-    "compare": "models.comparing.compare",
-    "load": "models.persistence",
-    "save": "models.persistence",
-    "threads": "kernels.threads",
-    "BayesError": "errors",
-    "BayesWarning": "errors",
-    "ConvergenceWarning": "errors",
-    "DataError": "errors",
-    "DominatedActionWarning": "errors",
-    "ImpossibleEvidence": "errors",
-    "ImpossibleEvidenceWarning": "errors",
-    "ModelFileError": "errors",
-    "NetworkFileError": "errors",
-    "NetworkFileWarning": "errors",
-    "NormalisedTableWarning": "errors",
-    "ParameterError": "errors",
-    "PrecisionWarning": "errors",
-    "ReadingWarning": "errors",
-    "ResourceLimitError": "errors",
-    "RoundedTableWarning": "errors",
-    "SamplingError": "errors",
-    "SchemaError": "errors",
-    "SingularCovarianceWarning": "errors",
-    "StatisticsError": "errors",
-    "UnseenCategoryWarning": "errors",
+_HOMES = {
+    "data.looking": ("look",),
+    "data.reading.discretising.discretizer": ("Discretizer",),
+    "data.reading.text": ("TextAnalyser",),
+    "data.sources.recognising": ("local_rows", "spooled"),
+    "data.sources.table_reading": ("read_table",),
+    "decision.bayes_decision": ("BayesDecision",),
+    "decision.calibrated": ("Calibrated",),
+    "decision.loss": ("Loss",),
+    "estimate.covariance_priors": ("Friedman", "NormalInverseWishart"),
+    "estimate.dirichlet": ("Beta", "Dirichlet"),
+    "estimate.normal_parameters": ("NormalInverseGamma",),
+    "kernels.threads": ("threads",),
+    "models.categorical_nb": ("CategoricalNB",),
+    "models.comparing.compare": ("compare",),
+    "models.ensemble.bayes_ensemble": ("BayesEnsemble",),
+    "models.feature_nb": ("BernoulliNB", "ComplementNB", "MultinomialNB"),
+    "models.gaussian.gaussian_classifier": ("GaussianClassifier",),
+    "models.gaussian_nb": ("GaussianNB",),
+    "models.mixed.naive_bayes": ("NaiveBayes",),
+    "models.network.bayesian_network": ("BayesianNetwork",),
+    "models.persistence": ("load", "save"),
+    "models.semi_naive.a2de": ("A2DE",),
+    "models.semi_naive.aode": ("AODE",),
+    "models.semi_naive.kdb": ("KDB",),
+    "models.semi_naive.skdb": ("SKDB",),
+    "models.semi_naive.spode": ("SPODE",),
+    "models.semi_naive.tan": ("TAN",),
+    "models.structures.bootstrapping": ("bootstrap_structure",),
+    "models.structures.network_classifier": ("NetworkClassifier",),
+    "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
+    "networks.conditionals": ("Deterministic", "NoisyOr"),
 }
+"""The modules of all public names but those of errors and warnings."""
 
 __all__ = [
     "A2DE",
@@ -193,14 +164,6 @@ __all__ = [
     "threads",
 ]
 
+_HOME = dict.fromkeys(__all__, "errors") | {name: home for home, names in _HOMES.items() for name in names}
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'bayeswater' has no attribute {name!r}")
-    value = getattr(import_module(f"bayeswater.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

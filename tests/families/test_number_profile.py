@@ -9,7 +9,7 @@ from bayeswater import StatisticsError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix
 from bayeswater.data.reading.number_table import binned
-from bayeswater.estimate.bins import quantile_cuts
+from bayeswater.estimate.histogram_cuts import quantile_cuts
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.kernels import number_columns, threads
 from bayeswater.statistics import key_counts

@@ -182,7 +182,7 @@ def test_the_worth_of_a_state_is_the_mean_over_what_would_be_predicted(model):
 def test_of_normal_classes_the_density_of_a_cell_is_that_given_the_others():
     from scipy.stats import multivariate_normal, norm
 
-    from bayeswater.models.gaussian.discriminating import conditional_densities
+    from bayeswater.inference.discriminant_axes import conditional_densities
 
     model = GaussianClassifier().fit(NUMBERS, LABELS)
     x = np.array([45.0, np.nan, 0.3])

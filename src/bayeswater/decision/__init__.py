@@ -3,8 +3,7 @@
 Names are imported on first use.
 """
 
-from importlib import import_module
-from typing import Any
+from bayeswater.lazy_names import lazy_names
 
 _HOME = {
     "BayesDecision": "bayes_decision",
@@ -31,14 +30,4 @@ _HOME = {
 
 __all__ = list(_HOME)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'bayeswater.decision' has no attribute {name!r}")
-    value = getattr(import_module(f"bayeswater.decision.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

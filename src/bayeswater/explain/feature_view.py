@@ -57,12 +57,12 @@ class FeatureTerms:
 class FeatureView(ColumnView):
     """A feature among many."""
 
-    terms: FeatureTerms
+    block: FeatureTerms
 
     @property
     def is_score(self) -> bool:
         """Whether contributions are differences of scores rather than of log-likelihoods."""
-        return self.terms.is_score
+        return self.block.is_score
 
     def value(self, row: int) -> float | int | None:
         """Give the value of the feature, None where it is missing."""
@@ -73,13 +73,9 @@ class FeatureView(ColumnView):
         """Tell what became of a cell."""
         return CellUse.MISSING if np.isnan(self._number(row)) else CellUse.READ
 
-    def reading(self, row: int, chosen: int, against: int) -> str:
-        """Say nothing: a number is a number."""
-        return ""
-
     def options(self, row: int, chosen: int) -> Options | None:
         """Give the other mark, where rows had it; or leave a feature out that is there."""
-        number, terms = self._number(row), self.terms
+        number, terms = self._number(row), self.block
         if terms.absent is None:
             return Options(np.zeros(1), np.ones(1), lambda _: "= 0", int) if number > 0 else None
         assert terms.distance is not None
@@ -92,17 +88,17 @@ class FeatureView(ColumnView):
 
     def terms_at(self, row: int, cells: Array) -> Array:
         """Terms of values in the place of the one that is there: (n, n_classes)."""
-        return self.terms.column_terms(np.asarray(cells, dtype=np.float64), self.j)
+        return self.block.column_terms(np.asarray(cells, dtype=np.float64), self.j)
 
     def _number(self, row: int) -> float:
-        cells = self._block(row)
+        cells = self.cells(row)
         return float((cells.to_dense() if isinstance(cells, SparseMatrix) else cells)[0, self.j])
 
     def _mark(self, value: float) -> int:
-        return int(value > self.terms.threshold)
+        return int(value > self.block.threshold)
 
     def _words(self, value: float) -> str:
-        is_there = value > self.terms.threshold
-        if self.terms.threshold == 0:
+        is_there = value > self.block.threshold
+        if self.block.threshold == 0:
             return "over 0" if is_there else "= 0"
-        return f"{'over' if is_there else 'not over'} {self.terms.threshold:g}"
+        return f"{'over' if is_there else 'not over'} {self.block.threshold:g}"

@@ -68,11 +68,7 @@ class GaussianView(ColumnView):
 
     def cell(self, row: int) -> CellUse:
         """Tell what became of a cell."""
-        return CellUse.MISSING if np.isnan(self._block(row)[0, self.j]) else CellUse.READ
-
-    def reading(self, row: int, chosen: int, against: int) -> str:
-        """Say nothing: a number is a number."""
-        return ""
+        return CellUse.MISSING if np.isnan(self.cells(row)[0, self.j]) else CellUse.READ
 
     def options(self, row: int, chosen: int) -> None:
         """Say nothing: what a number does hangs on the others (`GaussianLandscape`)."""
@@ -97,7 +93,7 @@ class GaussianLandscape(Landscape):
 
     @cached_property
     def _x(self) -> Array:
-        return self.views[0]._block(self.row)[0]
+        return self.views[0].cells(self.row)[0]
 
     @cached_property
     def log_joint(self) -> Array:

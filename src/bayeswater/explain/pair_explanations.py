@@ -105,7 +105,7 @@ class DependentView(StateView):
     @property
     def counts(self) -> CategoryCounts:
         """What was counted of single columns."""
-        estimate: Any = self.terms
+        estimate: Any = self.block
         singles: CategoryCounts = estimate.counts.singles
         return singles
 

@@ -81,14 +81,14 @@ def beta_parameters(mean_log: Array, mean_log_rest: Array) -> tuple[Array, Array
 class BetaView(NumberView):
     """A column of shares."""
 
-    terms: "BetaBlock"
+    block: "BetaBlock"
 
     def options(self, row: int, chosen: int) -> NumberOptions | None:
         """Give the range in which shares were seen, and where the log-odds bend in it."""
-        a, b = self.terms.a[:, self.j], self.terms.b[:, self.j]
+        a, b = self.block.a[:, self.j], self.block.b[:, self.j]
         mean = a / (a + b)
         low, high = self.seen.within(self.column.name, mean)
-        weight = np.maximum(self.terms.sums.weight[:, self.j], LEAST_ROWS)
+        weight = np.maximum(self.block.sums.weight[:, self.j], LEAST_ROWS)
         middle = float(np.average(mean, weights=weight))
         spread = float(np.sqrt(np.average(mean * (1 - mean) / (a + b + 1) + (mean - middle) ** 2, weights=weight)))
         if not (low < high and spread > 0):

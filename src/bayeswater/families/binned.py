@@ -23,7 +23,7 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import bin_labels, bin_schema, binned
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
-from bayeswater.estimate.bins import quantile_cuts
+from bayeswater.estimate.histogram_cuts import quantile_cuts
 from bayeswater.estimate.normal_parameters import dirichlet_log_evidence, or_impossible
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
@@ -50,6 +50,7 @@ class BinnedCandidate(Candidate):
 
     family = "binned"
     title = "bins"
+    has_no_origin = True
     is_last = True
 
     def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
@@ -123,6 +124,7 @@ class Binned(StateFamily, NumberFamily):
     key: ClassVar = "bins"
     families: ClassVar = ("binned",)
     candidates: ClassVar = (BinnedCandidate(),)
+    has_cuts: ClassVar = True
     is_ranged: ClassVar = False  # what was seen in a bin is not forgotten with its row
 
     def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> CodedTable:

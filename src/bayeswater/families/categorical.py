@@ -27,6 +27,7 @@ class Categorical(StateFamily):
     key: ClassVar = "categories"
     families: ClassVar = ("categorical", "bernoulli")
     has_labels: ClassVar = True
+    usual_of: ClassVar = {"category": "categorical", "flag": "bernoulli"}
 
     @classmethod
     def kinds_of(cls, family: str) -> tuple[str, ...] | None:
@@ -60,8 +61,9 @@ class Categorical(StateFamily):
             ) from error
         return pa.DictionaryArray.from_arrays(pa.array(state, mask=state == len(labels)), states)
 
-    def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
-        prior = super()._prior(column, settings)
+    def prior_of(self, column: Column, settings: Settings) -> Dirichlet | None:
+        """Give the prior of a column; that of a flag names its states."""
+        prior: Dirichlet | None = super().prior_of(column, settings)
         if column.family == "bernoulli" and isinstance(prior, Beta):
             return Beta({True: prior.present, False: prior.absent})
         return prior

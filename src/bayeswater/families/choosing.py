@@ -20,11 +20,11 @@ from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import EXACT
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.bins import class_cuts
+from bayeswater.estimate.histogram_cuts import class_cuts
 from bayeswater.families.family import Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenColumn, OpenNumbers
-from bayeswater.families.registry import CANDIDATES, NUMERIC, families_of, key_of, law_of
+from bayeswater.families.registry import BINNED, CANDIDATES, NUMERIC, families_of, key_of, law_of
 from bayeswater.families.settings import MDL
 from bayeswater.families.states import counts_of_values
 from bayeswater.kernels.remainders import remainder
@@ -41,7 +41,7 @@ TIE = 1.0
 TIME_OF_DAY = (("period", float(SECONDS_PER_DAY)),)
 """What is known of times of day without being told."""
 
-OF_DAYS = ("gaussian", "binned")
+OF_DAYS = tuple(candidate.family for candidate in CANDIDATES if candidate.has_no_origin)
 """Families among which that of the days of a date is chosen."""
 
 
@@ -81,7 +81,7 @@ def choose_family(
         raise ParameterError(f"column {column.name!r} has no family among {[*families]}: {reasons}")
     if column.nothing_to_learn is not None:
         first = allowed[0].family
-        return FamilyChoice(first, column.nothing_to_learn, () if first == "binned" else None, {})
+        return FamilyChoice(first, column.nothing_to_learn, () if first == BINNED else None, {})
     weighed = {candidate.family: candidate.weighed(column) for candidate in allowed}
     evidence = {family: one.log_evidence for family, one in weighed.items()}
     best = next(family for family in evidence if evidence[family] >= max(evidence.values()) - TIE)
@@ -147,9 +147,7 @@ def _chosen(
     values = profile.occupied(j).first
     if (said.family or numeric) == AUTO and said.bins is None and _is_mark(profile, j, class_count):
         why = f"one value, {values[0]:.6g}, and empty cells"
-        return (
-            FamilyChoice("categorical", why, None, {}) if _are_labels(column) else FamilyChoice("binned", why, (), {})
-        )
+        return FamilyChoice("categorical", why, None, {}) if _are_labels(column) else FamilyChoice(BINNED, why, (), {})
     if column.family == BITS and profile.is_whole(j) and (values <= 1).all():
         return FamilyChoice("bernoulli", "only 0 and 1" if len(values) > 1 else column.why, None, {})
     if said.bins == MDL:
@@ -190,10 +188,10 @@ def _cut_by_class(profile: NumberProfile, j: int) -> FamilyChoice:
     histogram = profile.keys.of_column(j)
     cuts = class_cuts(histogram, fallback=None)
     if cuts:
-        return FamilyChoice("binned", f"as told; {len(cuts) + 1} bins by {MDL}", cuts, {})
+        return FamilyChoice(BINNED, f"as told; {len(cuts) + 1} bins by {MDL}", cuts, {})
     cuts = class_cuts(histogram)
     how = f"{len(cuts) + 1} bins of equal frequency" if cuts else "one bin"
-    return FamilyChoice("binned", f"as told; {how}, as {MDL} finds no cut", cuts, {})
+    return FamilyChoice(BINNED, f"as told; {how}, as {MDL} finds no cut", cuts, {})
 
 
 def sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_count: Array) -> Statistic:

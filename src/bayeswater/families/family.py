@@ -6,7 +6,24 @@ these columns at once: log-likelihoods of rows, the same with each row left out,
 and how an explanation looks at a cell. What comes out is plain data, and words where only the law knows them; rooms
 above make sentences and pictures of it.
 
-A new law is one file with both, and one line in `registry`.
+A new law is one file with both, and one line in `registry`. What it writes, in this order:
+
+1. A `Statistic` of what is summed, unless there is one: of columns of numbers a frozen dataclass of arrays
+   (n_classes, n_columns), which `+`, `-`, files and clusters then take as it is. No row and no parameter is in it.
+2. The block. It gets the sums and what they are read with (pseudo-counts, priors), and reads parameters on demand.
+   Missing cells have no factor: their terms are 0, their patterns `ABSENT`. A log-likelihood of -inf is legal, NaN
+   never. `likelihood` is asked for blocks of rows, `use_loop` saying whether to take a compiled loop where there is
+   one. `without` is exact: what it gives is what a fit without the row would, of all classes. A draw takes its random
+   numbers from `inference.drawing.stream`, by seed and place of the column, so that other columns do not move it.
+3. The view, a `families.view.ColumnView`: what became of a cell, in words, and which others could be in its place.
+4. The family: names, the kinds of columns it can be told for, statistic, and the road encode -> count -> read. In
+   learning `encode` refuses cells that the law cannot have, in predicting it leaves them out with a warning.
+   `restored`, `domain` and `require_column` are for files, whose sums are believed only if some rows could have them.
+5. A law of numbers takes `families.numbers` as its ground, which leaves little but formulas; there, a `Candidate` lets
+   it be chosen where nobody says the law of a column: what it sums meanwhile, why a column cannot follow it, its
+   evidence.
+
+`tests/families/test_every_law.py` asks all of it of every law in the registry.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +41,7 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import Fact
-from bayeswater.errors import StatisticsError
+from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.inference.drawing import Stage
 from bayeswater.inference.linear import Line
 from bayeswater.statistics.statistic import Statistic
@@ -189,6 +206,15 @@ class Family(ABC):
     options: ClassVar[Mapping[str, str]] = {}
     """Numbers over 0 that have to be told for each of its columns, and what they are."""
 
+    usual_of: ClassVar[Mapping[str, str]] = {}
+    """Kinds of columns that follow it unless another law is told, and the family that each then has."""
+
+    priors: ClassVar[tuple[type, ...]] = ()
+    """Priors that its columns can be given."""
+
+    has_cuts: ClassVar[bool] = False
+    """Whether its columns have cuts, which can be told."""
+
     one_each: ClassVar[bool] = False
     """Whether every column has sums of its own."""
 
@@ -210,6 +236,16 @@ class Family(ABC):
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)
+
+    def prior_of(self, column: Column, settings: Settings) -> Any:
+        """Give the prior of a column, None where nothing is said; refuse one of another law."""
+        prior = settings.of(column).prior
+        if prior is None or isinstance(prior, self.priors):
+            return prior
+        known = " or a ".join(kind.__name__ for kind in self.priors)
+        raise ParameterError(
+            f"the prior of column {column.name!r} is {prior!r}; of a {column.family} column it is a {known}"
+        )
 
     # ------------------------------------------------------------------ from a table to parameters
 

@@ -28,7 +28,6 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import NOTHING, DensityFact, Fact
-from bayeswater.errors import ParameterError
 from bayeswater.estimate.normal_parameters import (
     GaussianParameters,
     NormalInverseGamma,
@@ -62,14 +61,14 @@ LOGARITHMS = (-745.0, 710.0)
 class NormalView(NumberView):
     """A normal or log-normal column, or with a prior a Student-t."""
 
-    terms: "NormalBlock"
+    block: "NormalBlock"
 
     def options(self, row: int, chosen: int) -> NumberOptions | None:
         """Give the range in which numbers were seen, and where the log-odds bend in it."""
-        p, moments, j = self.terms.parameters, self.terms.moments, self.j
+        p, moments, j = self.block.parameters, self.block.moments, self.j
         if not p.has_factor[j]:
             return None
-        is_log = bool(self.terms.is_log[j])
+        is_log = bool(self.block.is_log[j])
         counted = np.broadcast_to(moments.weight, moments.mean.shape)[:, j] > 0
         low, high = self.seen.within(self.column.name, moments.mean[counted, j], is_log=is_log)
         weight, mean, scatter = (float(own[j]) for own in moments.pooled())
@@ -207,6 +206,7 @@ class GaussianCandidate(Candidate):
     family = "gaussian"
     title = "Gaussian"
     is_density = True
+    has_no_origin = True
 
     def sums(self, column: Any) -> tuple[Array, ...]:
         """Weight, mean and scatter of every class."""
@@ -231,6 +231,7 @@ class LognormalCandidate(GaussianCandidate):
 
     family = "lognormal"
     title = "log-normal"
+    has_no_origin = False
 
     def sums(self, column: Any) -> tuple[Array, ...]:
         """Weight, mean and scatter of the logarithms of the numbers over 0."""
@@ -280,6 +281,7 @@ class Normal(NumberFamily):
     statistic: ClassVar = Moments
     takes: ClassVar = {"lognormal": "numbers over 0"}
     candidates: ClassVar = (GaussianCandidate(), LognormalCandidate())
+    priors: ClassVar = (NormalInverseGamma,)
 
     @property
     def is_log(self) -> tuple[bool, ...]:
@@ -297,7 +299,7 @@ class Normal(NumberFamily):
     def read(self, sums: Moments, settings: Settings) -> NormalBlock:
         """Read the densities."""
         priors = {
-            j: prior for j, column in enumerate(self.columns) if (prior := _normal_prior(column, settings)) is not None
+            j: prior for j, column in enumerate(self.columns) if (prior := self.prior_of(column, settings)) is not None
         }
         require_finite_moments(sums, priors=priors)
         require_near_priors(sums, priors)
@@ -353,12 +355,3 @@ def normal_fact(parameters: GaussianParameters, j: int) -> Fact:
     if not parameters.has_factor[j]:
         return NOTHING
     return DensityFact(parameters.mean[:, j], parameters.variance[:, j], parameters.degrees[:, j])
-
-
-def _normal_prior(column: Column, settings: Settings) -> NormalInverseGamma | None:
-    prior = settings.of(column).prior
-    if prior is None or isinstance(prior, NormalInverseGamma):
-        return prior
-    raise ParameterError(
-        f"the prior of column {column.name!r} is {prior!r}; of a {column.family} column it is a NormalInverseGamma"
-    )

@@ -108,6 +108,9 @@ class Candidate(ABC):
     is_density: ClassVar[bool] = False
     """Whether it has no value twice."""
 
+    has_no_origin: ClassVar[bool] = False
+    """Whether it is the same wherever zero is: so are days, of which the first is arbitrary."""
+
     is_last: ClassVar[bool] = False
     """Whether it has so many parameters that every other law is simpler."""
 
@@ -223,21 +226,11 @@ class OpenNumbers(NumberFamily):
 
         return NumberProfile.of(table, labels, weight)
 
-    def read(self, sums: Any, settings: Settings) -> Block:
+    def read(self, *given: Any) -> Any:
         """Refuse: there is no law yet."""
         raise AssertionError("the family of these columns has not been chosen")
 
-    def tables(self, sums: Any, settings: Settings, classes: Sequence[Any]) -> dict[str, dict[str, Any]]:
-        """Refuse: there is no law yet."""
-        raise AssertionError("the family of these columns has not been chosen")
-
-    def n_parameters(self, sums: Any) -> int:
-        """Refuse: there is no law yet."""
-        raise AssertionError("the family of these columns has not been chosen")
-
-    def sample(self, sums: Any, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
-        """Refuse: there is no law yet."""
-        raise AssertionError("the family of these columns has not been chosen")
+    tables = n_parameters = sample = read  # type: ignore[assignment]
 
 
 class NumberBlock(Block):
@@ -315,7 +308,7 @@ class NumberView(ColumnView):
 
     def number(self, row: int) -> float:
         """The number that is read, NaN where there is none."""
-        return float(self._block(row)[0, self.j])
+        return float(self.cells(row)[0, self.j])
 
     def cell(self, row: int) -> CellUse:
         """Tell what became of a cell; a number that the law cannot have was given, but not read."""
@@ -323,13 +316,9 @@ class NumberView(ColumnView):
             return CellUse.READ
         return CellUse.MISSING if self.value(row) is None else CellUse.UNSEEN
 
-    def reading(self, row: int, chosen: int, against: int) -> str:
-        """Say nothing: a number is a number."""
-        return ""
-
     def terms_at(self, row: int, cells: Array) -> Array:
         """Terms of numbers in the place of the cell: (n, n_classes)."""
-        found: Array = self.terms.column_terms(np.asarray(cells, dtype=np.float64), self.j)
+        found: Array = self.block.column_terms(np.asarray(cells, dtype=np.float64), self.j)
         return found
 
     def value(self, row: int) -> Any:

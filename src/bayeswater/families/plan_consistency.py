@@ -17,7 +17,7 @@ from bayeswater.data.reading.column_plan import COUNTS, IGNORED, NUMBER, Column,
 from bayeswater.data.reading.dates import PARTS
 from bayeswater.errors import SchemaError
 from bayeswater.families.family import require_sums
-from bayeswater.families.registry import FAMILIES, NUMERIC, OF_TEXT, law_of
+from bayeswater.families.registry import BINNED, FAMILIES, NUMERIC, OF_TEXT, law_of
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.consistency import require_consistent, slack_of
@@ -51,7 +51,7 @@ def _require_family(column: Column, families: tuple[str, ...]) -> None:
         family in (*families, IGNORED),
         f"column {name!r} has family {family!r}, which is none of {[*families, IGNORED]}",
     )
-    _require(family != "binned" or column.cuts is not None, f"column {name!r} has bins, but no cuts")
+    _require(family != BINNED or column.cuts is not None, f"column {name!r} has bins, but no cuts")
     cuts = column.cuts or ()
     _require(
         all(map(isfinite, cuts)) and all(a < b for a, b in pairwise(cuts)),
@@ -60,7 +60,7 @@ def _require_family(column: Column, families: tuple[str, ...]) -> None:
     if column.spans is not None:
         bins = pairwise((-inf, *cuts, inf))
         _require(
-            family == "binned"
+            family == BINNED
             and len(column.spans) == len(cuts) + 1
             and all(low <= a <= b < high for (low, high), (a, b) in zip(bins, column.spans, strict=True)),
             f"the spans of column {name!r} are {column.spans!r:.200}, and not values in each of its bins",

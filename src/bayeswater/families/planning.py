@@ -21,7 +21,7 @@ from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.estimate.smoothing import columns_of_one_value
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings
-from bayeswater.families.registry import NUMERIC, OF_TEXT, families_of, kinds_of, require_options
+from bayeswater.families.registry import BINNED, LAWS, NUMERIC, OF_TEXT, families_of, kinds_of, require_options
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -40,12 +40,11 @@ NAMED = 5
 """Columns that a warning names, at most."""
 
 FAMILY_OF = {
-    "category": "categorical",
-    "flag": "bernoulli",
     "number": AUTO,
     "text": TEXT,
     "identifier": IGNORED,
     "empty": IGNORED,
+    **{kind: family for law in LAWS for kind, family in law.usual_of.items()},
 }
 """Family of each kind of column, unless the user says another one."""
 
@@ -224,9 +223,10 @@ def _date(
     columns = [Column(source, source, days, why, "days", dtype, said.cuts, style=style)]
     for part in ("weekday", "month"):
         name = f"{source} ({part})"
-        family = given.get(name, NOTHING_SAID).family or "categorical"
-        if family not in ("categorical", IGNORED):
-            raise ParameterError(f"column {name!r} cannot be read as {family!r}; it is 'categorical' or 'ignored'")
+        usual = FAMILY_OF["category"]
+        family = given.get(name, NOTHING_SAID).family or usual
+        if family not in (usual, IGNORED):
+            raise ParameterError(f"column {name!r} cannot be read as {family!r}; it is {usual!r} or {IGNORED!r}")
         columns.append(Column(name, source, family, f"a date: its {part}", part))
     if tells_time:
         name = f"{source} (time)"
@@ -246,7 +246,7 @@ def _date(
 def _number(said: ColumnSettings, family: str) -> str:
     """Tell the family of a number that can be counted at once; bins without cuts must wait for the sums."""
     family = said.family or family
-    return AUTO if family == "binned" and said.cuts is None else family
+    return AUTO if family == BINNED and said.cuts is None else family
 
 
 def _kind(name: str, raw: RawTable, said: ColumnSettings) -> ColumnKind:

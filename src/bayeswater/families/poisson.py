@@ -55,11 +55,11 @@ MOST_RATE = 1e8
 class PoissonView(CountView):
     """A column of counts."""
 
-    terms: "PoissonBlock"
+    block: "PoissonBlock"
 
     def means(self) -> Array:
         """Rate in each class."""
-        return self.terms.rate[:, self.j]
+        return self.block.rate[:, self.j]
 
 
 @dataclass(frozen=True)

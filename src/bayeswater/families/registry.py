@@ -63,6 +63,12 @@ OF_TEXT = READINGS
 OF_STATES = tuple(family for law in LAWS if law.has_states for family in law.families)
 """Families whose cells are states."""
 
+BINNED = next(law for law in LAWS if law.has_cuts).families[0]
+"""Family of numbers that are cut."""
+
+PRIORS = tuple(dict.fromkeys(prior for law in LAWS for prior in law.priors))
+"""Priors that a column can be given."""
+
 FAMILIES = (*Categorical.families, *NUMERIC, *OF_TEXT)
 """All families that a column can have."""
 
@@ -79,6 +85,12 @@ def law_of(family: str) -> type[Family]:
     'normal'
     """
     return _LAW_OF[family]
+
+
+def family_of_prior(prior: Any) -> str | None:
+    """Give the family that a prior speaks of, where it is that of one law alone."""
+    laws = [law for law in LAWS if isinstance(prior, law.priors)]
+    return laws[0].families[0] if len(laws) == 1 else None
 
 
 def kinds_of(family: str) -> tuple[str, ...] | None:

@@ -11,10 +11,8 @@ from bayeswater.data.matrix import column_name
 from bayeswater.data.reading.column_plan import AUTO, IGNORED, NUMBER, TEXT, ColumnPlan
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.dirichlet import Dirichlet
-from bayeswater.estimate.normal_parameters import NormalInverseGamma
 from bayeswater.families.family import NOTHING_SAID, ColumnSettings, Settings
-from bayeswater.families.registry import FAMILIES, OPTIONS, require_options
+from bayeswater.families.registry import BINNED, FAMILIES, OPTIONS, PRIORS, family_of_prior, require_options
 from bayeswater.typing import LARGEST_COUNT, is_number, is_pseudo_count
 
 MDL = "mdl"
@@ -94,12 +92,14 @@ def _settings(name: str, said: Any) -> ColumnSettings:
     if family is not None and family not in _choices():
         raise ParameterError(f"columns[{name!r}] says family {family!r}; it can be one of {_choices()}")
     prior = settings.get("prior")
-    if prior is not None and not isinstance(prior, Dirichlet | NormalInverseGamma):
+    if prior is not None and not isinstance(prior, PRIORS):
+        *known, last = (kind.__name__ for kind in PRIORS)
         raise ParameterError(
-            f"the prior of column {name!r} is {prior!r}; it must be a Dirichlet, a Beta or a NormalInverseGamma"
+            f"the prior of column {name!r} is {prior!r}; it must be a {', a '.join(known)} or a {last}"
         )
-    if isinstance(prior, NormalInverseGamma):
-        settings.setdefault("family", "gaussian")
+    of_prior = family_of_prior(prior)
+    if of_prior is not None:
+        settings.setdefault("family", of_prior)
     alpha = settings.get("alpha")
     if alpha is not None and not is_smoothing(alpha):
         raise ParameterError(
@@ -116,10 +116,10 @@ def _settings(name: str, said: Any) -> ColumnSettings:
             raise ParameterError(f"columns[{name!r}] gives both bins and cuts; leave one of them out")
         settings["cuts"] = _rising(name, settings["cuts"])
     if family == AUTO and (bins == MDL or settings.get("cuts") is not None):
-        settings["family"] = "binned"  # nothing is left to choose: cuts that saw the labels have no evidence to compare
+        settings["family"] = BINNED  # nothing is left to choose: cuts that saw the labels have no evidence to compare
     has_bins = bins is not None or settings.get("cuts") is not None
-    if has_bins and settings.setdefault("family", "binned") not in ("binned", AUTO):
-        raise ParameterError(f"columns[{name!r}] gives bins to a {family} column; leave them out, or say 'binned'")
+    if has_bins and settings.setdefault("family", BINNED) not in (BINNED, AUTO):
+        raise ParameterError(f"columns[{name!r}] gives bins to a {family} column; leave them out, or say {BINNED!r}")
     analyser = settings.get("analyser")
     if analyser is not None:
         if not isinstance(analyser, TextAnalyser):

@@ -30,8 +30,7 @@ from bayeswater.data.reading.column_plan import AUTO, Column
 from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.variable import Schema, Variable, sorted_labels
 from bayeswater.decision.facts import MISSING_IS_STATE, Fact, StateFact
-from bayeswater.errors import ParameterError
-from bayeswater.estimate.dirichlet import Dirichlet
+from bayeswater.estimate.dirichlet import Beta, Dirichlet
 from bayeswater.estimate.smoothing import (
     best_alphas,
     best_alphas_without,
@@ -62,7 +61,7 @@ MOST_TERMS = 2**21
 class StateView(ColumnView):
     """A column of states."""
 
-    terms: "StateBlock"
+    block: "StateBlock"
 
     @property
     def is_binned(self) -> bool:
@@ -72,23 +71,23 @@ class StateView(ColumnView):
     @cached_property
     def labels(self) -> list[Any]:
         """Names of the states; None is an empty cell, where that is one."""
-        states = bin_labels(self.column) if self.is_binned else self.terms.counts.schema[self.j].states
-        return [*states, *[None] * int(self.terms.empty_is_state[self.j])]
+        states = bin_labels(self.column) if self.is_binned else self.block.counts.schema[self.j].states
+        return [*states, *[None] * int(self.block.empty_is_state[self.j])]
 
     @cached_property
     def log_probability(self) -> Array:
         """Logarithm of P(state | class): (n_states, n_classes)."""
-        first = self.terms.joint.start[self.j]
-        return self.terms.joint.log_likelihood[first : first + len(self.labels)]
+        first = self.block.joint.start[self.j]
+        return self.block.joint.log_likelihood[first : first + len(self.labels)]
 
     def code(self, row: int) -> int:
         """Code of the state of a cell."""
-        return int(self._block(row)[0, self.j])
+        return int(self.cells(row)[0, self.j])
 
     def cell(self, row: int) -> CellUse:
         """Tell what became of a cell; where missing is a state, it is read as one, unless nothing is known of it."""
         code = self.code(row)
-        if code > self.terms.counts.n_states[self.j]:
+        if code > self.block.counts.n_states[self.j]:
             return CellUse.MISSING if self.value(row) is None else CellUse.UNSEEN
         return CellUse.READ if code < len(self.labels) else CellUse.MISSING
 
@@ -101,12 +100,12 @@ class StateView(ColumnView):
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Name the bin of a number."""
         code = self.code(row)
-        return f"binned {self.labels[code]}" if self.is_binned and code < self.terms.counts.n_states[self.j] else ""
+        return f"binned {self.labels[code]}" if self.is_binned and code < self.block.counts.n_states[self.j] else ""
 
     @property
     def counts(self) -> CategoryCounts:
         """What was counted."""
-        return self.terms.counts
+        return self.block.counts
 
     @cached_property
     def state_count(self) -> Array:
@@ -372,6 +371,7 @@ class StateFamily(Family):
 
     statistic: ClassVar = CategoryCounts
     has_states: ClassVar = True
+    priors: ClassVar = (Dirichlet, Beta)
 
     def count(self, table: CodedTable, labels: Labels, weight: Array | None, settings: Settings) -> CategoryCounts:
         """Count the states; those that a prior names are declared."""
@@ -383,7 +383,7 @@ class StateFamily(Family):
         return counts.declaring(Schema(tuple(declared)))
 
     def _declared(self, variable: Variable, column: Column, settings: Settings) -> Variable:
-        prior = self._prior(column, settings)
+        prior = self.prior_of(column, settings)
         if not (variable.is_coded or variable.declared):
             variable = replace(variable, states=sorted_labels(variable.states))
         if prior is None or not prior.labels or variable.is_coded:
@@ -397,24 +397,16 @@ class StateFamily(Family):
         if np.isnan(alpha).any():
             best = best_alphas(sums.table, sums.start, missing_is_state=missing_is_state)
             alpha = np.where(np.isnan(alpha), best, alpha)
-        found = {j: self._prior(column, settings) for j, column in enumerate(self.columns)}
+        found = {j: self.prior_of(column, settings) for j, column in enumerate(self.columns)}
         priors = {j: prior for j, prior in found.items() if prior is not None}
         return StateBlock(sums, concentration_table(sums, alpha, priors), missing_is_state)
 
     def without_choice(self, block: StateBlock, settings: Settings) -> StatesWithout:
         """Let automatic smoothing be chosen again without each row that is left out."""
         automatic = [
-            settings.alpha_of(column) == AUTO and self._prior(column, settings) is None for column in self.columns
+            settings.alpha_of(column) == AUTO and self.prior_of(column, settings) is None for column in self.columns
         ]
         return StatesWithout(block.counts, block.concentration, block.missing_is_state, tuple(automatic))
-
-    def _prior(self, column: Column, settings: Settings) -> Dirichlet | None:
-        prior = settings.of(column).prior
-        if prior is None or isinstance(prior, Dirichlet):
-            return prior
-        raise ParameterError(
-            f"the prior of column {column.name!r} is {prior!r}; of a {column.family} column it is a Dirichlet or a Beta"
-        )
 
     def state_labels(self, sums: CategoryCounts, j: int) -> Sequence[Any]:
         """Name the states of a column."""

@@ -138,15 +138,15 @@ class LastBlock:
 
 @dataclass(frozen=True)
 class ColumnView(ABC):
-    """A column, the terms of its group and the table they are of; `j` is its place there."""
+    """A column, the block that has its parameters, and the table of the block; `j` is its place in both."""
 
     column: Column
-    terms: Any
+    block: Any
     table: Any
     j: int
     raw: RawTable
     seen: SeenRanges
-    blocks: "LastBlock"
+    last: "LastBlock"
 
     @property
     def is_score(self) -> bool:
@@ -163,10 +163,11 @@ class ColumnView(ABC):
 
     def own_terms(self, row: int) -> Array:
         """Terms of the cell that is there: (n_classes,)."""
-        return self.terms.terms(self._block(row))[0, self.j]
+        return self.block.terms(self.cells(row))[0, self.j]
 
-    def _block(self, row: int) -> Any:
-        return self.blocks.of(row, self.table)
+    def cells(self, row: int) -> Any:
+        """Give the cells of all columns of the block in a row."""
+        return self.last.of(row, self.table)
 
     def words(self, row: int, chosen: int, against: int) -> list[Word] | None:
         """Known words of a text, those that weigh most first; None where cells are no texts."""
@@ -180,9 +181,9 @@ class ColumnView(ABC):
     def cell(self, row: int) -> CellUse:
         """Tell what became of a cell."""
 
-    @abstractmethod
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Say what the model made of the value, where that is not obvious."""
+        return ""
 
     @abstractmethod
     def options(self, row: int, chosen: int) -> Options | NumberOptions | None:

@@ -137,11 +137,11 @@ def circle_log_evidence(n: Array, length: Array, period: float, most: float = np
 class CircleView(NumberView):
     """A column of numbers on a circle."""
 
-    terms: "VonMisesBlock"
+    block: "VonMisesBlock"
 
     def options(self, row: int, chosen: int) -> NumberOptions:
         """Give the whole circle; the log-odds of two classes are a cosine, which bends twice."""
-        mu, kappa, period = self.terms.mu[:, self.j], self.terms.kappa[:, self.j], float(self.terms.period[self.j])
+        mu, kappa, period = self.block.mu[:, self.j], self.block.kappa[:, self.j], float(self.block.period[self.j])
         pull = kappa * np.exp(1j * mu)
         turn = np.angle(pull[chosen] - np.delete(pull, chosen))
         start, is_missing = self.expected(row, period / 2, 0.0, period)

@@ -54,13 +54,13 @@ TOO_MANY = "a text has too many outcomes"
 class WordView(ColumnView):
     """A column of words."""
 
-    terms: "WordBlock"
+    block: "WordBlock"
     table: TextTable
 
     @property
     def is_score(self) -> bool:
         """Whether contributions are differences of scores rather than of log-likelihoods."""
-        return isinstance(self.terms.reading, ComplementColumns)
+        return isinstance(self.block.reading, ComplementColumns)
 
     def cell(self, row: int) -> CellUse:
         """Tell what became of a text."""
@@ -68,14 +68,14 @@ class WordView(ColumnView):
 
     def words(self, row: int, chosen: int, against: int) -> list[Word]:
         """Known words of a text, those that weigh most first."""
-        codes, scores, _ = self.terms.word_scores(self.table.counts, row)
+        codes, scores, _ = self.block.word_scores(self.table.counts, row)
         differences = _difference(scores[:, chosen], scores[:, against])
         order = np.argsort(-np.abs(differences), kind="stable")
         return [Word(self.name_of(int(codes[i])), float(differences[i])) for i in order]
 
     def absent_words(self, row: int, chosen: int, against: int) -> float:
         """What the words add to the log-odds that a text does not have: something only where words are marked."""
-        _, _, rest = self.terms.word_scores(self.table.counts, row)
+        _, _, rest = self.block.word_scores(self.table.counts, row)
         return float(_difference(rest[chosen], rest[against]))
 
     def name_of(self, code: int) -> Any:
@@ -99,7 +99,7 @@ class WordView(ColumnView):
         """List the words that could be left out, each as far as the next."""
         if self.table.missing[row]:
             return None
-        codes, scores = self.terms.word_gains(self.table.counts, row)
+        codes, scores = self.block.word_gains(self.table.counts, row)
         if not len(codes) or not np.isfinite(scores).all():
             return None
         names = [self.name_of(int(code)) for code in codes]
@@ -110,7 +110,7 @@ class WordView(ColumnView):
 
     def terms_at(self, row: int, cells: Array) -> Array:
         """Terms of the text without each of some words: (n, n_classes)."""
-        _, scores = self.terms.word_gains(self.table.counts, row)
+        _, scores = self.block.word_gains(self.table.counts, row)
         return self.own_terms(row) - scores[cells]
 
 

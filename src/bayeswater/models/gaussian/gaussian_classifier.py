@@ -20,6 +20,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.gaussian import normal_fact
+from bayeswater.inference.discriminant_axes import conditional_densities, discriminant_axes, projected
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
 from bayeswater.inference.gaussian_line import line_joint
@@ -30,11 +31,10 @@ from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.gaussian_em import expected_scatter
+from bayeswater.learning.shrinkage_choice import LeftOutRows, LossSums
 from bayeswater.models.asking import Facts
 from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.gaussian.discriminating import conditional_densities, discriminant_axes, projected
-from bayeswater.models.gaussian.learning import LeftOutRows, LossSums, require_rows_for
 from bayeswater.models.gaussian.reading import (
     AUTO,
     LEDOIT_WOLF,
@@ -44,6 +44,7 @@ from bayeswater.models.gaussian.reading import (
     read_rows,
     refuse_em,
     require_finite,
+    require_rows_for,
     require_whole_rows,
     warn_of_singular,
 )

@@ -21,6 +21,7 @@ from bayeswater.inference.gaussian_without import joint_of
 from bayeswater.inference.independent import IndependentJoint
 from bayeswater.kernels.moments import FAINT
 from bayeswater.models.settings import require_flag
+from bayeswater.models.streaming.passes import Batches, Examples
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -42,6 +43,18 @@ def refuse_em(missing: str, why: str) -> None:
         raise StatisticsError(
             "with missing='em' the cells that are missing are expected from all rows and all parameters together, so "
             f"the sums are no sums over rows: {why}"
+        )
+
+
+def require_rows_for(missing: str, examples: Examples, *, is_auto: bool) -> None:
+    """Refuse expected cells where rows are left out or read in pieces."""
+    if is_auto:
+        why = "shrinkage='auto' cannot leave rows out of them to choose; give a number or Friedman(...)"
+        refuse_em(missing, why)
+    if missing == "em" and not isinstance(examples, Batches):
+        raise ParameterError(
+            f"missing='em' looks at all rows again and again, and {examples.name} is read in pieces; fit rows that "
+            "are in memory, or take missing='ignore'"
         )
 
 

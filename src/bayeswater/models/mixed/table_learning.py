@@ -24,7 +24,7 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.weights import inconsistent_lengths
 from bayeswater.errors import SchemaError
-from bayeswater.estimate.bins import between_buckets, class_cuts
+from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts
 from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, settle_numbers, sums_of_choice
 from bayeswater.families.choosing_text import rows_to_compare, settle_texts

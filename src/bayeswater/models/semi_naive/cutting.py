@@ -29,7 +29,7 @@ from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.estimate.bins import value_cells
+from bayeswater.estimate.histogram_cuts import value_cells
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import FEW_VALUES, Late, agreed, replan_open
 from bayeswater.families.state_planning import first_plan, settled

@@ -32,7 +32,7 @@ KINDS = {
     "decision.scores": ("Scores",),
     "families.family": ("Settings",),
     "families.number_profile": ("NumberProfile",),
-    "models.gaussian.learning": ("LossSums",),
+    "learning.shrinkage_choice": ("LossSums",),
     "models.held_out": ("KindCounts",),
     "models.mixed.table_learning": ("MixedTotal",),
     "models.calibrating": ("Review",),

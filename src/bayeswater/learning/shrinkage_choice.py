@@ -1,9 +1,7 @@
-"""Gaussian classes learned from rows that are read in pieces, and rows left out of them.
+"""Shrinkage of Gaussian classes, chosen by leaving every row out under each of Friedman's candidates.
 
-One pass sums the rows. ``shrinkage="auto"`` takes another, to leave every row out under each of Friedman's candidates:
-every candidate is read off the same sums, and nothing is fitted again, so that it costs as much as one leave-one-out
-for each. Neither the order of the rows nor the number of threads matters to the choice. ``calibrate=True`` takes one
-more pass.
+Every candidate is read off the same sums, and nothing is fitted again, so that it costs as much as one leave-one-out
+for each. Neither the order of the rows nor the number of threads matters to the choice.
 """
 
 from collections.abc import Callable
@@ -12,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.data.matrix import DenseTable
-from bayeswater.errors import ParameterError
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.covariance_priors import CANDIDATES, Friedman
 from bayeswater.estimate.densities import read_densities
@@ -20,8 +17,6 @@ from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.threads import one_blas_thread, ordered_map, row_blocks
-from bayeswater.models.gaussian.reading import refuse_em
-from bayeswater.models.streaming.passes import Batches, Examples
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -30,18 +25,6 @@ Scorer = Callable[[slice, bool], Array]
 
 SAME_LOSS = 1e-12
 """Losses that differ by no more than this share of their size are equal."""
-
-
-def require_rows_for(missing: str, examples: Examples, *, is_auto: bool) -> None:
-    """Refuse expected cells where rows are left out or read in pieces."""
-    if is_auto:
-        why = "shrinkage='auto' cannot leave rows out of them to choose; give a number or Friedman(...)"
-        refuse_em(missing, why)
-    if missing == "em" and not isinstance(examples, Batches):
-        raise ParameterError(
-            f"missing='em' looks at all rows again and again, and {examples.name} is read in pieces; fit rows that "
-            "are in memory, or take missing='ignore'"
-        )
 
 
 @dataclass(frozen=True)

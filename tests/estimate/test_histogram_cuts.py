@@ -10,7 +10,7 @@ from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.discretising.cuts import closed_left
 from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.data.reading.discretising.value_cells import ValueCells
-from bayeswater.estimate.bins import between_buckets, class_cuts, quantile_cuts, value_cells
+from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts, quantile_cuts, value_cells
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import Occupied
