@@ -100,10 +100,7 @@ def gaussian_parameters(
     borrowed = (n == 0) & seen[:, None]
     mean = np.where(borrowed, mean_all, moments.mean)
     variance = np.where(borrowed, variance_all, moments.scatter / np.where(n > 0, n, 1)) + epsilon
-    degrees = np.full(mean.shape, np.inf)
-    for j, prior in priors.items():
-        mean[:, j], variance[:, j], degrees[:, j] = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
-    by_prior = np.isin(np.arange(mean.shape[1]), list(priors))
+    degrees, by_prior = _predicted(moments, mean, variance, priors)
     varies = (n_all > 0) & (variance_all + epsilon > 0)
     return GaussianParameters(mean, variance, degrees, varies | by_prior, seen | by_prior.all(), epsilon)
 
@@ -122,12 +119,19 @@ def floored_parameters(
     mean = np.where(n > 0, moments.mean, mean_all)
     variance = np.where(n > 0, moments.scatter / np.where(n > 0, n, 1), variance_all)
     variance = np.maximum(variance, variance_floor * variance_all)
-    degrees = np.full(mean.shape, np.inf)
-    for j, prior in priors.items():
-        mean[:, j], variance[:, j], degrees[:, j] = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
-    by_prior = np.isin(np.arange(mean.shape[1]), list(priors))
+    degrees, by_prior = _predicted(moments, mean, variance, priors)
     has_factor = (n_all > 0) & (variance_all > 0) | by_prior
     return GaussianParameters(mean, variance, degrees, has_factor, np.ones(len(mean), dtype=bool), 0.0)
+
+
+def _predicted(
+    moments: Moments, mean: Array, variance: Array, priors: Mapping[int, NormalInverseGamma]
+) -> tuple[Array, Array]:
+    """Put the Student-t of columns with a prior in their place; give the degrees of all, and marks of these columns."""
+    n, degrees = np.broadcast_to(moments.weight, mean.shape), np.full(mean.shape, np.inf)
+    for j, prior in priors.items():
+        mean[:, j], variance[:, j], degrees[:, j] = prior.predictive(n[:, j], moments.mean[:, j], moments.scatter[:, j])
+    return degrees, np.isin(np.arange(mean.shape[1]), list(priors))
 
 
 def require_finite_moments(moments: Moments, epsilon: float = 0.0, priors: Collection[int] = ()) -> None:

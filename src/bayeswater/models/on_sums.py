@@ -339,11 +339,11 @@ class OnSums(Base):
 
     @property
     def _class_alpha(self) -> Any:
-        return getattr(self, "class_alpha", 0.0)  # not every model has the parameter
+        return vars(self).get("class_alpha", 0.0)  # not every model has the parameter
 
     @property
     def _fit_prior(self) -> Any:
-        return getattr(self, "fit_prior", True)  # nor this one
+        return vars(self).get("fit_prior", True)  # nor this one
 
     @property
     def _prior_is_counted(self) -> bool:

@@ -21,25 +21,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.grammar import opened
-from bayeswater.files.networks.names import (
-    ESCAPED,
-    MARK,
-    escape_note,
-    is_identifier,
-    loss_notes,
-    unescaped,
-    written_names,
-    written_numbers,
-)
+from bayeswater.files.networks.names import ESCAPED, MARK, is_identifier, unescaped, written_numbers
 from bayeswater.files.networks.rules import (
     WordsAt,
+    WritableNetwork,
     deterministic_node,
     is_noisy_max,
     noisy_node,
-    turned_note,
     written_parameters,
     written_strengths,
 )
@@ -262,20 +253,12 @@ def write(document: NetworkDocument) -> Written:
     };
     <BLANKLINE>
     """
-    require_writable(document)
-    used = [document.name, *(label for node in document.nodes for label in (node.name, *node.states))]
-    names = written_names(used, is_identifier)
-    marks = [f"{MARK} = {ESCAPED};"] if any(names[name] != name for name in names) else []
-    nodes = document.topological()
-    lines = [f"net {names[document.name]}", "{", *_user_properties(document.properties, " ", marks)]
-    for node in nodes:
-        lines += _lines(node, names)
-    notes = escape_note(names, "identifiers") + loss_notes(
-        document, _can_carry, _can_carry, ("deterministic", "noisy_or")
-    )
-    if nodes != document.nodes:
-        notes.append("the nodes were put in an order in which parents come first")
-    return Written("\n".join([*lines, "};"]) + "\n", (*notes, *turned_note(nodes)))
+    ready = WritableNetwork.of(document, _can_carry)
+    marks = [f"{MARK} = {ESCAPED};"] if ready.is_escaped else []
+    lines = [f"net {ready.names[document.name]}", "{", *_user_properties(document.properties, " ", marks)]
+    for node in ready.nodes:
+        lines += _lines(node, ready.names)
+    return Written("\n".join([*lines, "};"]) + "\n", ready.notes)
 
 
 def _lines(node: NodeDocument, names: Mapping[str, str]) -> list[str]:

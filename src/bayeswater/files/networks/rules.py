@@ -5,15 +5,15 @@ row for each of its states and one for the leak, and beside it the order of thes
 out; a noisy-MAX stays what it is where it is a noisy-OR.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from bayeswater.files.networks.checks import NetworkChecks, ParentSet, PlaceOf
-from bayeswater.files.networks.document import Kind, NodeDocument, WrittenNoisyOr
-from bayeswater.files.networks.names import some
+from bayeswater.files.networks.checks import NetworkChecks, ParentSet, PlaceOf, require_writable
+from bayeswater.files.networks.document import Kind, NetworkDocument, NodeDocument, WrittenNoisyOr
+from bayeswater.files.networks.names import Carries, escape_note, is_identifier, loss_notes, some, written_names
 from bayeswater.noisy_max import noisy_max_table
 from bayeswater.typing import Array
 
@@ -97,7 +97,32 @@ def is_noisy_max(rule: WrittenNoisyOr | None) -> bool:
     return rule is not None and rule.effect == 0
 
 
-def turned_note(nodes: tuple[NodeDocument, ...]) -> list[str]:
+class WritableNetwork(NamedTuple):
+    """A network ready to be written: labels as identifiers, nodes with parents first, and notes of what was changed."""
+
+    names: Mapping[str, str]
+    nodes: tuple[NodeDocument, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, document: NetworkDocument, can_carry: Carries) -> "WritableNetwork":
+        """Refuse what no file can hold, and say what a format loses that carries some properties."""
+        require_writable(document)
+        used = [document.name, *(label for node in document.nodes for label in (node.name, *node.states))]
+        names, nodes = written_names(used, is_identifier), document.topological()
+        kinds = ("deterministic", "noisy_or")
+        notes = [*escape_note(names, "identifiers"), *loss_notes(document, can_carry, can_carry, kinds)]
+        if nodes != document.nodes:
+            notes.append("the nodes were put in an order in which parents come first")
+        return cls(names, nodes, (*notes, *_turned_note(nodes)))
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether a label was none."""
+        return any(name != written for name, written in self.names.items())
+
+
+def _turned_note(nodes: tuple[NodeDocument, ...]) -> list[str]:
     """Say which noisy-OR nodes had to be written as tables."""
     turned = [repr(node.name) for node in nodes if node.noisy_or and not is_noisy_max(node.noisy_or)]
     return (

@@ -16,25 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
+from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written, WrittenNoisyOr
-from bayeswater.files.networks.names import (
-    ESCAPED,
-    MARK,
-    escape_note,
-    is_identifier,
-    loss_notes,
-    some,
-    unescaped,
-    written_names,
-    written_numbers,
-)
+from bayeswater.files.networks.names import ESCAPED, MARK, is_identifier, some, unescaped, written_numbers
 from bayeswater.files.networks.rules import (
     WordsAt,
+    WritableNetwork,
     deterministic_node,
     is_noisy_max,
     noisy_node,
-    turned_note,
     written_parameters,
     written_strengths,
 )
@@ -69,12 +59,10 @@ def write(document: NetworkDocument) -> Written:
     </smile>
     <BLANKLINE>
     """
-    require_writable(document)
-    used = [document.name, *(label for node in document.nodes for label in (node.name, *node.states))]
-    names = written_names(used, is_identifier)
-    nodes = document.topological()
+    ready = WritableNetwork.of(document, _can_carry)
+    names, nodes = ready.names, ready.nodes
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    if any(names[name] != name for name in names):
+    if ready.is_escaped:
         lines.append(f"<?{MARK} {ESCAPED}?>")
     lines.append(f'<smile version="1.0" id="{names[document.name]}">')
     on_top = _properties(document.properties, "    ")
@@ -83,13 +71,7 @@ def write(document: NetworkDocument) -> Written:
     for node in nodes:
         lines += _written_node(node, names)
     lines += ["  </nodes>", *_drawing(nodes, names), "</smile>"]
-    notes = escape_note(names, "identifiers") + loss_notes(
-        document, _can_carry, _can_carry, ("deterministic", "noisy_or")
-    )
-    if nodes != document.nodes:
-        notes.append("the nodes were put in an order in which parents come first")
-    notes += turned_note(nodes)
-    return Written("\n".join(lines) + "\n", tuple(notes))
+    return Written("\n".join(lines) + "\n", ready.notes)
 
 
 def _written_node(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
