@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from bayeswater.models.comparing.compare import compare
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
-    from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
+    from bayeswater.models.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -82,7 +82,7 @@ _HOMES = {
     "models.comparing.compare": ("compare",),
     "models.ensemble.bayes_ensemble": ("BayesEnsemble",),
     "models.feature_nb": ("BernoulliNB", "ComplementNB", "MultinomialNB"),
-    "models.gaussian.gaussian_classifier": ("GaussianClassifier",),
+    "models.gaussian_classifier": ("GaussianClassifier",),
     "models.gaussian_nb": ("GaussianNB",),
     "models.mixed.naive_bayes": ("NaiveBayes",),
     "models.network.bayesian_network": ("BayesianNetwork",),

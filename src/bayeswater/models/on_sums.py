@@ -23,7 +23,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import library_of, materialised, write_frame
+from bayeswater.data.frames import materialised, write_frame
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
@@ -304,7 +304,6 @@ class OnSums(Base):
         self._warn_of_parameters()
         if first:
             note_columns(self, X)
-            self._library = library_of(X)
             for name in ("calibration_", *self._fixed_by_fit):
                 self.__dict__.pop(name, None)
         elif self._is_calibrated:

@@ -21,7 +21,7 @@ from bayeswater.files.model_file import Document, require
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
-from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.network.bayesian_network import BayesianNetwork

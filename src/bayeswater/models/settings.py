@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from bayeswater.data.frames import given_names, is_frame
+from bayeswater.data.frames import given_names, is_frame, library_of
 from bayeswater.data.labels import declared_classes
 from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
@@ -149,7 +149,7 @@ def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
 
 
 def note_columns(estimator: Any, X: Any) -> None:
-    """Remember number and names of the columns, as scikit-learn does, which takes its time to look for them."""
+    """Remember number and names of the columns, as scikit-learn does, and whose frames the model is to give back."""
     names = list(given_names(X)) if is_frame(X) else []
     if names and all(isinstance(name, str) for name in names):
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
@@ -157,7 +157,8 @@ def note_columns(estimator: Any, X: Any) -> None:
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
     else:
-        validate_data(estimator, X, skip_check_array=True)
+        validate_data(estimator, X, skip_check_array=True)  # takes its time to look for them
+    estimator._library = library_of(X)
 
 
 def require_names(estimator: Any, X: Any) -> None:

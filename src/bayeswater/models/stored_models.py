@@ -40,7 +40,7 @@ from bayeswater.models.stored.documents import (
 )
 from bayeswater.models.stored.values import CODEC, require_fitting
 from bayeswater.models.structures.class_networks import SHAPES
-from bayeswater.models.structures.network_classifier import NetworkClassifier
+from bayeswater.models.structures.network_classifier import NetworkClassifier, learned_by, with_learned
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
 
@@ -51,18 +51,18 @@ CLASSIFIER_FIELDS = TABLE_FIELDS | {"parents", "structure", "log_loss"}
 
 def described_classifier(model: NetworkClassifier) -> tuple[Document, dict[str, Array]]:
     """Give the document and the arrays of a classifier."""
+    schema, classes, factors, counted = learned_by(model)
     document = {
-        **described_table(model, CLASSIFIER, model._classes, model.columns_, model._schema),
-        "parents": [list(own) for own in model._factors.parents],
+        **described_table(model, CLASSIFIER, classes, model.columns_, schema),
+        "parents": [list(own) for own in factors.parents],
         "structure": model.structure_,
         "log_loss": {shape: float(loss) for shape, loss in vars(model).get("cv_log_loss_", {}).items()},
     }
     if "calibration_" in vars(model):
         document["calibration"] = CODEC.encode(model.calibration_, "the calibration")
-    arrays = {"tables": np.concatenate([table.ravel() for table in model._factors.tables])}
-    if model._counted is not None:  # a file of an earlier version has none
-        counts = [count.ravel().astype(np.float64) for count in model._counted.counts]
-        arrays["counts"] = np.concatenate(counts)
+    arrays = {"tables": np.concatenate([table.ravel() for table in factors.tables])}
+    if counted is not None:  # a file of an earlier version has none
+        arrays["counts"] = np.concatenate([count.ravel().astype(np.float64) for count in counted.counts])
     return document, arrays
 
 
@@ -72,7 +72,6 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
     table = TableDocument.of(document, (*OF_STATES, IGNORED), OF_STATES)
     factors, counts = _factors(document["parents"], arrays, (table.classes.n_states, *table.schema.n_states.tolist()))
     model = with_parameters(NetworkClassifier, document["parameters"])
-    model._require_parameters()
     structure, losses = document["structure"], document["log_loss"]
     require(structure in SHAPES, f"its structure is {shortened(structure)}, which is none of {[*SHAPES]}")
     given_the_class = structure == "learned" or (
@@ -84,7 +83,7 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
     )
     require(are_losses, f"its log-losses are {shortened(losses)}")
     table.note_columns(model)
-    model._adopt(table.plan, table.schema, table.classes, factors, structure, losses, counts)
+    with_learned(model, table.plan, table.schema, table.classes, factors, structure, losses, counts)
     as_read = all(map(np.array_equal, model.network_.core.tables, factors.tables))
     require(as_read, "the rows of its tables do not sum to one")
     if "calibration" in document:

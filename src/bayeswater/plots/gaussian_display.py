@@ -8,7 +8,7 @@ import numpy as np
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.plots.canvas import GREY, colour_of, marker_of, new_axes, tint_of
 from bayeswater.plots.plane import ActionRule, Plane, boundary_lines, coordinates, names_of, plane_of, seen_classes
 from bayeswater.typing import Array

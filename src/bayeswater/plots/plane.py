@@ -26,7 +26,7 @@ from bayeswater.data.matrix import column_name
 from bayeswater.data.reading.matrix_reading import read_dense
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import ParameterError, SchemaError
-from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.typing import Array
 
 DISCRIMINANT = "discriminant"

@@ -27,7 +27,7 @@ from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.settings import column_settings
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from bayeswater.models.gaussian.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.semi_naive.a2de import A2DE
 from bayeswater.models.semi_naive.aode import AODE

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import Alongside, index_of, is_frame, library_of, materialised, write_frame
+from bayeswater.data.frames import Alongside, index_of, is_frame, materialised, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
@@ -183,7 +183,6 @@ class BayesEnsemble(BayesClassifier):
         learned = learn(committees, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
         note_columns(self, rows.X)
-        self._library = library_of(rows.X)
         self._reading = reading
         self._classes = labels.variable
         self.classes_ = labels.variable.labels

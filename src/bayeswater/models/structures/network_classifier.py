@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import UNUSED
 
-from bayeswater.data.frames import is_frame, library_of, materialised
+from bayeswater.data.frames import is_frame, materialised
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
@@ -190,13 +190,10 @@ class NetworkClassifier(BayesClassifier):
             table = planned_table(rows.X, labels, rows.weight, self._settings, self.discretize)
         table = with_empty_states(table, labels)
         networks = self._networks(table, labels, rows.weight)
-        losses = {}
-        if self.selection == "cross-validated":
-            losses = {shape: networks.log_loss(shape) for shape in SHAPES}
+        losses = {shape: networks.log_loss(shape) for shape in SHAPES} if self.selection == "cross-validated" else {}
         chosen = min(losses, key=losses.__getitem__) if losses else self.structure
         factors = networks.learned(chosen)
         note_columns(self, rows.X)
-        self._library = library_of(rows.X)
         counts = networks.counts(factors)
         self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses, counts)
         return self._calibrated(rows) if self.calibrate else self
@@ -386,3 +383,14 @@ class NetworkClassifier(BayesClassifier):
         super().__setstate__(state)
         if "_factors" in state:
             self._ready = ClassJoint(compile_tree(self._factors))
+
+
+def learned_by(model: NetworkClassifier) -> tuple[Schema, Variable, Factors, CountedTables | None]:
+    """Give the domains, classes, network and counts that a classifier has learned."""
+    return model._schema, model._classes, model._factors, model._counted
+
+
+def with_learned(model: NetworkClassifier, *learned: Any) -> None:
+    """Let a classifier be one that has learned this, if its parameters are such as can be."""
+    model._require_parameters()
+    model._adopt(*learned)

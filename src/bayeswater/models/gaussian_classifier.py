@@ -35,7 +35,7 @@ from bayeswater.learning.shrinkage_choice import LeftOutRows, LossSums
 from bayeswater.models.asking import Facts
 from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.gaussian.reading import (
+from bayeswater.models.gaussian_reading import (
     AUTO,
     LEDOIT_WOLF,
     checked_reading,
