@@ -8,7 +8,7 @@ in which cells become known one after the other,
 
 In every order the steps add up to L(all) - L(none), so intercept and contributions add up to the log-odds exactly, with
 nothing left over. Over all orders the mean is the Shapley value; over the few that are taken, each with its reverse, it
-is an estimate of it, exact where columns work together in pairs at most. Its standard error is told.
+is an estimate of it, exact where columns work together in pairs at most. Its standard error is about.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswater.data.frames import Alongside
 from bayeswater.explain.explanation import RowExplanation
 from bayeswater.explain.explanations import Explanations
-from bayeswater.explain.turning import MOST_TURNS, Turn, Verdicts
+from bayeswater.explain.turning import MOST_TURNS, ExplainedRows, Turn
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.typing import Array
 
@@ -134,35 +133,20 @@ class PooledExplanations(Explanations):
         orders: Orders,
         log_proba: Array,
         cells: RowCells,
-        verdicts: Verdicts,
-        classes: Array,
-        library: str | Alongside | None,
-        without: Array | None = None,
+        about: ExplainedRows,
+        without: Array,
     ) -> "PooledExplanations":
         """Explain rows by their log-posteriors (n_sets, n_rows, n_classes) when the cells `orders.known` are known.
 
-        `without` are the codes of the classes predicted without each cell (n_rows, n_columns), where the largest of
-        these posteriors does not decide.
+        `without` are the codes of the classes predicted without each cell (n_rows, n_columns).
         """
-        rows, n_columns = np.arange(log_proba.shape[1]), len(names)
+        rows, verdicts = np.arange(log_proba.shape[1]), about.verdicts
         odds = np.stack([log_ratio(p[rows, verdicts.chosen], p[rows, verdicts.against]) for p in log_proba], axis=1)
         intercept, contributions, error = orders.contributions(odds)
         nothing: Any = None
         return cls(
-            names,
-            contributions,
-            intercept,
-            odds[:, 0],
-            classes,
-            verdicts,
-            np.zeros(len(rows), dtype=bool),
-            nothing,
-            (),
-            nothing,
-            library,
-            error,
-            cells,
-            log_proba[1 : n_columns + 1].argmax(axis=2).T if without is None else without,
+            *(names, contributions, intercept, odds[:, 0], about.classes, verdicts, np.zeros(len(rows), dtype=bool)),
+            *(nothing, (), about.decisions, about.alongside, error, cells, without),
         )
 
     _kind: ClassVar[type[RowExplanation]] = PooledExplanation

@@ -80,7 +80,7 @@ def explained_by_known_cells(
         8 * len(known) * n_rows * n_classes, f"the reasons of {n_rows} rows", "explain fewer rows at a time"
     )
     found = np.empty((len(known), n_rows, n_classes))
-    for block in row_blocks(n_rows, max(1, KNOWN_CELLS // (len(known) * len(names)))):
+    for block in row_blocks(n_rows, max(1, KNOWN_CELLS // known.size)):
         rows = np.arange(block.start, block.stop)
         shown = np.repeat(known, len(rows), axis=0)  # (n_sets * n_rows, n_columns)
         found[:, block] = log_posterior(np.tile(rows, len(known)), shown).reshape(len(known), len(rows), n_classes)
@@ -89,19 +89,22 @@ def explained_by_known_cells(
         known_cells = ~(cells.is_missing | cells.is_unseen)
         n_known = known_cells.sum(axis=1) - known_cells.T  # (n_columns, n_rows)
         without = np.stack([corrected(one, n) for one, n in zip(without, n_known, strict=True)])
-    return PooledExplanations.of_known_cells(
-        tuple(names), orders, found, cells, about.verdicts, about.classes, about.alongside, without.argmax(axis=2).T
-    )
+    return PooledExplanations.of_known_cells(tuple(names), orders, found, cells, about, without.argmax(axis=2).T)
 
 
-def cells_of_states(raw: RawTable, plan: ColumnPlan, codes: Array, n_states: Array) -> RowCells:
-    """Tell what stands in the cells of a table of states; a date as it came, and not its days."""
+def cells_as_given(
+    raw: RawTable, plan: ColumnPlan, columns: Sequence[Column], not_read: Array, is_number: Array | bool = False
+) -> RowCells:
+    """Tell what stands in the cells of some columns (n_rows, n_columns); a date as it came, and not its days.
+
+    Of those that were `not_read`, what is null or a number is missing, and all else was never seen.
+    """
     dated = raw.with_dates(plan)
-    columns = [(raw if column.part == "days" else dated).cells(column.name) for column in plan.used]
-    is_null = np.array([column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False) for column in columns]).T
+    cells = [(raw if column.part == "days" else dated).cells(column.name) for column in columns]
+    is_null = np.array([own.is_null(nan_is_null=True).to_numpy(zero_copy_only=False) for own in cells]).T
 
     def value(i: int, j: int) -> Any:
-        return None if is_null[i, j] else python_value(columns[j][i])
+        return None if is_null[i, j] else python_value(cells[j][i])
 
-    not_read = codes >= n_states
-    return RowCells(value, is_null & not_read, not_read & ~is_null)
+    can_miss = is_null | is_number
+    return RowCells(value, not_read & can_miss, not_read & ~can_miss)

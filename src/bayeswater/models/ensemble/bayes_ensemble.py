@@ -29,8 +29,8 @@ from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
-from bayeswater.explain.pooled_explanations import Orders, PooledExplanations
-from bayeswater.explain.turning import Decided
+from bayeswater.explain.pooled_explanations import PooledExplanations
+from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.log_space import best_class
@@ -40,8 +40,9 @@ from bayeswater.learning.members.presets import committees_of, limited
 from bayeswater.learning.members.stack import Stack, learn, log_frequency
 from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, posteriors_of_known_cells
+from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, with_known_cells
 from bayeswater.models.ensemble.report import EnsembleReport
+from bayeswater.models.explaining import explained_by_known_cells
 from bayeswater.models.settings import note_columns, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number
@@ -350,13 +351,17 @@ class BayesEnsemble(BayesClassifier):
         self._require_fitted()
         X = materialised(X)
         table = self._table(X)
-        orders = Orders.of(table.n_columns)
-        found = posteriors_of_known_cells(self._stack.log_posterior, table, orders.known)
-        verdicts = Decided(found[0], None, best_class(found[0])).compared(against, self._classes)
+        scored = self._stack.log_posterior(table)
+        verdicts = Decided(scored, None, best_class(scored)).compared(against, self._classes)
         cells = cells_of(self._reading, self._reading.raw(X, self._settings), table)
         names = tuple(column.name for column in self._reading.columns)
-        alongside = Alongside(self._library, index_of(X))
-        return PooledExplanations.of_known_cells(names, orders, found, cells, verdicts, self.classes_, alongside)
+
+        def log_posterior(rows: Array, known: Array) -> Array:
+            return self._stack.log_posterior(with_known_cells(table, rows, known))
+
+        as_scored = RowDecisions(np.ones(len(table)), np.zeros(scored.shape))
+        about = ExplainedRows(verdicts, as_scored, self.classes_, Alongside(self._library, index_of(X)))
+        return explained_by_known_cells(log_posterior, names, len(table), cells, about)
 
     @property
     def _class_variable(self) -> Variable:

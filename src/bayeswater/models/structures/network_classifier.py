@@ -39,7 +39,7 @@ from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.asking import Facts, state_facts
 from bayeswater.models.calibrating import Reviewing
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.explaining import cells_of_states, explained_by_known_cells
+from bayeswater.models.explaining import cells_as_given, explained_by_known_cells
 from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
@@ -330,7 +330,7 @@ class NetworkClassifier(BayesClassifier):
             return log_posterior(found)
 
         names = [column.name for column in self.columns_.used]
-        cells = cells_of_states(raw, table.plan, codes, cards)
+        cells = cells_as_given(raw, table.plan, table.plan.used, codes >= cards)
         corrected = self._calibration.corrected if self._is_calibrated else None
         return explained_by_known_cells(log_proba, names, len(codes), cells, about, corrected)
 
