@@ -47,7 +47,7 @@ class FeatureClassifier(OnSums, BayesClassifier):
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
-        self._alpha(sums.columns.n_columns)
+        self._block(sums.columns)  # refuses pseudo-counts that are none
 
     def _alpha(self, n_features: int) -> Array:
         return checked_alpha(self.alpha, n_features, force_alpha=self.force_alpha)
@@ -165,7 +165,7 @@ class MultinomialNB(FeatureClassifier):
         self.calibrate = calibrate
 
     def _block(self, columns: FeatureSums) -> MultinomialColumns:
-        return MultinomialColumns(columns.feature_sum, self._alpha(columns.n_columns))
+        return MultinomialColumns(columns.feature_sum, self._alpha(columns.feature_sum.shape[1]))
 
     def sample(self, n: int = 1, *, length: Any = None, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of the given length, the total of their counts, and their classes.
@@ -278,7 +278,7 @@ class ComplementNB(FeatureClassifier):
         """Say that no prior enters the scores, so that none can be shifted."""
 
     def _block(self, columns: FeatureSums) -> ComplementColumns:
-        return ComplementColumns(columns.feature_sum, self._alpha(columns.n_columns), self.norm)
+        return ComplementColumns(columns.feature_sum, self._alpha(columns.feature_sum.shape[1]), self.norm)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Refuse: the scores make up no distribution of rows."""
@@ -374,10 +374,6 @@ class BernoulliNB(FeatureClassifier):
         self.missing = missing
         self.columns = columns
         self.calibrate = calibrate
-
-    def _require_parameters(self, sums: Sums[Any]) -> None:
-        super()._require_parameters(sums)
-        self._pseudo_counts(sums.columns)
 
     def _pseudo_counts(self, counts: BinaryCounts) -> tuple[Array, Array]:
         priors = column_priors(self.columns, counts.names, counts.n_columns, Beta)

@@ -160,7 +160,8 @@ class OnSums(Base):
         if target is not None:
             return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
         require_no_checkpoint(checkpoint)
-        return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__))
+        examples = X if isinstance(X, Examples) else Batches([(X, y, sample_weight)], type(self).__name__)
+        return self._learned_from(examples)
 
     def _learned_from(self, examples: Examples, classes: Variable | None = None) -> Self:
         """Make the passes over rows that the model asks for; `classes` are declared beforehand."""

@@ -21,7 +21,7 @@ from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.weights import take_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.labelled import LabelledRows
-from bayeswater.models.streaming.passes import Piece, require_no_checkpoint, require_rereading, walked
+from bayeswater.models.streaming.passes import Piece, require_no_checkpoint, require_rereading
 from bayeswater.models.streaming.sources import (
     column_names,
     column_types,
@@ -98,7 +98,7 @@ def _learned(model: Any, examples: LabelledRows, path: Any, then: Callable[[], A
                 return then()
         if examples.checkpoint is not None:
             examples.checkpoint.begin()
-        walked(model._walk(examples), examples)
+        model.fit(examples)
         found = then()
     except TypesWidened:
         if examples.checkpoint is not None:
