@@ -28,8 +28,9 @@ def knows(n, **known):
     return Knowledge.of(LETTERS[:n], **known)
 
 
-@pytest.mark.parametrize("name", ["bic", "bdeu", "aic", "fnml", "bds", "qnml"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("name", "seed"), [("bic", 0), ("bic", 1), ("bdeu", 2), ("aic", 0), ("fnml", 1), ("bds", 2), ("qnml", 0)]
+)
 def test_the_exact_search_finds_the_best_of_all_graphs(name, seed):
     scored = local_scores(60, (2, 3, 2, 2), seed, name)
     best = max(scored.total(parents) for parents in all_parents(4))

@@ -43,7 +43,7 @@ from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
 from bayeswater.models.asking import Facts, facts_of_columns
-from bayeswater.models.calibrating import reviewed
+from bayeswater.models.calibrating import as_stale, reviewed
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.linear_form import line_of_groups
 from bayeswater.models.mixed.table_learning import MixedReading, review_of_folds
@@ -229,7 +229,9 @@ class NaiveBayes(OnSums, BayesClassifier):
                 f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
                 "with all its digits; add newer rows of it first, or fit again without it"
             )
-        return self._keep(self.statistics_.scaled(float(factor)), None, first=False)
+        if self._is_calibrated:
+            self.calibration_ = as_stale(self.calibration_, self.statistics_.classes, self.statistics_.classes)
+        return self._adopt(self.statistics_.scaled(float(factor)))
 
     # ------------------------------------------------------------------ the road
 
