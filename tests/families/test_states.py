@@ -1,11 +1,17 @@
 """Rows left out of counts and smoothing are scored as by a model that never saw them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import polygamma, psi
 
 from bayeswater import NaiveBayes
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.families import states
+from bayeswater.inference.drawing import Stage
+from bayeswater.statistics.category_counts import CategoryCounts
 
 N = 36
 Y = np.array(["a", "b", "c"])[np.arange(N) % 3]
@@ -85,3 +91,30 @@ def test_noise_is_not_trusted_though_smoothing_is_automatic():
     model = NaiveBayes(calibrate=True).fit(X, y)
     assert np.abs(model.predict_proba(new) - 0.5).max() < 0.15
     assert np.abs(NaiveBayes().fit(X, y).predict_proba(new) - 0.5).max() > 0.4  # what it would say of itself
+
+
+@pytest.mark.parametrize("missing_is_state", [False, True])
+def test_drawn_probabilities_of_states_have_the_moments_of_their_dirichlet(missing_is_state):
+    schema = Schema((Variable("p", ("u", "v")), Variable("q", ("u", "v", "w"))))
+    table = np.array([[3, 0], [2, 5], [1, 2], [4, 1], [0, 6], [1, 1], [2, 3]])
+    counts = CategoryCounts(Variable("class", ("a", "b")), schema, table)
+    concentration = np.array([1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 2.0])[:, None]
+    is_state = np.full(2, missing_is_state)
+    block = SimpleNamespace(
+        counts=counts, concentration=concentration, missing_is_state=missing_is_state, empty_is_state=is_state
+    )
+    n_draws = 4000
+    draws = states.StateDraws(block, [0, 1], Stage(3, n_draws, 2))
+    shape = table + concentration
+    for j, (first, end) in enumerate([(0, 3), (3, 7)]):
+        own = shape[first : end if missing_is_state else end - 1]
+        for state in range(len(own)):
+            cells = np.full((1, 2), 9)  # of the other column nothing is known
+            cells[0, j] = state
+            total = np.zeros((1, n_draws, 2))
+            draws.add_to(total, cells)
+            a, all_states = own[state], own.sum(axis=0)
+            variance = polygamma(1, a) - polygamma(1, all_states)
+            # Five standard errors.
+            assert (np.abs(total[0].mean(axis=0) - psi(a) + psi(all_states)) < 5 * np.sqrt(variance / n_draws)).all()
+            assert (np.abs(total[0].var(axis=0) / variance - 1) < 0.3).all()
