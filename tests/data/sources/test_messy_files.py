@@ -5,9 +5,13 @@ import io
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.data.messy import DELIMITERS, ENCODINGS, SHAPES, messy_bytes, table_in
+from tests.data.styled_columns import STYLES
 
 from bayeswater.data.sources import delimited
+from bayeswater.data.sources.delimited import MISSING
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError
@@ -202,3 +206,40 @@ def test_bytes_that_are_no_text_are_refused_with_the_way_to_name_an_encoding():
     for content in (b"\xff\x00\x01,income\n1,2\n", b"\x89PNG\r\n\x1a\n\x00\x00", bytes(range(128, 256)) * 4):
         with pytest.raises(DataError, match=r"is not text in utf-8; name the encoding of the file"):
             opened(content).schema  # noqa: B018
+
+
+# ---------------------------------------------------------------------- cells of every style in every shape
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_cells_come_out_of_every_shape_as_they_were_written(style):
+    cells, _ = STYLES[style]
+    rows = [["name", "cell", "n"], *([f"Ann {i}", cell, str(i)] for i, cell in enumerate(cells))]
+    as_written = dict.fromkeys(rows[0], pa.string())
+    for shape in SHAPES:
+        for delimiter in DELIMITERS:
+            source = opened(messy_bytes(rows, shape, "utf-8", delimiter), types=as_written)
+            assert [row["cell"] for row in rows_of(source)] == cells, (shape, delimiter)
+
+
+WORD = st.text(st.characters(categories=("L", "Nd", "P"), exclude_characters='"#\ufeff'), min_size=1, max_size=6)
+CELL = WORD.filter(lambda cell: cell not in MISSING and cell.strip() == cell)
+NAME = st.text(st.characters(categories=("L",)), min_size=1, max_size=6)
+
+
+@given(
+    st.lists(NAME, min_size=3, max_size=5, unique=True).flatmap(
+        lambda names: st.lists(st.lists(CELL, min_size=len(names), max_size=len(names)), min_size=2, max_size=6).map(
+            lambda rows: [names, *rows]
+        )
+    ),
+    st.sampled_from(sorted(SHAPES)),
+    st.sampled_from(DELIMITERS),
+    st.sampled_from(["utf-8", "utf-8 with a mark", "utf-16", "utf-16 of the other order"]),
+)
+def test_any_table_in_any_shape_is_read_back(rows, shape, delimiter, encoding):
+    source = opened(
+        messy_bytes(rows, shape, encoding, delimiter), types=dict.fromkeys(rows[0], pa.string()), delimiter=delimiter
+    )
+    assert [list(row.values()) for row in rows_of(source)] == rows[1:]
+    assert source.schema.names == rows[0]

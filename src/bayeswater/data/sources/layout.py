@@ -160,9 +160,10 @@ def _sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[_Dialect, r
 def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _Dialect:
     """Cut the first rows by each delimiter, and take the one by which they are most alike."""
     given = reading.delimiter or told
+    there = [delimiter for delimiter in DELIMITERS if delimiter in text] or [DELIMITERS[0]]
     found = [
         _cut(text, delimiter, skips_blanks, reading, is_whole)
-        for delimiter in (given or DELIMITERS)
+        for delimiter in ([given] if given else there)
         for skips_blanks in ((False, True) if reading.quotes and f'{delimiter} "' in text else (False,))
     ]
     return max(found, key=lambda dialect: dialect.score)  # the first among equals

@@ -5,9 +5,11 @@ have one, as 98 for "refused" among ages, the values stay. What is declared miss
 The rows are held in memory, and how much they take is forecast by what the file says of itself.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayeswater.data.cells import is_missing
 from bayeswater.data.sources.source import batch_rows
 from bayeswater.data.sources.whole_files import HeldSource, column_of_cells, library
 from bayeswater.errors import DataError
@@ -87,11 +89,13 @@ class StatisticsSource(HeldSource):
         return column
 
 
-def _cells(cells: list[Any]) -> "pa.Array":
+def _cells(cells: Iterable[Any]) -> "pa.Array":
     """Make an array of a piece of a column: numbers with fractions, dates, or texts that are not empty."""
     import pyarrow as pa
 
-    if all(cell is None or type(cell) in (int, float) for cell in cells):
-        is_empty = all(cell is None for cell in cells)
-        return pa.nulls(len(cells)) if is_empty else pa.array(cells, pa.float64(), from_pandas=True)
-    return column_of_cells([None if cell == "" else cell for cell in cells])
+    known = [None if is_missing(cell) or cell == "" else cell for cell in cells]
+    if all(cell is None for cell in known):
+        return pa.nulls(len(known))
+    if all(cell is None or isinstance(cell, int | float) for cell in known):
+        return pa.array(known, pa.float64())
+    return column_of_cells(known)
