@@ -31,8 +31,10 @@ are watched when they run as plain Python, where it can see into them.
 """
 
 
-def pytest_collection_modifyitems(items: list[Any]) -> None:
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     """Switch coverage off where it would tell nothing."""
+    if not config.pluginmanager.hasplugin("pytest_cov"):
+        return
     untraced = UNTRACED[:-1] if os.environ.get("BAYESWATER_COMPILE") == "0" else UNTRACED
     for item in items:
         if any(item.path.is_relative_to(TESTS / folder) for folder in untraced) and item.path.stem != "test_compiling":
