@@ -6,7 +6,7 @@
 
 A mutant is the source with one operator, number or keyword changed, by the operators of cosmic-ray. It is killed if a
 test fails or does not end. It meets the tests that run its line, the quickest first; one whose line no test runs has
-survived. Messages, annotations and assertions are not mutated: the first are for people, the others change no answer.
+survived. Messages are not mutated, nor is what changes no answer: annotations, assertions, what decides on speed alone.
 
 Tests are collected once, and every mutant meets them in a fork, where its functions are given their changed code. What
 runs at an import takes effect only there, so such a mutant is imported, with all that imports it, in the fork.
@@ -30,7 +30,7 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -158,11 +158,9 @@ def _silent_spans(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int
         match node:
             case ast.Raise() | ast.JoinedStr() | ast.Assert() | ast.Import() | ast.ImportFrom():
                 part: Any = node
-            case ast.Call(func=ast.Name(id="warn_user") | ast.Attribute(attr="warn")):
+            case ast.Call(func=ast.Name(id="warn_user" | "worth_compiling" | "one_blas_thread")):
                 part = node
-            case ast.Call(func=ast.Name(id="worth_compiling" | "one_blas_thread")):
-                part = node
-            case ast.keyword(arg="strict" | "frozen" | "copy"):
+            case ast.Call(func=ast.Attribute(attr="warn")) | ast.keyword(arg="strict" | "frozen" | "copy"):
                 part = node
             case ast.arg(annotation=part) | ast.AnnAssign(annotation=part) | ast.FunctionDef(returns=part):
                 pass
@@ -216,41 +214,35 @@ class Stopwatch:
             self.failed.append(report.nodeid)
 
 
-@dataclass
-class Looks:
-    """Which tests run a line of a file, and how long each of them takes."""
-
-    seconds: dict[str, float]
-    contexts: dict[Path, dict[int, set[str]]] = field(default_factory=dict)
-
-    def at(self, mutant: Mutant) -> tuple[list[str], bool]:
-        """Give the tests that meet a mutant in their order, and whether its line runs at an import."""
-        by_line = self.contexts.setdefault(mutant.path, _contexts(mutant.path))
-        first, last = _statements(mutant.path).get(mutant.line, (mutant.line, mutant.line))
-        tests = set().union(*(by_line.get(line, set()) for line in range(first, last + 1)))
-        is_imported = "" in tests
-        if tests == {""}:  # a constant or a default: what runs any line of its file may read it, or looks at the room
-            folder = f"tests/{mutant.path.relative_to(SOURCE).parts[0]}/"
-            tests = set().union(*by_line.values(), (test for test in self.seconds if test.startswith(folder)))
-        return self._in_order(tests & self.seconds.keys(), mutant), is_imported
-
-    def _in_order(self, tests: set[str], mutant: Mutant) -> list[str]:
-        """Take those of the room first, of each file in turn the quickest, until the time is up."""
-        room = mutant.path.relative_to(SOURCE).parts[0]
-        by_file: dict[str, list[str]] = defaultdict(list)
-        for test in sorted(tests, key=lambda test: (self.seconds[test], test)):
-            by_file[test.split("::")[0]].append(test)
-        turns = [(i, test) for own in by_file.values() for i, test in enumerate(own)]
-        turns.sort(key=lambda turn: (f"/{room}/" not in turn[1], turn[0], self.seconds[turn[1]]))
-        taken: list[str] = []
-        total = 0.0
-        for _, test in turns:
-            if self.seconds[test] + total <= MOST_SECONDS or not taken:
-                taken.append(test)
-                total += self.seconds[test]
-        return taken[:MOST_TESTS]
+def tests_at(mutant: Mutant, seconds: dict[str, float]) -> tuple[list[str], bool]:
+    """Give the tests that meet a mutant in their order, of those that are timed, and whether its line is imported."""
+    by_line = _contexts(mutant.path)
+    room = mutant.path.relative_to(SOURCE).parts[0]
+    first, last = _statements(mutant.path).get(mutant.line, (mutant.line, mutant.line))
+    tests = set().union(*(by_line.get(line, set()) for line in range(first, last + 1)))
+    is_imported = "" in tests
+    if tests == {""}:  # a constant or a default: what runs any line of its file may read it, or looks at the room
+        tests = set().union(*by_line.values(), (test for test in seconds if test.startswith(f"tests/{room}/")))
+    return _in_order(tests & seconds.keys(), room, seconds), is_imported
 
 
+def _in_order(tests: set[str], room: str, seconds: dict[str, float]) -> list[str]:
+    """Take those of the room first, of each file in turn the quickest, until the time is up."""
+    by_file: dict[str, list[str]] = defaultdict(list)
+    for test in sorted(tests, key=lambda test: (seconds[test], test)):
+        by_file[test.split("::")[0]].append(test)
+    turns = [(i, test) for own in by_file.values() for i, test in enumerate(own)]
+    turns.sort(key=lambda turn: (f"/{room}/" not in turn[1], turn[0], seconds[turn[1]]))
+    taken: list[str] = []
+    total = 0.0
+    for _, test in turns:
+        if seconds[test] + total <= MOST_SECONDS or not taken:
+            taken.append(test)
+            total += seconds[test]
+    return taken[:MOST_TESTS]
+
+
+@cache
 def _contexts(path: Path) -> dict[int, set[str]]:
     """Give the tests that ran each line of a file; an import is the empty name."""
     from coverage import CoverageData
@@ -273,7 +265,7 @@ def _statements(path: Path) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def look(workers: int) -> Looks:
+def timed_tests(workers: int) -> dict[str, float]:
     """Run tests under coverage, those alone that are new since the last time if the source is the same."""
     KEPT.mkdir(exist_ok=True)
     kept, source = KEPT / "tests.json", digest(SOURCE.rglob("*.py"))
@@ -291,7 +283,7 @@ def look(workers: int) -> Looks:
         for test, seconds in _under_coverage(new, workers).items():
             known["files"][test.split("::")[0]]["seconds"][test] = seconds
         kept.write_text(json.dumps(known))
-    return Looks({test: seconds for own in known["files"].values() for test, seconds in own["seconds"].items()})
+    return {test: seconds for own in known["files"].values() for test, seconds in own["seconds"].items()}
 
 
 def _under_coverage(names: Sequence[str], workers: int) -> dict[str, float]:
@@ -327,9 +319,6 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         return importlib.util.spec_from_file_location(fullname, self.mutant.path, loader=self)
 
-    def create_module(self, spec: Any) -> None:
-        """Let Python make the module."""
-
     def exec_module(self, module: ModuleType) -> None:
         """Run the changed text."""
         exec(compile(self.mutant.text, str(self.mutant.path), "exec"), module.__dict__)
@@ -346,9 +335,9 @@ def _codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
 class Meeting(Stopwatch):
     """Let mutants meet the tests that pytest has collected (a plugin that takes the place of its loop)."""
 
-    def __init__(self, asked: argparse.Namespace, looks: Looks) -> None:
+    def __init__(self, asked: argparse.Namespace, timed: dict[str, float]) -> None:
         super().__init__()
-        self.asked, self.looks = asked, looks
+        self.asked, self.timed = asked, timed
         self.everything = digest([*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
         self.is_enough = True
 
@@ -356,7 +345,7 @@ class Meeting(Stopwatch):
         """Report on each room."""
         self.session = session
         self.items = {item.nodeid: item for item in session.items}
-        self.looks.seconds = {test: own for test, own in self.looks.seconds.items() if test in self.items}
+        self.timed = {test: own for test, own in self.timed.items() if test in self.items}
         self.functions: dict[str, list[FunctionType]] = defaultdict(list)
         for thing in gc.get_objects():
             if isinstance(thing, FunctionType):
@@ -373,9 +362,7 @@ class Meeting(Stopwatch):
         file = KEPT / f"{room}-{self.asked.seed}.json"
         known = json.loads(file.read_text()) if file.exists() else {}
         mutants = {str(mutant): mutant for mutant in drawn(room, self.asked.seed, self.asked.mutants)}
-        todo = {
-            name: one for name, one in mutants.items() if known.get(name, {}).get("since") != self.since(one, known)
-        }
+        todo = {n: one for n, one in mutants.items() if known.get(n, {}).get("since") != self.since(one, known)}
         print(f"{room}: {len(mutants)} mutants, {len(mutants) - len(todo)} of them known", flush=True)
         for name, outcome, by in self.outcomes(todo):
             known[name] = {"outcome": outcome, "by": by}
@@ -403,7 +390,7 @@ class Meeting(Stopwatch):
         while waiting or running:
             while waiting and len(running) < self.asked.workers:
                 name = waiting.pop(0)
-                tests, is_imported = self.looks.at(mutants[name])
+                tests, is_imported = tests_at(mutants[name], self.timed)
                 if tests:
                     child, pipe = self.fork(mutants[name], tests, is_imported)
                     running[child] = name, pipe
@@ -412,9 +399,7 @@ class Meeting(Stopwatch):
             if running:
                 child, status = os.wait()
                 name, pipe = running.pop(child)
-                with os.fdopen(pipe) as told:
-                    by = told.read()
-                yield name, *_judged(os.waitstatus_to_exitcode(status), by, name)
+                yield name, *_judged(os.waitstatus_to_exitcode(status), _read(pipe), name)
 
     def fork(self, mutant: Mutant | None, tests: list[str], is_imported: bool = False) -> tuple[int, int]:
         """Run tests in a fork; give its number, and a pipe that names the tests that failed."""
@@ -426,7 +411,7 @@ class Meeting(Stopwatch):
         try:
             for stream in (1, 2):
                 os.dup2(os.open(KEPT / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
-            patience = PATIENCE + 2 * int(sum(self.looks.seconds[test] for test in tests))
+            patience = PATIENCE + 2 * int(sum(self.timed[test] for test in tests))
             resource.setrlimit(resource.RLIMIT_CPU, (patience, patience + 5))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             signal.alarm(WAITING)
@@ -474,11 +459,15 @@ class Meeting(Stopwatch):
         """Run the tests that killed once more, without a mutant: one that fails then has killed nothing."""
         if tests:
             child, told = self.fork(None, sorted(tests))
-            os.waitpid(child, 0)
-            with os.fdopen(told) as failed:
-                wrong = failed.read()
-            if wrong:
-                raise SystemExit(f"tests that fail here without a mutant: {wrong}")
+            _, status = os.waitpid(child, 0)
+            wrong = _read(told)
+            if wrong or status:
+                raise SystemExit(f"tests that fail here without a mutant (status {status}): {wrong}")
+
+
+def _read(pipe: int) -> str:
+    with os.fdopen(pipe) as told:
+        return told.read()
 
 
 def _judged(code: int, by: str, name: str) -> tuple[str, str]:
@@ -500,7 +489,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     os.chdir(ROOT)
-    meeting = Meeting(asked, look(asked.workers))
+    meeting = Meeting(asked, timed_tests(asked.workers))
     files = [str(path.relative_to(ROOT)) for path in places_of_tests()]
     code = pytest.main([*ALONE, "--doctest-modules", *files], plugins=[meeting])
     sys.exit(code or not meeting.is_enough)
