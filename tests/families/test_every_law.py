@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import ks_2samp, kstest, norm, t
 
-from bayeswater import NaiveBayes, ParameterError, load, save
+from bayeswater import NaiveBayes, NormalInverseGamma, ParameterError, load, save
 from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.registry import FAMILIES, LAWS, families_of, law_of
 
@@ -125,6 +126,40 @@ def test_a_row_left_out_is_a_row_never_seen(family):
     for i in (0, 5, 17, 44):
         rest = NaiveBayes(columns=whole.columns_, alpha=0.5).fit(X.drop(index=i), np.delete(Y, i))
         assert_allclose(found[i], rest.predict_log_proba(X[i : i + 1])[0], rtol=1e-9, atol=1e-9)
+
+
+LARGE = {
+    "gaussian": lambda rng, k: rng.normal(3 * k, 1 + k, 2000),
+    "lognormal": lambda rng, k: np.exp(rng.normal(k, 0.5, 2000)),
+    "poisson": lambda rng, k: rng.poisson(2 + 5 * k, 2000),
+    "negative_binomial": lambda rng, k: rng.negative_binomial(2, 1 / (2 + 2 * k), 2000),
+    "beta": lambda rng, k: rng.beta(2 + 3 * k, 3, 2000),
+    "von_mises": lambda rng, k: rng.vonmises(1 + 2 * k, 2, 2000) % (2 * np.pi),
+}
+
+
+@pytest.mark.parametrize("family", LARGE)
+def test_drawn_cells_follow_the_law_of_the_rows(family):
+    rng = np.random.default_rng(4)
+    cells = np.concatenate([LARGE[family](rng, k) for k in range(2)])
+    y = np.repeat(["a", "b"], 2000)
+    model = NaiveBayes(columns={"x": SAID.get(family, family)}).fit(pd.DataFrame({"x": cells}), y)
+    rows, labels = model.sample(4000, random_state=1)
+    for label in ("a", "b"):
+        drawn = np.asarray(rows["x"])[np.asarray(labels) == label].astype(float)
+        assert ks_2samp(drawn, cells[y == label]).pvalue > 1e-4  # by chance, once in ten thousand seeds
+
+
+def test_drawn_cells_of_a_prior_follow_students_t():
+    prior = NormalInverseGamma(1.0, 2.0, 1.5, 3.0)
+    x = pd.DataFrame({"x": [0.0, 2.0, 5.0, 7.0], "z": [0.0, 1.0, 4.0, 6.0]})
+    model = NaiveBayes(columns={"x": {"family": "gaussian", "prior": prior}, "z": "gaussian"}).fit(x, list("aabb"))
+    rows, labels = model.sample(6000, random_state=2)
+    mean, square, degrees = prior.predictive(2.0, 1.0, 2.0)
+    drawn = np.asarray(rows["x"])[np.asarray(labels) == "a"].astype(float)
+    assert kstest(drawn, t(degrees, mean, np.sqrt(square)).cdf).pvalue > 1e-4
+    beside = np.asarray(rows["z"])[np.asarray(labels) == "b"].astype(float)
+    assert kstest(beside, norm(5.0, 1.0).cdf).pvalue > 1e-4
 
 
 def test_the_laws_of_a_plan_hold_all_of_its_columns():
