@@ -37,7 +37,7 @@ UNPACKED_TIMES = 500
 tightly, but what is made to fill a disk is."""
 
 SHEET_BYTES = 2**30
-SHEET_CELLS = 2**26
+SHEET_CELLS = 2**25
 """Largest sum of the files in a spreadsheet, and most cells of a sheet: it is held in memory, empty cells too."""
 
 

@@ -1,13 +1,24 @@
 """Partial rows: what a dict does not name is not known, and all that answers for rows takes them."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayeswater import AODE, TAN, BayesianNetwork, CategoricalNB, GaussianNB, NaiveBayes
+from bayeswater import (
+    AODE,
+    TAN,
+    BayesEnsemble,
+    BayesianNetwork,
+    CategoricalNB,
+    GaussianClassifier,
+    GaussianNB,
+    NaiveBayes,
+    NetworkClassifier,
+)
 from bayeswater.errors import BayesWarning, DataError, ReadingWarning, SchemaError
 
 FRAME = pd.DataFrame(
@@ -129,3 +140,18 @@ def test_texts_alone_are_a_column_for_a_model_of_one_text(wrap):
     model = NaiveBayes().fit(wrap(texts) if wrap is not tuple else texts, labels)
     assert model.predict(wrap(texts[:2])).tolist() == ["spam", "ham"]
     assert len(model.explain(wrap(texts[:3]))) == 3
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("kind", [GaussianNB, NaiveBayes, GaussianClassifier, TAN, NetworkClassifier, BayesEnsemble])
+def test_rows_of_every_model_are_known_by_the_names_of_its_columns_or_by_their_numbers(kind, named):
+    cells = np.random.default_rng(0).normal(size=(60, 3))
+    names = ["a", "b", "c"] if named else ["x0", "x1", "x2"]
+    X = pd.DataFrame(cells, columns=names) if named else cells
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)  # few rows
+        model = kind().fit(X, cells[:, 0] > 0)
+    rows = [dict(zip(names, row, strict=True)) for row in cells[:5]]
+    assert np.array_equal(model.predict(rows), model.predict(X[:5]))
+    (told,) = model.explain({names[0]: 2.0})
+    assert (told.prediction, told.missing) == (True, names[1:])

@@ -44,6 +44,7 @@ from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.explaining import explained_by_known_cells
 from bayeswater.models.settings import note_columns, require_missing_rule, require_unseen_rule
+from bayeswater.models.streaming.answering import in_memory
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number
 
@@ -349,6 +350,9 @@ class BayesEnsemble(BayesClassifier):
         PooledExplanations
         """
         self._require_fitted()
+        model, X = in_memory(self, X, "explain")
+        if model is not self:
+            return model.explain(X, against)
         X = materialised(X)
         table = self._table(X)
         scored = self._stack.log_posterior(table)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.frames import NOT_IN_ARROW
+from bayeswater.data.matrix import column_name
 from bayeswater.errors import DataError, SchemaError, nearest_names
 from bayeswater.typing import Array
 
@@ -27,7 +28,7 @@ def partial_rows(model: Any, X: Any) -> tuple[Any, Any]:
     if rows is None:
         return model, X
     check_is_fitted(model)
-    names = model._names_to_ask_for()
+    names = _names(model)
     for row in rows:
         for name in row:
             if name not in names:
@@ -38,8 +39,16 @@ def partial_rows(model: Any, X: Any) -> tuple[Any, Any]:
     absent = {name: mask for name, mask in lacking.items() if mask.any()}
     if absent:
         model = not_knowing(letting_missing_in(model), absent)
-    is_named = "feature_names_in_" in vars(model) or model._library is not None
+    is_named = hasattr(model, "columns_") or hasattr(model, "feature_names_in_")
     return model, table_of_rows(rows, names) if is_named else _array(rows, names)
+
+
+def _names(model: Any) -> Sequence[str]:
+    """Name the columns that a model reads, by number where it was fitted without names."""
+    if hasattr(model, "columns_"):
+        return list(model.columns_.sources)
+    named = getattr(model, "feature_names_in_", None)
+    return [column_name(named, j) for j in range(model.n_features_in_)]
 
 
 def rows_of_cells(X: Any) -> Sequence[Mapping[str, Any]] | None:
