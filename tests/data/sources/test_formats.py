@@ -361,6 +361,8 @@ def ducks(tmp_path):
 
 def test_a_table_of_duckdb_is_read(ducks):
     assert read(ducks) == ROWS
+    assert read(ducks.rename(ducks.with_suffix(".db"))) == ROWS
+    ducks.with_suffix(".db").rename(ducks)
     assert read(ducks, query="SELECT sum(n) AS n FROM people")[0]["n"] == 3
 
 

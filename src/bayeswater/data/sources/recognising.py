@@ -19,7 +19,6 @@ from bayeswater.data.column_types import type_named
 from bayeswater.data.frames import is_frame
 from bayeswater.data.sources.arff import ArffSource
 from bayeswater.data.sources.columnar import ARROW_FILE, PARQUET, ArrowSource, ParquetSource
-from bayeswater.data.sources.databases import DuckdbSource, SqliteSource
 from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
@@ -29,13 +28,14 @@ from bayeswater.data.sources.paths import COMPRESSED, FORMAT_OF_SUFFIX, Format, 
 from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.source import Source, TypesWidened
-from bayeswater.data.sources.spreadsheets import SpreadsheetSource
-from bayeswater.data.sources.statistics_files import StatisticsSource
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+DUCKDB = bytes(8) + b"DUCK"
+"""How a file of DuckDB begins, behind eight bytes of any kind: .db is the ending of many."""
 
 
 def open_source(
@@ -69,18 +69,28 @@ def open_source(
             return JsonLinesSource(origin, types)
         case "arff":
             return ArffSource(origin, types, encoding=how.encoding)
-        case "excel":
-            return SpreadsheetSource(origin, types, how)
-        case "sqlite":
-            return SqliteSource(origin, types, how)
-        case "duckdb":
-            return DuckdbSource(origin, types, how)
-        case "spss" | "stata" | "sas":
-            return StatisticsSource(origin, types)
+        case "excel" | "sqlite" | "duckdb" | "spss" | "stata" | "sas" as other:
+            return _of_library(other, origin, how)
         case "tsv" if how.delimiter is None:
             return DelimitedSource(origin, types, replace(how, delimiter="\t"))
         case _:
             return DelimitedSource(origin, types, how)
+
+
+def _of_library(format: str, origin: Origin, how: Reading) -> Source:
+    """Open a file that another library reads; what reads it is imported for few, and takes time."""
+    if format == "excel":
+        from bayeswater.data.sources.spreadsheets import SpreadsheetSource
+
+        return SpreadsheetSource(origin, how.types, how)
+    if format in ("sqlite", "duckdb"):
+        from bayeswater.data.sources.databases import DuckdbSource, SqliteSource
+
+        is_duck = format == "duckdb" or (origin.can_be_reread and origin.head(len(DUCKDB)).endswith(DUCKDB[8:]))
+        return (DuckdbSource if is_duck else SqliteSource)(origin, how.types, how)
+    from bayeswater.data.sources.statistics_files import StatisticsSource
+
+    return StatisticsSource(origin, how.types)
 
 
 def _recognised_format(origin: Origin) -> Format:
