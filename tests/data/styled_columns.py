@@ -137,9 +137,10 @@ def written_columns(draw: st.DrawFn) -> tuple[str, list[str], list[Any]]:
     kind = draw(st.sampled_from(sorted(KINDS)))
     name = draw(st.sampled_from(sorted(KINDS[kind][0])))
     write = KINDS[kind][0][name]
-    values = draw(st.lists(VALUES[kind], min_size=1, max_size=12)) + KINDS[kind][1]  # these tell one style from others
+    drawn = draw(st.lists(VALUES[kind], min_size=1, max_size=12))
+    values = drawn + KINDS[kind][1]  # which tell one style from others
     mark = st.sampled_from(["", " ", "NA", "n/a", "None", "-", "?", "缺失"])
-    cells = [draw(mark) if draw(st.integers(0, 9)) == 0 else None for _ in values]
+    cells = [draw(mark) if draw(st.integers(0, 9)) == 0 else None for _ in drawn] + [None] * len(KINDS[kind][1])
     written = [write(value) if cell is None else cell for cell, value in zip(cells, values, strict=True)]
     read = [value if cell is None else None for cell, value in zip(cells, values, strict=True)]
     return f"{kind}: {name}", written, read

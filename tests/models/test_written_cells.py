@@ -135,3 +135,48 @@ def test_cells_are_drawn_as_what_they_mean() -> None:
     drawn, _ = NaiveBayes().fit(written, y).sample(5, random_state=0)
     assert drawn["price"].dtype == float
     assert all(hasattr(day, "year") for day in drawn["day"])
+
+
+# ---------------------------------------------------------------------- files
+
+
+def in_file(path: Path, table: pd.DataFrame, y: np.ndarray) -> Path:
+    table.assign(answer=np.where(y == "low", "yes", "no")).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("model", MODELS[:-1])
+def test_a_file_is_learned_from_as_its_values_and_one_row_of_another_is_read_alike(model: type, tmp_path: Path) -> None:
+    written, plain, y = tables()
+    answer = np.where(y == "low", "yes", "no")
+    learned = model().fit(str(in_file(tmp_path / "a.csv", written, y)), target="answer")
+    oracle = model().fit(plain, answer)
+    assert learned.classes_.tolist() == ["no", "yes"]
+    assert_array_equal(learned.predict_proba(written), oracle.predict_proba(plain))
+    save(learned, tmp_path / "model.bayes")
+    again = load(tmp_path / "model.bayes")
+    written[:1].to_csv(tmp_path / "one.csv", index=False)
+    found = pa.concat_tables(again.predict_proba(str(tmp_path / "one.csv")))
+    assert_array_equal(
+        np.stack([column.to_numpy() for column in found.columns], axis=1), oracle.predict_proba(plain[:1])
+    )
+    assert again.score(str(in_file(tmp_path / "a.csv", written, y)), target="answer") == oracle.score(plain, answer)
+
+
+def test_yes_and_no_in_a_file_are_flags_and_marks_are_missing_also_in_a_frame_of_later_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 60)
+    rows = pd.DataFrame({"smoker": rng.choice(["Yes", "No"], 60), "job": rng.choice(["cook", "clerk"], 60), "y": y})
+    rows.loc[0, ["smoker", "job"]] = "?"
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    learned = NaiveBayes().fit(tmp_path / "a.csv", target="y")
+    assert learned.columns_["smoker"].family == "bernoulli"
+    missing = rows[["smoker", "job"]][:1]
+    assert_array_equal(learned.predict_proba(missing), learned.predict_proba(missing.replace("?", None)))
+
+
+def test_cells_that_stayed_and_doubts_are_said_at_fit(tmp_path: Path) -> None:
+    written, _, y = tables()
+    broken = written.assign(price=["about 5", *written["price"][1:]])
+    with pytest.warns(BayesWarning, match=r"column 'price': stays as written: .* but not 'about 5' \(1 x\)"):
+        NaiveBayes().fit(in_file(tmp_path / "a.csv", broken, y), target="answer")

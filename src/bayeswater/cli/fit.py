@@ -190,14 +190,14 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     from bayeswater.families.settings import settings_like
     from bayeswater.models.comparing.compare import LADDER
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.streaming.sources import column_names, column_types, label_type
+    from bayeswater.models.streaming.sources import column_names, column_styles, column_types, label_type
 
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
     require_target(rows, target)
     require_columns(rows, model, path)
-    rows.declare({**column_types(model), target: label_type(model)})
+    rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))
     settings = {**model.get_params(), "calibrate": False}
     if isinstance(model, BayesEnsemble):
         del settings["calibrate"]

@@ -147,7 +147,7 @@ def open_for(
     """
     import pyarrow as pa
 
-    from bayeswater.models.streaming.sources import column_names, column_types, label_type
+    from bayeswater.models.streaming.sources import column_names, column_styles, column_types, label_type
     from bayeswater.models.streaming.target_rules import TargetBins
 
     of_costs = costs.columns if costs else ()
@@ -165,7 +165,7 @@ def open_for(
             require_columns(file, model, path)
         for name, what in further.items():
             file.require_column(name, what)
-    rows.declare(types)
+    rows.declare(types, column_styles(model))
     return rows
 
 

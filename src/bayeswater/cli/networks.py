@@ -91,13 +91,15 @@ def open_evidence(
 
     A column that is no variable is refused, since a name with a slip in it would silently be no evidence.
     """
-    from bayeswater.data.sources.delimited import MISSING
+    from bayeswater.data.reading.cell_styles import MARKS
     from bayeswater.errors import nearest_names
 
     states = {state for variable in network.variables for state in variable.states}
-    if reading.missing is None:  # a cell that is a state is not missing
-        reading = replace(reading, missing=[word for word in MISSING if word not in states])
+    if reading.missing_only is None:  # a cell that is a state is not missing
+        marks = [*(mark for mark in MARKS if mark not in states), *(reading.missing or ())]
+        reading = replace(reading, missing=None, missing_only=marks)
     rows = reading.open_rows(data)
+    rows.keep_words()
     rows.require_columns(ignored)
     columns = [name for name in rows.schema.names if name not in ignored]
     for name in columns:

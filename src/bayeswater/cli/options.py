@@ -109,11 +109,18 @@ class ReadingOptions:
     types
         Type of a column, as zip=string; one of string, number, integer, boolean, date, timestamp.
     missing
-        Cell that means missing, besides the empty one; by default NA, N/A, NaN and null.
+        Cell that means missing, besides the empty one and the usual marks, such as NA, N/A, null, None, ? and -.
+    missing_only
+        Cell that means missing in place of the usual marks.
     delimiter
         The character between cells of a CSV; by default a comma, a semicolon, a tab or a bar, as they fit.
     decimal
-        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5.
+        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5; by default the one
+        that a column has.
+    thousands
+        The character between groups of digits in a CSV: a comma, a point, a blank or an apostrophe.
+    date_format
+        How all dates of a CSV are written, as %d/%m/%Y; by default as all cells of a column tell.
     header
         Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
     names
@@ -137,8 +144,11 @@ class ReadingOptions:
     format: Format | None = None
     types: Annotated[list[str] | None, Parameter(name="--type")] = None
     missing: Annotated[list[str] | None, Parameter(allow_leading_hyphen=True)] = None
+    missing_only: Annotated[list[str] | None, Parameter(allow_leading_hyphen=True)] = None
     delimiter: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
     header: bool = True
     names: str | None = None
     quotes: bool = True
@@ -174,12 +184,14 @@ class ReadingOptions:
         pa.enable_signal_handlers(False)
         delimiter = {"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter)
         require_delimiter(delimiter, quotes=self.quotes, named="--delimiter")
-        require_decimal(self.decimal, named="--decimal")
+        require_decimal("." if self.decimal is None else self.decimal, named="--decimal")
         return {
             "format": self.format,
             "types": as_types(self.types or ()),
             "delimiter": delimiter,
             "decimal": self.decimal,
+            "thousands": self.thousands,
+            "date_format": self.date_format,
             "header": self.header,
             "names": None if self.names is None else next(csv.reader([self.names])),
             "quotes": self.quotes,
@@ -190,6 +202,7 @@ class ReadingOptions:
             "table": self.table,
             "query": self.query,
             "missing": self.missing,
+            "missing_only": self.missing_only,
         }
 
 

@@ -234,6 +234,7 @@ def read_table(
 
     with reading.rows(paths, None if wanted is None else list(wanted)) as rows:
         say_if_headless(rows)
+        rows.keep_words()
         rows.require_columns([*ignored, *told])
         kept = [name for name in rows.schema.names if name not in ignored]
         with passes_shown(rows, lambda: "reading"):

@@ -16,13 +16,16 @@ class Misfit(DataError):
     where: str
     column: str
     cell: Any
+    kind: "pa.DataType | str"
     way_out: str
+    row = 0
+    """Its place among the cells that were read with it."""
 
     @classmethod
     def of(cls, where: str, column: str, cell: Any, kind: "pa.DataType | str", way_out: str) -> "Misfit":
         """Say what is wrong in a sentence, and keep its parts for who knows more of the column."""
         error = cls(f"{where}, column {column!r} holds {cell!r}, which is no {kind}; {way_out}")
-        error.where, error.column, error.cell, error.way_out = where, column, cell, way_out
+        error.where, error.column, error.cell, error.kind, error.way_out = where, column, cell, kind, way_out
         return error
 
 

@@ -18,7 +18,7 @@ Blanks around a cell are no part of it. A blank cell is missing, and so is each 
 import json
 import re
 from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -141,8 +141,8 @@ class CellStyle:
         dates = str(self.type) if self.time else f"object[{self.type}]"
         return {"number": "float64", "truth": "bool", "date": dates, "plain": None}[self.kind]
 
-    def read(self, cells: "pa.ChunkedArray", name: str, where: str = "", first_row: int = 0) -> "pa.ChunkedArray":
-        """Read strings; those of a type of its own pass as they are.
+    def read(self, cells: "pa.ChunkedArray", name: str) -> "pa.ChunkedArray":
+        """Read strings of a column; cells of another type pass as they are.
 
         Raises
         ------
@@ -160,8 +160,9 @@ class CellStyle:
         found = pa.chunked_array([self.values(chunk) for chunk in strings.chunks], self.type)
         if found.null_count > strings.null_count:
             row = pc.index(pc.and_(pc.is_valid(strings), pc.is_null(found)), True).as_py()
-            stands = f"{where}: row {first_row + row + 1}" if where else f"row {row}"
-            raise Misfit.of(stands, name, strings[row].as_py(), f"{self.kind} as {self}", WAY_OUT.format(name))
+            misfit = Misfit.of(f"row {row}", name, strings[row].as_py(), f"{self.kind} as {self}", WAY_OUT.format(name))
+            misfit.row = row
+            raise misfit
         return found
 
     def present(self, cells: "pa.ChunkedArray") -> "pa.ChunkedArray":
@@ -315,7 +316,12 @@ def style_of_document(document: Any) -> CellStyle:
 def style_of(field: "pa.Field") -> CellStyle | None:
     """Give the style that the metadata of an Arrow field tells, if they tell one."""
     found = (field.metadata or {}).get(STYLE_KEY)
-    return None if found is None else style_of_document(json.loads(found))
+    return None if found is None else _style_written(found)
+
+
+@lru_cache
+def _style_written(document: bytes) -> CellStyle:
+    return style_of_document(json.loads(document))
 
 
 def holds_strings(kind: "pa.DataType") -> bool:

@@ -17,6 +17,7 @@ The rules:
   everywhere in files.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswater.data.column_types import Misfit
+from bayeswater.data.column_types import Misfit, without_digits
 from bayeswater.data.reading.cell_styles import (
     ALWAYS_MISSING,
     BLANK,
@@ -77,6 +78,7 @@ ALL_UNITS = "|".join(sorted((*MONEY, *SHARES), key=len, reverse=True)).replace("
 
 PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
 OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
+CODE = re.compile(r"0\d+")
 TELEPHONE = r"^\+\d[\d ]{6,}$"
 THREE_GROUPS = rf"^\d{{1,3}}(?:{BLANK}\d{{3}}){{2,}}$"
 
@@ -196,6 +198,7 @@ class StyleSearch:
         self._n_values = self._n_plain = self._n_telephone = self._n_with_comma = 0
         self._units: Counter[str] = Counter()
         self._numbers: set[str] = set()
+        self._long: set[str] = set()
         self._lengths: set[int] = set()
         self._times: Counter[str] = Counter()
         self._words: set[str] = set()
@@ -245,6 +248,8 @@ class StyleSearch:
             beside = pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="")
             for unit, n in zip(*_summed(beside, times), strict=True):
                 self._units[unit] += n
+            if len(self._long) < 2:
+                self._long |= without_digits(strings)
             if len(self._numbers) < LEAST_NUMBERS:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if any(name[0] == "date" for name in self._tried):
@@ -266,9 +271,13 @@ class StyleSearch:
         found = StyleFound(plain, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
         if near is None or near in fitting or 2 * self._tried[near].n_fitting <= self._n_values:
             return found
-        if near[0] == "number" and self._n_plain == self._tried[near].n_fitting and self.are_codes:
+        rest = self._tried[near].others
+        if near[0] == "number" and (any(map(CODE.fullmatch, rest)) or (self.are_codes and self._are_plain(near))):
             return found
-        return replace(found, nearly=self._style(near), stayed=self._most(self._tried[near].others))
+        return replace(found, nearly=self._style(near), stayed=self._most(rest))
+
+    def _are_plain(self, near: tuple[str, str]) -> bool:
+        return self._n_plain == self._tried[near].n_fitting
 
     def _chosen(self, fitting: list[tuple[str, str]], others: list[CellStyle]) -> tuple[CellStyle | None, str]:
         dates = [name for name in fitting if name[0] == "date"]
@@ -289,7 +298,9 @@ class StyleSearch:
         return None, ""
 
     def _are_codes(self) -> bool:
-        """Say whether what looks like numbers is none: telephone numbers, or plain strings of a frame."""
+        """Say whether what looks like numbers is none: too long for a float64, of telephones, plain in a frame."""
+        if len(self._long) > 1:
+            return True
         if self._n_telephone == self._n_values and len(self._lengths) == 1:
             return True
         is_plain = self.are_codes and self._n_plain == self._n_values

@@ -1,30 +1,24 @@
 """CSV and TSV, read by Arrow block by block.
 
-Blanks around a cell are no part of it. A cell is missing where it is empty or one of the markers in `MISSING`; other
-markers are named in their place. ``None`` and ``?`` are not among them: too often they are values.
+Cells that Arrow does not read as numbers, truths or dates are read as people write them (`written_cells`).
 """
 
 import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
-from bayeswater.data.column_types import (
-    Misfit,
-    are_whole,
-    candidate_types,
-    fits,
-    said_by_types,
-    without_digits,
-)
+from bayeswater.data.column_types import Misfit, said_by_types
+from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
 from bayeswater.data.sources.odd_rows import TAIL_BYTES, BadRow, BadRows, padded, row_of_totals
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark
+from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark, chosen_fields
 from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.records import (
@@ -35,13 +29,11 @@ from bayeswater.data.sources.records import (
     worth_loops,
 )
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source, TypesWidened
+from bayeswater.data.sources.written_cells import ColumnReading, WrittenCells, null_values
 from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
-"""Cells that are missing, besides the empty one."""
 
 INFERRED_BYTES = 2**20
 """The stretch at the beginning in which the types of the columns are looked for."""
@@ -50,9 +42,6 @@ LONGEST_ROW = 64 * 2**20
 """Bytes of a row; beyond it the quotes of the file are broken."""
 
 NEWLINE = b"\n"
-
-LONG_NUMBER = re.compile(rb"(?<![\d.])\d{16}")
-"""How a whole number begins that may be too long for a float64."""
 
 MISFIT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?: (invalid UTF8|invalid value '(.*)')", re.S
@@ -74,10 +63,9 @@ class DelimitedSource(Source):
     ) -> None:
         super().__init__(origin, types)
         self.reading = Reading() if reading is None else reading
-        missing = MISSING if self.reading.missing is None else self.reading.missing
-        self._decimal, self._quotes = self.reading.decimal, self.reading.quotes
-        self._missing = ("", *([missing] if isinstance(missing, str) else missing))
-        self._refused: set[tuple[str, pa.DataType]] = set()
+        self._decimal, self._quotes = self.reading.decimal or ".", self.reading.quotes
+        self.cells = WrittenCells(self.reading.written)
+        self._asked = dict(self.types)  # by a user, not by a model
         self._told_of_bad_rows = False
 
     @property
@@ -88,7 +76,7 @@ class DelimitedSource(Source):
     def call_columns(self, names: Sequence[str]) -> None:
         """Give names to columns that are only counted."""
         self.reading = replace(self.reading, names=names)
-        for found in ("schema", "_layout", "_first_schema"):
+        for found in ("schema", "_layout", "_first_types"):
             self.__dict__.pop(found, None)
 
     # ------------------------------------------------------------------ what the beginning says
@@ -167,56 +155,82 @@ class DelimitedSource(Source):
         return worth_loops(max(self.origin.n_bytes or 0, len(text)))
 
     @cached_property
-    def _first_schema(self) -> "pa.Schema":
-        """Names and types of all columns, as the first rows look."""
+    def _first_types(self) -> "dict[str, pa.DataType]":
+        """Types of all columns as the first rows look."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         try:
-            schema = self._parsed(self._beginning, {}).schema
+            return self.cells.first_types(partial(self._parsed, self._beginning), self._beginning)
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
-        floats = [field.name for field in schema if pa.types.is_floating(field.type)]
-        if not floats or not LONG_NUMBER.search(self._beginning):
-            return schema
-        written = self._parsed(self._beginning, dict.fromkeys(floats, pa.string()))
-        for name in floats:
-            cells = pc.utf8_trim_whitespace(written.column(name).drop_null())
-            if are_whole(cells) and len(without_digits(cells)) > 1:
-                schema = schema.set(schema.get_field_index(name), pa.field(name, pa.string()))
-        return schema
 
     def _read_schema(self) -> "pa.Schema":
-        import pyarrow as pa
-
         names = self._layout.names
-        fields = list(self._first_schema)[: len(names) - self._layout.n_unnamed]
+        kinds = {name: self._first_types[name] for name in names[: len(names) - self._layout.n_unnamed]}
+        all_rows = None if self._is_short or not self.can_be_reread else self._written
+        looked_at = {name: kind for name, kind in kinds.items() if name in self._asked or name not in self.types}
+        first = self._beginning
+        self.cells.find(partial(self._parsed, first), first, looked_at, self._asked, all_rows)
         last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
         for told in ("_head", "_beginning", "_first_text"):  # all that they can, and there may be thousands of files
             self.__dict__.pop(told, None)
         totals = row_of_totals(*last, self.delimiter)
         if totals:
             self.note(f"the last row, {totals!r}, looks like totals; take it out if it is no row of the table")
-        kinds = (pa.string() if pa.types.is_binary(field.type) else field.type for field in fields)
-        return pa.schema([(name, self.types.get(name, kind)) for name, kind in zip(names, kinds, strict=False)])
+        for said in self.cells.notes():
+            self.note(said)
+        return self.cells.schema(kinds | looked_at, self.types)
+
+    def _written(self, names: Sequence[str]) -> "Iterator[pa.Table]":
+        """Give columns of all rows as they are written."""
+        import pyarrow as pa
+
+        return (self._parsed(block, dict.fromkeys(names, pa.string()), ("",)) for _, block in self._blocks())
+
+    def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
+        """Fix the types of columns and how they are written; types that were given before stay as they are."""
+        new = {name: style for name, style in styles.items() if name not in self._asked}
+        is_known = not types and all(self.cells.style(name) == style for name, style in new.items())
+        self.cells.said |= new
+        self.cells.found = {name: found for name, found in self.cells.found.items() if name not in types}
+        if not is_known:
+            self.__dict__.pop("_first_types", None)
+            super().declare(types)
+
+    def suggest(self, name: str, style: CellStyle) -> bool:
+        """Read a column as other files of the same table are written; say whether no cell is against it so far."""
+        import pyarrow as pa
+
+        if (name, str(style)) in self.cells.refused:
+            return False
+        self.cells.found[name] = replace(self.cells.found.get(name) or StyleFound(style), style=style, doubt="")
+        kinds = {field.name: field.type for field in self.schema}
+        self.schema = self.cells.schema(kinds | {name: pa.string()}, self.types)
+        return True
+
+    def reading_report(self) -> list[ColumnReading]:
+        """Say how columns were read."""
+        return self.cells.report(self.schema)
 
     # ------------------------------------------------------------------ all rows
 
     def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
-        return self._typed({name: self.schema.field(name).type for name in names}, start)
-
-    def _typed(self, types: "dict[str, pa.DataType]", start: Mark) -> Iterator[DecodedPiece]:
-        """Read the named columns in the given types."""
+        """Read the named columns in their types."""
         import pyarrow as pa
 
         # columns at the end without a name are empty, or else refused
-        chosen = types | dict.fromkeys(self._layout.names[len(self.schema.names) :], pa.null())
+        schema = chosen_fields(self.schema, names)
+        chosen = dict(zip(names, schema.types, strict=True))
+        chosen |= dict.fromkeys(self._layout.names[len(self.schema.names) :], pa.null())
         n_rows, n_left_out = start.row, 0
 
         def parsed(numbered: tuple[int, bytes]) -> tuple[pa.Table, list[BadRow]]:
             bad: list[BadRow] = []
-            table = self._parsed(numbered[1], chosen, bad)
-            return self._cleaned(table.select(list(types)), numbered[1]), bad
+            parse = partial(self._parsed, numbered[1], bad=bad)
+            table = self.cells.parsed(parse, chosen).select(names)
+            if has_blanks_at_edges(numbered[1], self.delimiter.encode(), use_loop=self._use_loop(numbered[1])):
+                table = self.cells.trimmed(table)
+            return self.cells.read(table, schema), list(dict.fromkeys(bad))
 
         try:
             for (n_bytes, _), (table, bad) in worked_beside(parsed, self._blocks(start.byte), DECODERS):
@@ -225,6 +239,9 @@ class DelimitedSource(Source):
                 n_left_out += self._told_of(bad, n_rows + n_left_out)
                 n_rows += table.num_rows
                 del table
+        except Misfit as misfit:
+            where = f"{self.name}: {self._row(n_rows + n_left_out + misfit.row + 1)}"
+            self._refuse(where, misfit.column, misfit.cell, misfit.kind)
         except pa.ArrowInvalid as error:
             self._explain_misfit(error, chosen, n_rows + n_left_out)
             raise self._unparsable(error, n_rows + n_left_out) from None
@@ -294,8 +311,14 @@ class DelimitedSource(Source):
             n_before = error.object.count(NEWLINE, 0, error.start) if isinstance(error, UnicodeDecodeError) else 0
             raise self._not_in_encoding(f"line {n_lines + n_before + 1}") from None
 
-    def _parsed(self, block: bytes, types: "dict[str, pa.DataType]", bad: list[BadRow] | None = None) -> "pa.Table":
-        """Parse rows that are in memory; those of another length that are no error are put into `bad`.
+    def _parsed(
+        self,
+        block: bytes,
+        types: "Mapping[str, pa.DataType | None]",
+        marks: tuple[str, ...] = ("",),
+        bad: list[BadRow] | None = None,
+    ) -> "pa.Table":
+        """Parse columns, or all, of rows in memory; rows of another length that are no error are put into `bad`.
 
         Without threads of Arrow, since blocks are parsed side by side, and only so are rows numbered in errors.
         """
@@ -314,9 +337,9 @@ class DelimitedSource(Source):
             invalid_row_handler=refused,
         )
         converting = pyarrow.csv.ConvertOptions(
-            column_types=types,
+            column_types={name: kind for name, kind in types.items() if kind is not None},
             include_columns=list(types),
-            null_values=list(self._missing),
+            null_values=null_values(marks),
             strings_can_be_null=True,
             decimal_point=self._decimal,
         )
@@ -329,52 +352,10 @@ class DelimitedSource(Source):
             bad += refused.found
         return table
 
-    def _cleaned(self, table: "pa.Table", block: bytes) -> "pa.Table":
-        """Take the blanks off strings, and the missing ones among those that had some out."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if not has_blanks_at_edges(block, self.delimiter.encode(), use_loop=self._use_loop(block)):
-            return table
-        missing = pa.array(self._missing)
-        for place, field in enumerate(table.schema):
-            if pa.types.is_string(field.type):
-                trimmed = pc.utf8_trim_whitespace(table.column(place))
-                present = pc.if_else(pc.is_in(trimmed, value_set=missing), None, trimmed)
-                table = table.set_column(place, field, present)
-        return table
-
     def _fitting_schema(self) -> "pa.Schema":
-        import pyarrow as pa
-
-        possible = {
-            name: [kind for kind in candidate_types() if (name, kind) not in self._refused]
-            for name in self.schema.names
-            if name not in self.types
-        }
-        empty, whole = set(possible), set(possible)
-        long: dict[str, set[str]] = {name: set() for name in possible}
-        for table, _ in self._typed(dict.fromkeys(possible, pa.string()), BEGINNING):
-            for name, kinds in possible.items():
-                cells = table.column(name).drop_null()
-                if len(cells):
-                    empty.discard(name)
-                    if not are_whole(cells):
-                        whole.discard(name)
-                    if name in whole and len(long[name]) < 2:
-                        long[name] |= without_digits(cells)
-                    possible[name] = [kind for kind in kinds if fits(self._with_points(cells, kind), kind)]
-        found = {name: pa.null() if name in empty else kinds[0] for name, kinds in possible.items()}
-        found |= {name: pa.string() for name in whole if len(long[name]) > 1 and pa.types.is_floating(found[name])}
-        return pa.schema([(name, found.get(name, self.types.get(name))) for name in self.schema.names])
-
-    def _with_points(self, cells: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
-        """Write numbers as Arrow does in memory."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        is_other = self._decimal != "." and pa.types.is_floating(kind)
-        return pc.replace_substring(cells, pattern=self._decimal, replacement=".") if is_other else cells
+        names = [name for name in self.schema.names if name not in self.types and name not in self.cells.said]
+        kinds = {field.name: field.type for field in self.schema}
+        return self.cells.schema(kinds | self.cells.fit_all(self._written(names), names, self._decimal), self.types)
 
     # ------------------------------------------------------------------ what goes wrong
 
@@ -392,18 +373,27 @@ class DelimitedSource(Source):
                 f"{where} has {found[4]!r} in column {int(found[1]) + 1}, which has no name, and no cells in the first "
                 "rows; name the column in the header"
             )
-        if name in self.types:
-            raise Misfit.of(where, name, found[4], kind, self._way_to_read(found[4], kind))
-        self._refused.add((name, kind))
-        misfit = f"{where}, column {name!r} holds {found[4]!r}, which is no {kind} as the cells before are"
+        self._refuse(where, name, found[4], kind)
+
+    def _refuse(self, where: str, name: str, cell: str, kind: "pa.DataType | str") -> NoReturn:
+        """Refuse a cell, or find how all cells of its column can be read."""
+        if name in self.types or name in self.cells.said:
+            raise Misfit.of(where, name, cell, kind, self._way_to_read(cell, kind)) from None
+        style = self.cells.style(name)
+        self.cells.refused.add((name, kind if style is None or style.kind == "plain" else str(style)))
+        misfit = f"{where}, column {name!r} holds {cell!r}, which is no {kind} as the cells before are"
         self._widen(misfit, said_by_types(name), self._fitting_schema)
 
-    def _way_to_read(self, cell: str, kind: "pa.DataType") -> str:
+    def _way_to_read(self, cell: str, kind: "pa.DataType | str") -> str:
         """Say what to do about a cell that is not of the type that its column has to have."""
         import pyarrow as pa
 
         other = {".": ",", ",": "."}[self._decimal]
-        if pa.types.is_floating(kind) and re.fullmatch(rf"[-+]?\d+[{other}]\d+", cell.strip()):
+        if (
+            isinstance(kind, pa.DataType)
+            and pa.types.is_floating(kind)
+            and re.fullmatch(rf"[-+]?\d+[{other}]\d+", cell.strip())
+        ):
             return f"read the file {'with' if other == ',' else 'without'} decimal=','"
         return (
             f"correct the cell, or name what stands for missing with bayeswater.local_rows(source, missing=[{cell!r}])"
@@ -439,7 +429,7 @@ class DelimitedSource(Source):
         reading, self.reading = self.reading, replace(self.reading, bad_rows="skip")
         try:
             for _, block in self._blocks():
-                self._parsed(block, {self._layout.names[0]: pa.binary()}, bad)
+                self._parsed(block, {self._layout.names[0]: pa.binary()}, bad=bad)
         except (_UnclosedQuote, DataError):
             pass
         finally:
@@ -474,7 +464,7 @@ class DelimitedSource(Source):
     @property
     def begins_with_data(self) -> bool:
         """Whether the first row has a fraction or a negative number for a name, and is perhaps no header."""
-        _ = self._first_schema  # where the rows cannot be read, that is said first
+        _ = self._first_types  # where the rows cannot be read, that is said first
         return any(re.fullmatch(r"-?\d*\.\d+|-\d+", name) for name in self._layout.header)
 
     def _row(self, number: int) -> str:
@@ -487,7 +477,7 @@ class DelimitedSource(Source):
             raise self._not_in_encoding(where)
         other = next(piece for piece in self._raw(0) if not is_utf_8(piece))  # cut where it may be no whole character
         found = self._found_encoding(other.split(NEWLINE, 1)[-1])
-        for told in ("_head", "_beginning", "_first_text", "_layout", "_first_schema", "schema"):
+        for told in ("_head", "_beginning", "_first_text", "_layout", "_first_types", "schema"):
             self.__dict__.pop(told, None)
         self._encoding = found
         raise TypesWidened(f"{self.name}: {where} is not text in {UTF_8}; the file is read again as {found}")

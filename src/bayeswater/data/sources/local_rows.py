@@ -8,6 +8,7 @@ decoded of files is not decoded again by a sum of the same columns: reading goes
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
@@ -15,9 +16,12 @@ from os import getpid
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from bayeswater.data.reading.cell_styles import CellStyle, style_of
 from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table, rows_named
+from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.parts import (
     BEGINNING,
+    NO_STYLES,
     START,
     DecodedPiece,
     Place,
@@ -33,6 +37,7 @@ from bayeswater.data.sources.prefetch import worked_beside
 from bayeswater.data.sources.rows import HEAD_ROWS, Margin, Rows, S
 from bayeswater.data.sources.source import Source, TypesWidened, batch_rows
 from bayeswater.data.sources.streams import Stream
+from bayeswater.data.sources.written_cells import agree_on_styles
 from bayeswater.errors import DataError, ReadingWarning, warn_user
 
 if TYPE_CHECKING:
@@ -93,6 +98,9 @@ class LocalRows(Rows):
         """Names and types of all columns; where a cell far down does not fit its type, `sum` and `map` say so."""
         import pyarrow as pa
 
+        if len(self.parts) > 1:
+            texts = [part for part in self.parts if isinstance(part, DelimitedSource)]
+            agree_on_styles(texts, [part.schema for part in self.parts if part not in texts])
         schema = agreed_schema(self.parts, self._columns)
         for name in self._absent:
             schema = schema.append(pa.field(name, pa.null()))
@@ -143,14 +151,21 @@ class LocalRows(Rows):
         """Refuse files of which some lack a column, also those in which a column that is not there is missing."""
         require_in_all(name, self.parts)
 
-    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
-        """Fix the types of columns; those that were given before stay as they are."""
+    def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
+        """Fix the types of columns, and how they are written; what was given before stays as it is."""
         for part in self.parts:
             lacks = set(types).difference(part.schema.names) if part.may_lack_columns else ()
-            part.declare({name: kind for name, kind in types.items() if name not in lacks})
+            part.declare({name: kind for name, kind in types.items() if name not in lacks}, styles)
         self.__dict__.pop("schema", None)
         if self.can_be_reread:
             self._let_go()
+
+    def keep_words(self) -> None:
+        """Leave words for true and false as they are written, where a state is known by its name."""
+        styles = {field.name: style for field in self.schema if (style := style_of(field)) is not None}
+        words = {name: replace(style, kind="plain") for name, style in styles.items() if style.kind == "truth"}
+        if words:
+            self.declare({}, words)
 
     def fingerprint(self, columns: Sequence[str]) -> Fingerprint:
         """Give words that change with the columns and how batches are cut, and with each file, its size and its time.

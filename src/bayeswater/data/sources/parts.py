@@ -7,10 +7,12 @@ again.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bayeswater.data.column_types import cast_columns, said_by_types, wider_type, with_fractions
 from bayeswater.data.frames import STORED
+from bayeswater.data.reading.cell_styles import STYLE_KEY, CellStyle
 from bayeswater.errors import SchemaError, nearest_names
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ class Place(NamedTuple):
 
 
 START = Place()
+
+NO_STYLES: Mapping[str, CellStyle] = MappingProxyType({})
+"""Of columns of which nobody says how they are written."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,8 @@ class SourcePart(Protocol):
     def identity(self) -> tuple[object, ...]:
         """What is different where the rows may be different; nothing where only the rows themselves tell."""
 
-    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
-        """Fix the types of columns."""
+    def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
+        """Fix the types of columns, and how they are written where they are text."""
 
     def pieces(self, columns: Sequence[str] | None = None, start: Mark = BEGINNING) -> Iterator[DecodedPiece]:
         """Give the rows from a place on, or from all."""
@@ -134,9 +139,12 @@ def agreed_schema(parts: Sequence[SourcePart], columns: Sequence[str] | None) ->
 
     names = list(dict.fromkeys(name for part in parts for name in part.schema.names) if columns is None else columns)
     types: dict[str, pa.DataType] = {}
+    styles: dict[str, dict[bytes, bytes]] = {}
     giver: dict[str, str] = {}
     for part in parts:
         of_part = {field.name: field.type for field in part.schema}
+        told = {f.name: f.metadata for f in part.schema if f.metadata and STYLE_KEY in f.metadata}
+        styles = {**told, **styles}
         for name in names:
             if name not in of_part:
                 continue
@@ -149,7 +157,7 @@ def agreed_schema(parts: Sequence[SourcePart], columns: Sequence[str] | None) ->
             if wider != types.get(name):
                 types[name], giver[name] = wider, part.name
     _require_everywhere(names, parts, giver)
-    return pa.schema([(name, types[name]) for name in names])
+    return pa.schema([pa.field(name, types[name], metadata=styles.get(name)) for name in names])
 
 
 def _require_everywhere(names: Sequence[str], parts: Sequence[SourcePart], giver: Mapping[str, str]) -> None:

@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.frames import require_own_names
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark
+from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark
 from bayeswater.errors import DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:
@@ -71,8 +72,11 @@ class Source(ABC):
             self._require_among(name, schema.names, "column")
         return schema
 
-    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
-        """Fix the types of columns; those that were given before stay as they are."""
+    def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
+        """Fix the types of columns; those that were given before stay as they are.
+
+        Only a file of text needs the styles: what another holds as strings is read by the plan of a model.
+        """
         self.types = {**types, **self.types}
         self.__dict__.pop("schema", None)
 

@@ -18,7 +18,8 @@ from bayeswater.data.column_types import (
     without_views,
 )
 from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.sources.parts import BEGINNING, DecodedPiece, Mark, chosen_fields, conformed
+from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark, chosen_fields, conformed
 from bayeswater.data.sources.rows import Margin
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import BayesError, DataError, SchemaError, nearest_names
@@ -131,7 +132,7 @@ class Stream:
             )
         return self._identity
 
-    def declare(self, types: "Mapping[str, pa.DataType]") -> None:
+    def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
         """Fix the types of columns; those that were given before stay as they are."""
         self._types = {**types, **self._types}
 

@@ -244,6 +244,7 @@ def declare_states(rows: Rows, states: Mapping[str, Any]) -> None:
 
     if not isinstance(rows, LocalRows):
         return
+    rows.keep_words()
     types = {}
     for name, known in states.items():
         with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # labels of several types have none

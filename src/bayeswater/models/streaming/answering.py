@@ -33,7 +33,7 @@ from bayeswater.data.sources.whole import whole_table
 from bayeswater.decision.loss import as_loss
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.models.streaming.partial_rows import not_knowing, partial_rows
-from bayeswater.models.streaming.sources import column_names, column_types, label_type, rows_to_answer
+from bayeswater.models.streaming.sources import column_names, column_styles, column_types, label_type, rows_to_answer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +84,7 @@ def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> An
     read = [*columns, *_cost_columns(own.get("loss"), rows, columns)]
     rows.require_columns(read)
     if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
-        rows.declare(column_types(model))
+        rows.declare(column_types(model), column_styles(model))
     return rows.map(Answering(model, method, own, schema), schema, read)
 
 
@@ -98,7 +98,7 @@ def in_memory(model: Any, X: Any, what: str) -> tuple[Any, Any]:
     model = not_knowing(model, rows.let_absent(columns))
     rows.require_columns(columns)
     if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
-        rows.declare(column_types(model))
+        rows.declare(column_types(model), column_styles(model))
     return model, whole_table(rows, columns, what, "give fewer rows")
 
 

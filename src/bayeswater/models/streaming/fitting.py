@@ -24,6 +24,7 @@ from bayeswater.models.streaming.labelled import LabelledRows
 from bayeswater.models.streaming.passes import Piece, require_no_checkpoint, require_rereading
 from bayeswater.models.streaming.sources import (
     column_names,
+    column_styles,
     column_types,
     is_in_memory,
     label_type,
@@ -218,7 +219,7 @@ def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: An
         examples.columns = column_names(model)
         examples.rows.require_columns(examples.columns)
         if isinstance(examples.rows, LocalRows):
-            examples.rows.declare({**column_types(model), target: label_type(model)})
+            examples.rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))
     found: Hits = examples.sum(Predicting(model))
     if examples.n_unlabelled:
         warn_of_unlabelled(examples.n_unlabelled, target)

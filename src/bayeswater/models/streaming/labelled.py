@@ -15,8 +15,10 @@ import numpy as np
 
 from bayeswater.data.reading.column_kinds import IDENTIFIED, SAMPLED
 from bayeswater.data.sources.cutting import Stretch, places_told, rows_named
+from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
+from bayeswater.data.sources.written_cells import LABELS
 from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.errors import BayesWarning, DataError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.grouping import by_groups, require_few_categories
@@ -56,6 +58,8 @@ class LabelledRows(Examples):
             if name not in names:
                 raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(str(name), names)}")
             rows.require_in_all_parts(name)
+        if isinstance(rows, LocalRows):
+            rows.declare({}, {target: LABELS})
         self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
         if not self.columns:
             raise DataError(f"{rows.name}: there is no column beside {target!r} to learn from")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path
@@ -86,11 +87,17 @@ def column_types(model: Any) -> "dict[str, pa.DataType]":
     if hasattr(model, "columns_"):
         # A date is several columns, of which the first has the type of the source.
         found = {c.source: _type_of(c.family, c.dtype or "") for c in reversed(list(model.columns_))}
+        found |= dict.fromkeys(name for name, style in column_styles(model).items() if style.kind != "plain")
         return {name: kind for name, kind in found.items() if kind is not None}
     if hasattr(model, "categories_"):
         labels = zip(column_names(model), model.categories_, strict=True)
         return {name: pa.array(states.tolist()).type for name, states in labels if len(states)}
     return dict.fromkeys(column_names(model), pa.float64())
+
+
+def column_styles(model: Any) -> dict[str, CellStyle]:
+    """Say how cells were written in the columns that a model was fitted on."""
+    return {c.source: c.style for c in getattr(model, "columns_", ()) if c.style is not None}
 
 
 def label_type(model: Any) -> "pa.DataType":

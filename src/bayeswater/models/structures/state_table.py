@@ -15,6 +15,7 @@ from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.dates import PARTS, has_times, is_date
 from bayeswater.data.reading.known_labels import holds_numbers, holds_texts
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
@@ -186,6 +187,8 @@ def _named(data: Any) -> Any:
     The latter is as in `BayesianNetwork`.
     """
     rows = rows_to_answer(data)
+    if isinstance(rows, LocalRows):
+        rows.keep_words()
     data = materialised(data) if rows is None else whole_table(rows, rows.schema.names, "learn_structure", WAY_OUT)
     if not is_frame(data):
         raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
