@@ -181,7 +181,7 @@ class Evaluating:
     def __call__(self, piece: "Piece") -> FoundScores:
         """Evaluate all rows of a piece, a few at a time."""
         from bayeswater.cli.models import few_rows
-        from bayeswater.data.sources.cutting import rows_among
+        from bayeswater.data.row_places import rows_among
 
         n_all = len(piece.y)
         total = FoundScores(None, 0)

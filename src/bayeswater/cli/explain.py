@@ -29,7 +29,7 @@ def explain(
     from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import warnings_told_once
-    from bayeswater.data.sources.cutting import Stretch, rows_named
+    from bayeswater.data.row_places import Stretch, rows_named
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.sources import column_names
 

@@ -78,7 +78,7 @@ class PredictionWriter:
 
     def __call__(self, table: "pa.Table") -> int:
         """Answer for all rows of a table."""
-        from bayeswater.data.sources.cutting import rows_among
+        from bayeswater.data.row_places import rows_among
 
         n_all = table.num_rows
         for start, n_rows in few_rows(n_all, len(self.answers.model.classes_)):

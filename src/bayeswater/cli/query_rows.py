@@ -11,7 +11,7 @@ from bayeswater.cli.networks import open_evidence
 from bayeswater.cli.options import ReadingOptions
 from bayeswater.cli.terminal import passes_shown, say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
-from bayeswater.data.sources.cutting import rows_among
+from bayeswater.data.row_places import rows_among
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayeswater.data.frames import materialised
 from bayeswater.data.labels import one_dimensional
-from bayeswater.data.sources.cutting import places_told
+from bayeswater.data.row_places import places_told
 from bayeswater.data.weights import n_rows_of, without_zero_rows
 from bayeswater.decision.calibration_choice import (
     CalibrationReport,

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayeswater.data.frames import STORED
+from bayeswater.data.row_places import Stretch
 from bayeswater.data.sources import cutting
-from bayeswater.data.sources.cutting import PartPiece, Stretch, cut_batches, text_bytes
+from bayeswater.data.sources.cutting import PartPiece, cut_batches, text_bytes
 from bayeswater.data.sources.parts import START, DecodedPiece, Mark, Place
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayeswater.data.frames import materialised
 from bayeswater.data.labels import CheckedLabels, checked_labels
-from bayeswater.data.sources.cutting import places_told
+from bayeswater.data.row_places import places_told
 from bayeswater.data.weights import checked_weight, without_zero_rows
 from bayeswater.errors import DataError
 from bayeswater.typing import Array

@@ -17,7 +17,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bayeswater.data.reading.cell_styles import CellStyle, style_of
-from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table, rows_named
+from bayeswater.data.row_places import rows_named
+from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
 from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.parts import (
     BEGINNING,

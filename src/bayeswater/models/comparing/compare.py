@@ -19,7 +19,7 @@ from bayeswater.data.labels import CheckedLabels, checked_labels, encode_labels
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.reading.raw_table import read_raw
-from bayeswater.data.sources.cutting import places_told
+from bayeswater.data.row_places import places_told
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_rows, without_zero_rows
 from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, scores_method
 from bayeswater.decision.scorecard import Scorecard

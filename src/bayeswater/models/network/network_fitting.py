@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, is_frame, materialised, read_frame
-from bayeswater.data.sources.cutting import places_told
+from bayeswater.data.row_places import places_told
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.sources.cutting import rows_among
+from bayeswater.data.row_places import rows_among
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.paths import names_rows
 from bayeswater.data.sources.rows import Rows

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswater.data.frames import frame_names, take_columns
 from bayeswater.data.labels import one_dimensional
-from bayeswater.data.sources.cutting import Stretch, places_told, rows_named
+from bayeswater.data.row_places import Stretch, places_told, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.data.sources.whole import whole_table

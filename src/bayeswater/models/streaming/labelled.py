@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.reading.column_kinds import IDENTIFIED, SAMPLED
-from bayeswater.data.sources.cutting import Stretch, places_told, rows_named
+from bayeswater.data.row_places import Stretch, places_told, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
