@@ -87,6 +87,13 @@ def test_further_classes_join():
         a - b
 
 
+def test_classes_that_are_gone_take_their_counts_along():
+    whole = counted(0, n_classes=3)[0]
+    left = whole.onto(Variable.of_codes("class", 2))
+    mine, theirs = (dict(zip(zip(c.node, c.code, strict=True), c.count, strict=True)) for c in (whole, left))
+    assert theirs == {(node, code): n for (node, code), n in mine.items() if code != 2}
+
+
 def test_counts_that_would_fall_below_zero_name_class_and_node():
     a, b = counted(0)[0], counted(1)[0]
     with pytest.raises(StatisticsError, match=r"the count of class \d in node \d would become"):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -254,6 +255,30 @@ def test_a_combination_that_was_never_counted_is_named(name, kept, gone, message
     counts = kind.of(kept, ["k"] * len(kept))
     with pytest.raises(StatisticsError, match=message):
         counts - kind.of(gone, ["k"] * len(gone))
+
+
+def test_every_cell_of_pairs_and_triples_is_named_by_its_columns_states_and_class():
+    X = np.array([["a", "p", "u", "k"], ["b", "q", "v", "l"], ["c", "p", "w", None]], dtype=object)
+    counts = Kind("triples").of(X, ["no", "yes", "no"])
+    states = [[repr(state) for state in variable.states] + ["missing"] for variable in counts.schema]
+
+    def said(columns, slots):
+        return " and ".join(f"'x{j}' = {states[j][slot]}" for j, slot in zip(columns, slots, strict=True))
+
+    for name, n in (("pairs", 2), ("triples", 3)):
+        falling = (c[::-1] for c in sorted(combinations(range(4), n), key=lambda c: c[::-1]))
+        expected = {}
+        for columns in falling:
+            table = (counts.of_pair if n == 2 else counts.of_triple)(*columns)
+            for slots in np.ndindex(table.shape[:-1]):
+                expected[said(columns, slots)] = table[slots].tolist()
+        for row, of_classes in enumerate(getattr(counts, name).tolist()):
+            for y, label in enumerate(("no", "yes")):
+                place = counts._place(name, (row, y))
+                cell = place.removeprefix("the count of ").removesuffix(f" in class {label!r}")
+                assert expected[cell][y] == of_classes[y]
+        assert len(expected) == len(getattr(counts, name))
+        assert len({counts._place(name, (row, 0)) for row in range(len(expected))}) == len(expected)
 
 
 @every_kind
