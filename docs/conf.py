@@ -39,8 +39,14 @@ default_role = "literal"
 autodoc_typehints = "none"  # docstrings tell the types
 autodoc_member_order = "groupwise"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the page of a class has its methods in full
 numpydoc_class_members_toctree = False
+# What every public docstring keeps today; the goal is all of them.
+numpydoc_validation_checks = {
+    *("GL01", "GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10", "SS01", "SS03", "SS04", "SS06"),
+    *("PR05", "RT04", "RT05", "SA02", "SA03", "SA04"),
+}
 
 # The Chinese pages find the reference in the site that was built just before.
 intersphinx_mapping = {}
@@ -49,6 +55,8 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}
+html_sidebars = {"glossary": []}
 html_title = "Bayeswater"
 html_math_renderer = "mathml"
 html_copy_source = False
@@ -58,7 +66,8 @@ copybutton_exclude = ".linenos, .gp, .go"  # copy what is typed, not the prompt 
 html_theme_options = {
     "logo": {"text": "Bayeswater"},
     "navbar_center": ["navbar-nav", "reference"],
-    "navbar_end": ["language", "theme-switcher"],
+    "navbar_persistent": ["search-button-field", "language"],  # also where the window is narrow
+    "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["version"],

@@ -42,7 +42,7 @@ def reference() -> str:
     parts.append(".. currentmodule:: bayeswater")
     for room, names in groupby(sorted(place, key=place.__getitem__), key=place.__getitem__):
         title = ROOMS[rooms[room]]
-        parts.append(f"{title}\n{'-' * len(title)}\n\n.. autosummary::\n   :toctree: .\n")
+        parts.append(f"{title}\n{'-' * len(title)}\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n")
         parts[-1] += "".join(f"\n   {name}" for name in sorted(names, key=str.lower))
     parts.append("The command line\n----------------\n\n.. toctree::\n\n   command_line\n")
     return "\n\n".join(parts)

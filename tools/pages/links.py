@@ -54,7 +54,8 @@ def terms(glossary: str, chinese: bool) -> dict[str, tuple[str, str]]:
     found = {}
     for heading, sentence in TERM.findall(glossary):
         english = CHARACTERS.sub("", heading).strip()
-        for word in CHARACTERS.findall(heading) if chinese else [english.lower()]:
+        word = "".join(CHARACTERS.findall(heading)) if chinese else english.lower()
+        if len(word) > 1:  # one character is a part of many words
             found[word] = (nodes.make_id(english), _plain(sentence))
     return found
 
@@ -66,7 +67,10 @@ def _plain(sentence: str) -> str:
 
 
 class LinkNamesAndTerms(SphinxTransform):
-    """A public name in code leads to the reference; a term leads to the glossary, at its first use on a page."""
+    """A public name in code leads to the reference; a term leads to the glossary, at its first use on a page.
+
+    The empty line that ends an example for doctest is left out, and the glossary is set in its own style.
+    """
 
     default_priority = 500
 
@@ -77,6 +81,9 @@ class LinkNamesAndTerms(SphinxTransform):
         page = self.env.docname
         if page == "generated/index":  # its summaries are links already
             return
+        for block in self.document.findall(nodes.literal_block):
+            block.rawsource = block.astext().rstrip()  # Sphinx colours a block whose source is its text
+            block[:] = [nodes.Text(block.rawsource)]
         for literal in list(self.document.findall(nodes.literal)):
             if literal.astext() in bayeswater.__all__ and not self._within(literal, (nodes.reference, nodes.title)):
                 target = addnodes.pending_xref(
@@ -84,7 +91,10 @@ class LinkNamesAndTerms(SphinxTransform):
                 )
                 literal.replace_self(target)
                 target += literal
-        if page != "glossary" and not page.startswith("generated"):
+        if page == "glossary":
+            for section in self.document.findall(nodes.section):
+                section["classes"].append("glossary")
+        elif not page.startswith("generated"):
             self._link_terms(page)
 
     def _link_terms(self, page: str) -> None:
