@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.data.messy import DELIMITERS, ENCODINGS, SHAPES, messy_bytes, table_in
 from tests.data.styled_columns import STYLES
 
+from bayeswater import NaiveBayes
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.delimited import MISSING
 from bayeswater.data.sources.recognising import local_rows, open_source
@@ -243,3 +244,21 @@ def test_any_table_in_any_shape_is_read_back(rows, shape, delimiter, encoding):
     )
     assert [list(row.values()) for row in rows_of(source)] == rows[1:]
     assert source.schema.names == rows[0]
+
+
+def test_names_that_a_model_knows_tell_the_encoding_of_a_file_of_one_row(tmp_path):
+    path = tmp_path / "row.csv"
+    path.write_bytes("이름,n\n김,1\n".encode("euc_kr"))
+    assert local_rows(path).schema.names != ["이름", "n"]  # Chinese, as it looks: all of its bytes are
+    assert local_rows(path, columns=["이름"]).schema.names == ["이름"]
+    learned = tmp_path / "t.csv"
+    learned.write_text("이름,n,kind\n" + "".join(f"{'김이'[i % 2]},{i % 3},{'ab'[i % 2]}\n" for i in range(40)))
+    model = NaiveBayes().fit(learned, target="kind")
+    with pytest.warns(ReadingWarning, match="read as euc_kr"):
+        (answer,) = model.predict(path)
+    assert answer.to_pylist() == [{"prediction": "a"}]
+
+
+def test_chinese_of_few_signs_is_not_taken_for_korean():
+    rows = [["地点", "编号"], ["北京", "广东"]]  # all of their bytes are of Korean letters, too
+    assert rows_of(opened(messy_bytes(rows, "plain", "gbk", ","))) == [{"地点": "北京", "编号": "广东"}]

@@ -187,7 +187,9 @@ class ArffSource(Source):
         name = self._named_encoding
         if name is None:
             head = self.origin.head(BLOCK_BYTES)
-            name = marked_encoding(head) or (UTF_8 if is_utf_8(head) else found_encoding(head, self.name))
+            name = marked_encoding(head) or (
+                UTF_8 if is_utf_8(head) else found_encoding(head, self.name, self.expected)
+            )
             if name != UTF_8:
                 self.note(f"the text is read as {name}")
         return "utf-8-sig" if name == UTF_8 else name

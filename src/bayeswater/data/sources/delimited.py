@@ -95,7 +95,7 @@ class DelimitedSource(Source):
         return told or UTF_8
 
     def _found_encoding(self, content: bytes) -> str:
-        found = found_encoding(content, f"{self.name}: the file")
+        found = found_encoding(content, f"{self.name}: the file", self.expected)
         self.note(f"the text is no UTF-8 and is read as {found}, as it looks; encoding='{found}' says so for sure")
         return found
 

@@ -7,7 +7,7 @@ tell, the one is taken in which charset-normalizer finds words of a language. It
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from bayeswater.errors import DataError, ParameterError
 
@@ -44,7 +44,7 @@ LEAST_SHARE = 0.5
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has."""
 
-KOREAN_SIGNS = 8
+KOREAN_SIGNS = 24
 """Signs from which on it is no chance that all of them are Korean."""
 
 LONG_ENOUGH = 500
@@ -85,8 +85,10 @@ def _is_wide(content: bytes) -> bool:
     return head.count(b"\0") > len(head) // 4
 
 
-def found_encoding(content: bytes, where: str) -> str:
+def found_encoding(content: bytes, where: str, expected: Iterable[str] = ()) -> str:
     """Find the encoding of text that is not UTF-8, by the lines in which it shows.
+
+    Names of columns that are `expected` decide, where text has them in some encodings alone.
 
     Raises
     ------
@@ -101,6 +103,10 @@ def found_encoding(content: bytes, where: str) -> str:
         for name in CANDIDATES
         if name.startswith("utf_16") == is_wide and _is_text_in(name, content)
     }
+    named = [column for column in expected if not column.isascii()]
+    n_named = {name: sum(column in shown.decode(name, errors="ignore") for column in named) for name in share}
+    if any(n_named.values()):
+        share = {name: 1.0 for name in share if n_named[name] == max(n_named.values())}
     is_binary = not is_wide and CONTROL.search(content) is not None
     if is_binary or max(share.values(), default=0.0) < LEAST_SHARE:
         raise DataError(not_in_encoding(where, UTF_8))

@@ -88,6 +88,7 @@ class LocalRows(Rows):
         self._is_used_up = False
         self._told: set[str] = set()
         self._absent: list[str] = []
+        self.expect(columns or ())
         self._seen: dict[tuple[str, ...], list[object]] = {}
         self.n_parts_seen = 0
         """Parts, from the first on, of which `head` has shown rows."""
@@ -135,6 +136,12 @@ class LocalRows(Rows):
     def can_be_reread(self) -> bool:
         """Whether the rows can be read more than once."""
         return all(part.can_be_reread for part in self.parts)
+
+    def expect(self, names: Sequence[str]) -> None:
+        """Say which columns the files have to have, before they are looked at: so their encoding may be told."""
+        for part in self.parts:
+            if isinstance(part, Source):
+                part.expected = names
 
     def let_absent(self, names: Sequence[str]) -> Sequence[str]:
         """Let columns be missing in all rows of JSON, which need not write them, and name them; one has to be there."""

@@ -52,6 +52,8 @@ class Source(ABC):
         """Whether strings that a file stores as a dictionary come as one (marked as such), which is faster to count."""
         self.notes: list[str] = []
         """What was found out about the file that a person should know."""
+        self.expected: Sequence[str] = ()
+        """Columns that it has to have, by which an encoding is known that is not UTF-8."""
 
     def note(self, said: str) -> None:
         """Take note of something, once."""

@@ -148,6 +148,8 @@ def _array(cells: Any, kind: "pa.DataType") -> "pa.Array":
 def _columns(model: Any, rows: Rows) -> list[str]:
     """Name the columns of a source that a model reads: its own, or all where it was fitted without names."""
     if hasattr(model, "feature_names_in_"):
+        if isinstance(rows, LocalRows):
+            rows.expect(column_names(model))
         return column_names(model)
     names = list(rows.schema.names)
     if len(names) != model.n_features_in_:
