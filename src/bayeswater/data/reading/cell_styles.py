@@ -141,8 +141,10 @@ class CellStyle:
         dates = str(self.type) if self.time else f"object[{self.type}]"
         return {"number": "float64", "truth": "bool", "date": dates, "plain": None}[self.kind]
 
-    def read(self, cells: "pa.ChunkedArray", name: str) -> "pa.ChunkedArray":
+    def read(self, cells: "pa.ChunkedArray", name: str, *, is_clean: bool = False) -> "pa.ChunkedArray":
         """Read strings of a column; cells of another type pass as they are.
+
+        Those that are clean have no blanks around them, and missing ones are null.
 
         Raises
         ------
@@ -154,7 +156,7 @@ class CellStyle:
 
         if not holds_strings(cells.type):
             return cells
-        strings = self.present(cells)
+        strings = cells if is_clean else self.present(cells)
         if self.kind == "plain":
             return strings
         found = pa.chunked_array([self.values(chunk) for chunk in strings.chunks], self.type)

@@ -24,8 +24,14 @@ LABELS = CellStyle("plain", ALWAYS_MISSING)
 MOST_BLANKS = 4
 """Blanks that a cell of nothing else has, for Arrow; more are taken off where cells are strings."""
 
-CODES_OR_DAYS = re.compile(rb"(?<![\d.])0\d\d|(?<!\d)(?:19|20)\d{6}(?!\d)")
-"""How whole numbers look that may be none: 00501, 20231231."""
+BEFORE_ZEROS = (b",0", b";0", b"\t0", b"|0", b"\n0", b'"0', b" 0")
+"""What stands where a cell may begin with a zero."""
+
+DAYS = 19_000_101, 20_991_231
+"""Whole numbers between which all may be days, as 20231231."""
+
+FIRST_ROWS = 10_000
+"""Rows of a long file by which styles are found; all others are held against them."""
 
 LONG_NUMBER = re.compile(rb"(?<![\d.])\d{16}")
 """How a whole number begins that may be too long for a float64."""
@@ -62,6 +68,7 @@ class WrittenCells:
         self.found: dict[str, StyleFound] = {}
         self.refused: set[tuple[str, pa.DataType | str]] = set()
         """Types, and styles by their words, that a cell far down did not fit."""
+        self._perhaps_days: set[str] = set()
         self.codes: set[str] = set()
         """Columns of whole numbers that have zeros before them."""
 
@@ -127,7 +134,7 @@ class WrittenCells:
                 continue
             cells = table.column(place)
             if style.kind != "plain" and not holds_strings(field.type):
-                cells = style.read(cells, name).cast(field.type)
+                cells = style.read(cells, name, is_clean=True).cast(field.type)
             table = table.set_column(place, field, cells)
         return table
 
@@ -151,7 +158,9 @@ class WrittenCells:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        kinds = {field.name: field.type for field in parse({}, ("", *self.written.marks)).schema}
+        table = parse({}, ("", *self.written.marks))
+        kinds = {field.name: field.type for field in table.schema}
+        self._perhaps_days = {name for name in kinds if _are_perhaps_days(table.column(name))}
         for name in [name for name, kind in kinds.items() if pa.types.is_null(kind)]:  # all cells are marks, or blank
             kinds[name] = parse({name: None}, ("", *self.written.always_missing)).schema.field(0).type
         for name in self.said.keys() & kinds.keys():
@@ -188,24 +197,33 @@ class WrittenCells:
             name: ALL_KINDS for name, kind in kinds.items() if pa.types.is_string(kind) and name not in types
         }
         whole = [name for name, kind in kinds.items() if pa.types.is_integer(kind) and name not in types]
-        asked |= dict.fromkeys(whole, ("number", "date")) if CODES_OR_DAYS.search(text) else {}
+        asked |= dict.fromkeys(self._perhaps_days.intersection(whole), ("number", "date"))
         asked |= {name: own for name in types.keys() & kinds.keys() if (own := _kinds_for(types[name]))}
         asked = {name: own for name, own in asked.items() if name not in self.said}
+        self._find_codes(parse, text, [name for name in whole if name not in self.said], kinds)
         if not asked:
             return
         cells = parse(dict.fromkeys(asked, pa.string()), ("",))
-        self._search([cells], asked)
+        self._search([cells if all_rows is None else cells.slice(0, FIRST_ROWS)], asked)
         doubtful = {name: own for name, own in asked.items() if self.found[name].doubt}
         if doubtful and all_rows is not None:
             self._search(all_rows(list(doubtful)), doubtful)
+        for name in self._perhaps_days.intersection(asked):
+            if self.found[name].style.kind != "date":
+                del self.found[name]
+
+    def _find_codes(self, parse: Parse, text: bytes, whole: list[str], kinds: "dict[str, pa.DataType]") -> None:
+        """Make strings of whole numbers that have zeros before them."""
+        import pyarrow as pa
+
+        if not whole or not (text.startswith(b"0") or any(zeros in text for zeros in BEFORE_ZEROS)):
+            return
+        cells = parse(dict.fromkeys(whole, pa.string()), ("",))
         for name in whole:
-            if name not in asked or self.found[name].style.kind == "date":
-                continue
             if has_codes(cells.column(name)):
                 self.codes.add(name)
+                self.found[name] = StyleFound(CellStyle("plain", self.written.marks))
                 kinds[name] = pa.string()
-            else:
-                del self.found[name]
 
     def _search(self, tables: "Iterable[pa.Table]", kinds: Mapping[str, Iterable[str]]) -> None:
         searches = {name: StyleSearch(self.written, own) for name, own in kinds.items()}
@@ -262,6 +280,17 @@ def null_values(marks: tuple[str, ...]) -> list[str]:
     """
     blanks = [" " * n for n in range(1, MOST_BLANKS + 1)]
     return list(dict.fromkeys([*(cell for mark in marks for cell in ((mark, f" {mark}") if mark else ("",))), *blanks]))
+
+
+def _are_perhaps_days(numbers: "pa.ChunkedArray") -> bool:
+    """Say whether whole numbers are all such that they may be days."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_integer(numbers.type):
+        return False
+    low, high = pc.min_max(numbers).as_py().values()
+    return low is not None and bool(DAYS[0] <= low and high <= DAYS[1])
 
 
 def has_codes(cells: "pa.ChunkedArray") -> bool:
