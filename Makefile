@@ -59,10 +59,11 @@ accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, be
 	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble $(ARGS)
 
-# A warning is an error. The English site comes first: the Chinese one links to its reference.
+# A warning is an error. All is built anew, so that no menu and no page of an older state stays behind. The English site comes first: the Chinese one links to its reference.
 SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs
 
 docs: $(DOCS) ## the site in build/docs: English, 中文 under zh/; every link and anchor is followed
+	@rm -rf build/docs build/doctrees docs/generated
 	@$(SPHINX) --doctree-dir build/doctrees/en docs build/docs
 	@$(SPHINX) --doctree-dir build/doctrees/zh --define language=zh_CN docs/zh build/docs/zh
 	@$(BIN)/python tools/pages/check_links.py build/docs

@@ -80,7 +80,7 @@ def _rows(report: str) -> list[list[str]]:
 
 
 def write(app: Any, config: Any) -> None:
-    """Write all of them, those that changed only, so that a second build is quick."""
+    """Write all of them."""
     if config.language != "en":
         return
     texts = {"index.rst": reference(), "command_line.md": command_line(), "means.md": means()}
@@ -89,8 +89,7 @@ def write(app: Any, config: Any) -> None:
     for name, text in texts.items():
         page = FOLDER / name
         page.parent.mkdir(parents=True, exist_ok=True)
-        if not page.exists() or page.read_text() != text:
-            page.write_text(text)
+        page.write_text(text)
 
 
 def hide(app: Any, what: str, name: str, value: object, skip: bool, options: Any) -> bool | None:
