@@ -77,6 +77,9 @@ DATES = (
 ALL_UNITS = "|".join(sorted((*MONEY, *SHARES), key=len, reverse=True)).replace("$", r"\$")
 
 PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
+MAY_BEGIN = rf"^[-+−–(]?{BLANK}?(?:{ALL_UNITS})?{BLANK}?[-+−–.,]?\d|^{CODES['%b']}"
+"""How numbers and dates begin: most columns of strings are passed over by a look at this alone."""
+
 OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
 CODE = re.compile(r"0\d+")
 TELEPHONE = r"^\+\d[\d ]{6,}$"
@@ -230,6 +233,9 @@ class StyleSearch:
         self._note(strings, times)
 
     def _rule_out(self, strings: "pa.Array") -> None:
+        if 2 * int(_matching(strings, MAY_BEGIN).sum()) < len(strings):
+            self._tried = {}
+            return
         fits = {name: tried.matching(strings).sum() for name, tried in self._tried.items()}
         self._tried = {name: tried for name, tried in self._tried.items() if 2 * fits[name] >= len(strings)}
 
