@@ -155,7 +155,7 @@ def test_a_number_and_a_state_learned_together_are_worth_what_many_bins_of_the_n
 
 def test_two_numbers_learned_together_are_worth_what_a_grid_over_both_says_and_never_more():
     first, second = density_fact((0, 1, NORMAL), (1, 2, NORMAL)), density_fact((0, 1, NORMAL), (1.5, 1, NORMAL))
-    states = np.log(np.stack([np.full(84, 1 / 84), np.random.default_rng(0).dirichlet(np.full(84, 20.0))], axis=1))
+    states = np.log(np.stack([np.full(5, 1 / 5), np.random.default_rng(0).dirichlet(np.full(5, 20.0))], axis=1))
     belief, two = np.array([0.6, 0.4]), Loss.zero_one([0, 1])
     facts = [first, second.in_cells(), StateFact(states)]
     found = remaining_risk(joint_outcomes(facts, belief, two.table.regret), belief, two)

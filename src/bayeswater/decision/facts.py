@@ -117,7 +117,7 @@ N_CELLS = 96
 MOST_ASKED = 256
 """Outcomes for each of which a density is searched; of more, those that tell nearly the same are told as one."""
 
-ALIKE, LEAST_RATIO = 0.02, -30.0
+ALIKE, LEAST_RATIO = 0.1, -30.0
 """Log-likelihood ratios that are the same to so much, or below this, tell nearly the same."""
 
 HALVINGS = 60

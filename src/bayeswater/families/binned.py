@@ -1,6 +1,7 @@
 """Numbers in bins, counted as states: P(bin | class) = (N_kb + alpha) / (N_k + B alpha).
 
-As a candidate for a column left open, the shares of bins are divided by their widths, which turns them into a density.
+Shares are smoothed as those of all states (`families.states`). As a candidate for a column left open, the shares of
+bins are divided by their widths, which turns them into a density.
 Bins are made from the values, which has its price. Cuts through the gaps between a handful of values would fit the
 gaps, so a bin needs rows; of several numbers of bins each is as probable as the others before looking; and that no
 value lies outside of the bins is known because two of the D different ones were taken for their ends, out of
