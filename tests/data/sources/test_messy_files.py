@@ -11,8 +11,8 @@ from tests.data.messy import DELIMITERS, ENCODINGS, SHAPES, messy_bytes, table_i
 from tests.data.styled_columns import STYLES
 
 from bayeswater import NaiveBayes
+from bayeswater.data.reading.cell_styles import MARKS
 from bayeswater.data.sources import delimited
-from bayeswater.data.sources.delimited import MISSING
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError
@@ -224,7 +224,7 @@ def test_cells_come_out_of_every_shape_as_they_were_written(style):
 
 
 WORD = st.text(st.characters(categories=("L", "Nd", "P"), exclude_characters='"#\ufeff'), min_size=1, max_size=6)
-CELL = WORD.filter(lambda cell: cell not in MISSING and cell.strip() == cell)
+CELL = WORD.filter(lambda cell: cell not in MARKS and cell.strip() == cell)
 NAME = st.text(st.characters(categories=("L",)), min_size=1, max_size=6)
 
 

@@ -90,3 +90,12 @@ def test_a_pipe_that_finds_no_room_is_refused_with_the_way_out(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n1\n")))
     with pytest.raises(DataError, match=r"cannot lay down standard input in .*: No space left on device; make room"):
         bayeswater.read_table("-")
+
+
+def test_the_report_says_in_which_style_cells_are_written(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("price,kind\n" + "".join(f'"${i:,}.50",a\n' for i in range(1000, 1100)) + "n/a,b\n")
+    table, report = bayeswater.read_table(path)
+    assert table["price"].to_pylist()[:2] == [1000.5, 1001.5]
+    assert report.n_missing == {"price": 1, "kind": 0}
+    assert "$" in report.how["price"] and report.how["price"] in str(report)

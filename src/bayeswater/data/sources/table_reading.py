@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayeswater.data.sources.delimited import DelimitedSource
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path
@@ -30,6 +31,8 @@ class ReadingReport:
     types : of the columns, by name
     n_missing : cells that are missing, by name of the column
     notes : what was found out about the file: its encoding, lines above the header, names that were made up, odd rows
+    how : in which style the cells of a column of text were written, which marks are missing and which cells stayed, in
+        words, by its name
     """
 
     name: str
@@ -37,12 +40,15 @@ class ReadingReport:
     types: "dict[str, pa.DataType]"
     n_missing: dict[str, int]
     notes: tuple[str, ...]
+    how: dict[str, str]
 
     def __str__(self) -> str:
         """Say it in lines."""
         width = max(map(len, self.types), default=0)
         columns = [
-            f"  {name:{width}}  {kind}" + f", {self.n_missing[name]:,} missing" * bool(self.n_missing[name])
+            f"  {name:{width}}  {kind}"
+            + f", {self.n_missing[name]:,} missing" * bool(self.n_missing[name])
+            + (f"; {self.how[name]}" if name in self.how else "")
             for name, kind in self.types.items()
         ]
         notes = [f"  note: {note}" for note in self.notes]
@@ -108,11 +114,17 @@ def _read(rows: Any) -> TableRead:
         warnings.simplefilter("ignore", ReadingWarning)  # it is in the report
         table = whole_table(rows, rows.schema.names, "read_table", WAY_OUT)
     prefix = f"{rows.name}: "
+    told = [column for part in rows.parts if isinstance(part, DelimitedSource) for column in part.reading_report()]
     report = ReadingReport(
         rows.name,
         table.num_rows,
         {field.name: field.type for field in table.schema},
         {name: column.null_count for name, column in zip(table.column_names, table.columns, strict=True)},
         tuple(note.removeprefix(prefix) for note in rows.notes),
+        {
+            column.name: words
+            for column in told
+            if (words := column.found.in_words()) and column.name in rows.schema.names
+        },
     )
     return TableRead(table, report)
