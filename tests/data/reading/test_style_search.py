@@ -106,3 +106,9 @@ def test_a_later_cell_of_a_frame_is_held_against_the_style() -> None:
     cells = [f"${number}" for number in range(100_010)]
     assert style_in_frame(pa.chunked_array([cells]), is_stored=False) is not None
     assert style_in_frame(pa.chunked_array([[*cells, "about 8"]]), is_stored=False) is None
+
+
+def test_names_among_numbers_are_not_spoken_of_unless_they_are_few() -> None:
+    tickets = [*map(str, range(100, 170)), *(f"A/5 {number}" for number in range(30))]
+    assert found(tickets).in_words() == ""
+    assert "numbers as 1,234.5, but not 'A/5 1' (1 x)" in found([*tickets[:70], "A/5 1"]).in_words()

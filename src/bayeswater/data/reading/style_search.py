@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 FREQUENT = 0.1
 """Share of the cells from which on a mark is an answer, in a column that stays strings."""
 
+NEARLY_ALL = 0.9
+"""Share of the cells that have a style from which on it is said which others stand in its way, if these are many."""
+
 LEAST_CELLS = 2
 """Cells with a value that there must be: one decides nothing."""
 
@@ -278,6 +281,8 @@ class StyleSearch:
         if near is None or near in fitting or 2 * self._tried[near].n_fitting <= self._n_values:
             return found
         rest = self._tried[near].others
+        if len(rest) > SHOWN and self._tried[near].n_fitting < NEARLY_ALL * self._n_values:
+            return found
         if near[0] == "number" and (any(map(CODE.fullmatch, rest)) or (self.are_codes and self._are_plain(near))):
             return found
         return replace(found, nearly=self._style(near), stayed=self._most(rest))
@@ -341,7 +346,7 @@ class StyleSearch:
                 "UTC" if self._times["zone"] or "%z" in how else "local" if self._times["time"] or "%H" in how else ""
             )
             return CellStyle("date", self.written.marks, format=how, time=time)
-        units = [unit for unit in self._units if unit]
+        units = [unit for unit in self._units if unit in (*MONEY, *SHARES)]
         return CellStyle("number", self.written.marks, decimal=how[0], thousands=how[1], unit=units[0] if units else "")
 
     def _most(self, cells: "Counter[str]") -> dict[str, int]:
