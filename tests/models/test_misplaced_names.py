@@ -25,9 +25,14 @@ def test_a_file_with_labels_apart_is_pointed_to_target(model, path):
         model().fit(path, TABLE["class"])
 
 
-def test_a_file_is_pointed_to_its_rows_where_only_rows_are_taken():
-    model = NaiveBayes().fit(TABLE, target="class")
-    with pytest.raises(DataError, match=r"a name is no table; give the rows of the file, for example pandas.read_csv"):
-        model.explain("table.csv")
+def test_a_file_is_its_rows_where_rows_are_explained(tmp_path):
+    model, path = NaiveBayes().fit(TABLE, target="class"), tmp_path / "table.csv"
+    TABLE.head(3).to_csv(path, index=False)
+    assert str(model.explain(path)) == str(model.explain(TABLE.head(3)))
+    with pytest.raises(DataError, match=r"cannot read 'tabel.csv': there is no such file"):
+        model.explain("tabel.csv")
+
+
+def test_a_name_in_place_of_the_labels_to_compare_by_is_refused():
     with pytest.raises(DataError, match=r"y is the string 'class'"):
         compare(TABLE, "class")

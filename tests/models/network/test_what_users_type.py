@@ -93,12 +93,17 @@ def test_a_dict_of_states_is_one_row():
     np.testing.assert_array_equal(row, network.posteriors(pd.DataFrame([{"b": "x"}]))["a"])
 
 
-def test_dicts_of_several_rows_are_refused_with_what_makes_a_table_of_them():
+def test_a_list_of_dicts_is_rows_in_which_an_absent_key_is_a_missing_cell():
     network = BayesianNetwork.from_data("a -> b", ROWS)
-    for X in ({"b": ["x", "y"]}, [{"b": "x"}, {}]):
-        with pytest.raises(DataError, match=re.escape("give pandas.DataFrame(X)")):
-            network.posteriors(X)
-        assert len(network.posteriors(pd.DataFrame(X))["a"]) == 2
+    rows = [{"b": "x"}, {}]
+    np.testing.assert_array_equal(network.posteriors(rows)["a"], network.posteriors(pd.DataFrame(rows))["a"])
+
+
+def test_a_dict_of_columns_is_refused_with_what_makes_a_table_of_it():
+    network, X = BayesianNetwork.from_data("a -> b", ROWS), {"b": ["x", "y"]}  # a dict is one row
+    with pytest.raises(DataError, match=re.escape("give pandas.DataFrame(X)")):
+        network.posteriors(X)
+    assert len(network.posteriors(pd.DataFrame(X))["a"]) == 2
 
 
 def test_a_distribution_of_one_variable_is_asked_by_its_state_alone_or_in_a_tuple():
