@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_PYTHON = re.compile(rf"(column|type)s=\{{({WORD}): '(\w+)'\}}")
+OF_CELLS = re.compile(rf"\b(decimal|thousands|date_format)=({WORD})")
 LOCAL_ROWS = re.compile(
     rf"bayeswater\.local_rows\(source, (?:(types=\{{{WORD}: {WORD}\}})|(\w+)=(\.\.\.|False|{WORD}|\[{WORD}\]))\)"
 )
@@ -38,7 +39,6 @@ OPTIONS = {
     "columns={...}": "--column age=binned",
     ", or name those to read with bayeswater.local_rows(source, columns=[...])": "",
     "a larger tolerance=": "a larger --tolerance",
-    "decimal=','": "--decimal ,",
     "bad_rows='pad'": "--bad-rows pad",
     "bin it: pandas.qcut(y, 3)": "bin it: --target-bins 3",
     "take unseen='ignore' for": "take --unseen ignore for",
@@ -104,8 +104,11 @@ def in_words_of_the_command(message: str) -> str:
     ...     "bayeswater.local_rows(source, missing=['a) b'])"
     ... )
     "say --type zip=string or what is missing with --missing 'a) b'"
+    >>> in_words_of_the_command("as 31/12/2023: say date_format='%d/%m/%Y'")
+    'as 31/12/2023: say --date-format %d/%m/%Y'
     """
     message = LOCAL_ROWS.sub(_option_of_reading, message)
+    message = OF_CELLS.sub(lambda found: f"--{found[1].replace('_', '-')} {quote(literal_eval(found[2]))}", message)
     message = IN_PYTHON.sub(lambda found: f"--{found[1]} {quote(f'{literal_eval(found[2])}={found[3]}')}", message)
     for python, option in OPTIONS.items():
         message = message.replace(python, option)

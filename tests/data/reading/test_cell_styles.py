@@ -97,3 +97,14 @@ def test_a_strangers_document_is_refused() -> None:
     for document in ({"kind": "date", "format": "%d"}, {"kind": "date", "format": "%d.%d.%m.%Y"}):
         with pytest.raises(ParameterError):
             style_of_document(document)
+
+
+@pytest.mark.parametrize("unit", ["EUR", "kr", "$"])
+def test_an_exponent_is_read_beside_every_unit(unit: str) -> None:
+    assert read([f"1e3 {unit}", f"{unit} 2.5E-1", f"7{unit}"], CellStyle("number", unit=unit)) == [1000.0, 0.25, 7.0]
+
+
+@pytest.mark.parametrize("cell", ["1e400 $", "9" * 400 + " $", "99999999999e299 $"])
+def test_a_number_too_large_for_a_float_is_refused(cell: str) -> None:
+    with pytest.raises(Misfit, match="which is no number"):
+        read(["3 $", cell], CellStyle("number", unit="$"))

@@ -4,12 +4,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayeswater.data.reading.style_search import StyleFound, StyleSearch, Written, style_in_frame
+from bayeswater.data.reading.style_search import StyleFound, StyleSearch, WrittenAs, style_in_frame
 from bayeswater.errors import ParameterError
 
 
-def found(cells: list[str], written: Written | None = None, others: tuple[StyleFound, ...] = ()) -> StyleFound:
-    search = StyleSearch(written or Written())
+def found(cells: list[str], written: WrittenAs | None = None, others: tuple[StyleFound, ...] = ()) -> StyleFound:
+    search = StyleSearch(written or WrittenAs())
     search.add(pa.chunked_array([cells]))
     return search.found([other.style for other in others])
 
@@ -59,7 +59,7 @@ def test_another_column_tells_where_one_leaves_doubt_and_else_the_doubt_is_said(
     assert doubtful.doubt == "day and month may be the other way round, as 31/12/2023: say date_format='%d/%m/%Y'"
     told = found(["01/02/2023", "03/04/2023"], others=(found(["31.12.2023", "1.1.2023"]),))
     assert (told.style.format, told.doubt) == ("%d/%m/%Y", "")
-    assert found(["01/02/2023", "03/04/2023"], Written(date_format="%d/%m/%Y")).style.format == "%d/%m/%Y"
+    assert found(["01/02/2023", "03/04/2023"], WrittenAs(date_format="%d/%m/%Y")).style.format == "%d/%m/%Y"
 
 
 def test_groups_of_three_are_thousands_unless_another_column_has_a_decimal_comma() -> None:
@@ -70,8 +70,48 @@ def test_groups_of_three_are_thousands_unless_another_column_has_a_decimal_comma
     )
     told = found(["1,234", "5,678"], others=(found(["1,5", "2,25"]),))
     assert (told.style.decimal, told.doubt) == (",", "")
-    assert found(["1,234", "5,678"], Written(decimal=",")).style.decimal == ","
+    assert found(["1,234", "5,678"], WrittenAs(decimal=",")).style.decimal == ","
     assert found(["1,234", "1,234,567"]).doubt == ""
+
+
+def test_points_before_three_digits_part_the_thousands_of_money_and_leave_doubt_if_all_cells_have_them() -> None:
+    doubt = "a point may stand before decimals as well: say decimal='.'"
+    for cells in (["1.234 €", "2.500 €"], ["€ 1.234", "€ 2.345"]):
+        euros = found(cells)
+        assert (euros.style.thousands, euros.doubt) == (".", doubt)
+    assert (found(["€ 500", "€ 1.234"]).style.thousands, found(["€ 500", "€ 1.234"]).doubt) == (".", "")
+    assert found(["1.234 €", "2.500 €"], others=(found(["1,5", "2,25"]),)).doubt == ""
+    assert found(["1.234 €", "2.500 €"], WrittenAs(decimal=".")).style.decimal == "."
+    assert found(["1,459 €", "1,559 €"]).doubt == "a comma may stand before decimals as well: say decimal=','"
+    assert (found(["$1,200", "$3,400"]).style.thousands, found(["$1,200", "$3,400"]).doubt) == (",", "")
+
+
+def test_points_before_three_digits_stand_before_decimals_where_no_money_is_meant_and_the_doubt_is_said() -> None:
+    plain = found(["1.234", "2.500"])
+    assert plain.style.decimal == "."
+    assert plain.doubt == "a point may stand between thousands as well: say thousands='.'"
+    assert found(["1.234", "2.5"]).doubt == ""
+    assert (found(["1.234%", "2.500%"]).style.decimal, found(["1.234%", "2.500%"]).doubt) == (".", "")
+
+
+def test_a_number_too_large_for_a_float_is_none() -> None:
+    assert found(["1e400 $", "3 $"]).style.kind == "plain"
+
+
+def test_a_word_among_numbers_is_no_unit() -> None:
+    column = found(["unknown", "1,234", "5", "6,789,000"])
+    assert column.in_words() == "stays as written: most cells are numbers as 1,234.5, but not 'unknown' (1 x)"
+
+
+def test_a_word_that_begins_as_a_month_is_none() -> None:
+    assert found(["5 May 2020", "6 Maybe 2020"]).style.kind == "plain"
+    assert found(["5 Sept 2020", "6 September 2021", "7 jan. 2020"]).style.format == "%d %b %Y"
+
+
+def test_years_of_two_digits_leave_the_same_doubt() -> None:
+    for cells in (["01.02.03", "02.03.04"], ["01-02-03", "02-03-04"]):
+        assert found(cells).doubt.startswith("day and month may be the other way round")
+    assert found(["01.02.03", "31.03.04"]).doubt == ""
 
 
 def test_a_frequent_none_is_an_answer_and_a_rare_one_is_missing() -> None:
@@ -82,14 +122,14 @@ def test_a_frequent_none_is_an_answer_and_a_rare_one_is_missing() -> None:
 
 
 def test_a_user_adds_marks_or_replaces_them() -> None:
-    assert found(["5", "-999", "7"], Written(missing=("-999",))).marks == {"-999": 1}
-    assert found(["a", "NA"], Written(missing_only=("x",))).style.missing == ("", "x")
+    assert found(["5", "-999", "7"], WrittenAs(missing=("-999",))).marks == {"-999": 1}
+    assert found(["a", "NA"], WrittenAs(missing_only=("x",))).style.missing == ("", "x")
     with pytest.raises(ParameterError, match="give one"):
-        Written(missing=("x",), missing_only=("y",))
+        WrittenAs(missing=("x",), missing_only=("y",))
     with pytest.raises(ParameterError, match="give a comma, a point"):
-        Written(thousands=";")
+        WrittenAs(thousands=";")
     with pytest.raises(ParameterError, match="two characters"):
-        Written(thousands=",", decimal=",")
+        WrittenAs(thousands=",", decimal=",")
 
 
 def test_plain_numbers_of_a_frame_are_codes_unless_marks_stand_among_many() -> None:

@@ -58,12 +58,15 @@ GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
 TRUTHS = (("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",)), (("是",), ("否",))
 """Words for true and for false, in small letters."""
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
 
 CODES = {
     "%d": r"(?P<d>\d{1,2})",
     "%m": r"(?P<m>\d{1,2})",
-    "%b": r"(?P<b>(?i:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*))\.?",
+    "%b": rf"(?P<b>(?i:{'|'.join(rf'{month[:3]}|{month}' for month in MONTHS)}|sept))\.?",
     "%Y": r"(?P<Y>\d{4})",
     "%y": r"(?P<y>\d{2})",
     "%H": r"(?P<H>\d{1,2})",
@@ -197,19 +200,22 @@ class CellStyle:
         import pyarrow.compute as pc
 
         strings = pc.if_else(pc.match_substring_regex(strings, pattern=self.pattern), strings, None)
+        if "E" in self.unit:  # it is no exponent
+            strings = pc.replace_substring(strings, pattern=self.unit, replacement="")
         for minus in ("−", "–"):
             if minus.encode() in memoryview(strings.buffers()[2] or b"").tobytes():
                 strings = pc.replace_substring(strings, pattern=minus, replacement="-")
         plain = _translated(strings, self._bytes)
         if self.unit in SHARES:
             plain = pc.binary_join_element_wise(plain, f"e{SHARES[self.unit]}", "")
-        return plain.cast(pa.float64())
+        numbers = plain.cast(pa.float64())
+        return pc.if_else(pc.is_finite(numbers), numbers, None)
 
     @cached_property
     def _bytes(self) -> Array:
         """What becomes of each byte (256,): 0 where it is dropped."""
         table = np.zeros(256, dtype=np.uint8)
-        for character in "0123456789-" + "eE" * (not self.unit.isalpha()):
+        for character in "0123456789-eE":
             table[ord(character)] = ord(character)
         table[ord("(")] = ord("-")
         table[ord(self.decimal)] = ord(".")
@@ -342,7 +348,7 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     """Describe numbers in the syntax of RE2; `unit` is a pattern, empty where none may stand there."""
     point = re.escape(decimal)
     groups = rf"[1-9]\d{{0,2}}(?:{GAPS[thousands]}\d{{2,3}})*{GAPS[thousands]}\d{{3}}|" if thousands else ""
-    body = rf"(?:(?:{groups}0|[1-9]\d*)(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
+    body = rf"(?:(?:{groups}0|[1-9]\d*)(?:{point}\d*)?|{point}\d+)(?:[eE](?:-\d+|\+?[0-2]?\d{{1,2}}))?"
     sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
     before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
     return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\))$"
@@ -407,7 +413,7 @@ def _numbers_of(name: str, texts: "pa.Array") -> Array:
 
 def _number_of(name: str, text: str) -> int:
     if name == "b":
-        return MONTHS.index(text[:3].lower()) + 1 if text else 0
+        return [month[:3] for month in MONTHS].index(text[:3].lower()) + 1 if text else 0
     if name == "p":  # 0 before noon, 1 after it, -1 where the day has 24 hours
         return {"a": 0, "p": 1, "": -1}[text.lower()]
     if name == "z":

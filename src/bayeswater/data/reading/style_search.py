@@ -9,6 +9,8 @@ The rules:
   with ``+`` and have seven digits or more, or that have three groups parted by blanks and all the same length.
 - **Decimals**: ``1,5`` has a decimal comma, ``1,234`` may have one or a group. All cells together tell; if all have
   groups of three, they are thousands, unless another column of the file has a decimal comma, and the doubt is said.
+  ``1.234`` has a decimal point, unless it is an amount of money; if all cells have three digits behind their points,
+  the doubt is said.
 - **Day and month**: 13 and more can only be a day. If no cell tells, other columns of dates in the file do; if none
   does, a date with strokes begins with the month and others with the day, and the doubt is said.
 - **Plain numbers** as strings of a data frame are codes that somebody has made, unless marks stand among them.
@@ -21,6 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,10 +75,15 @@ NUMBERS = [(".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"
 
 DATES = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%d.%m.%Y", "%m.%d.%Y", "%m/%d/%Y", "%d/%m/%Y"),
-    *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y"),
-    *("%d. %b %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
+    *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m.%d.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y"),
+    *("%d-%b-%Y", "%d-%b-%y", "%d. %b %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
 )
 """Formats of dates; of two that fit, the first is taken."""
+
+NAMED_MARKS = {",": "comma", ".": "point"}
+
+WITH_COMMA = ("€", "EUR", "kr", "zł", "₽", "₺", "R$")
+"""Money of countries whose decimals stand behind a comma."""
 
 ALL_UNITS = "|".join(sorted((*MONEY, *SHARES), key=len, reverse=True)).replace("$", r"\$")
 
@@ -90,7 +98,7 @@ THREE_GROUPS = rf"^\d{{1,3}}(?:{BLANK}\d{{3}}){{2,}}$"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenAs:
     """What a user says of the cells of a file; nothing, where it is None or empty.
 
     `missing` are marks besides the usual ones, `missing_only` those in their place; `decimal`, `thousands` and
@@ -124,7 +132,7 @@ class Written:
         return (*ALWAYS_MISSING, *self.missing) if self.missing_only is None else self.missing_only
 
 
-NOTHING_WRITTEN = Written()
+NOTHING_WRITTEN = WrittenAs()
 """Of one who says nothing."""
 
 
@@ -193,7 +201,7 @@ class StyleSearch:
 
     def __init__(
         self,
-        written: Written = NOTHING_WRITTEN,
+        written: WrittenAs = NOTHING_WRITTEN,
         kinds: Iterable[str] = ("number", "truth", "date"),
         *,
         are_codes: bool = False,
@@ -201,7 +209,8 @@ class StyleSearch:
         self.written, self.are_codes = written, are_codes
         self.n_cells = 0
         self._marks: Counter[str] = Counter()
-        self._n_values = self._n_plain = self._n_telephone = self._n_with_comma = 0
+        self._n_values = self._n_plain = self._n_telephone = 0
+        self._n_with = dict.fromkeys(NAMED_MARKS, 0)
         self._units: Counter[str] = Counter()
         self._numbers: set[str] = set()
         self._long: set[str] = set()
@@ -236,7 +245,7 @@ class StyleSearch:
         self._note(strings, times)
 
     def _rule_out(self, strings: "pa.Array") -> None:
-        if 2 * int(_matching(strings, MAY_BEGIN).sum()) < len(strings):
+        if self.written.date_format is None and 2 * int(_matching(strings, MAY_BEGIN).sum()) < len(strings):
             self._tried = {}
             return
         fits = {name: tried.matching(strings).sum() for name, tried in self._tried.items()}
@@ -252,7 +261,8 @@ class StyleSearch:
         if any(name[0] == "number" for name in self._tried):
             self._n_plain += int(times[_matching(strings, PLAIN)].sum())
             self._n_telephone += int(times[_matching(strings, TELEPHONE) | _matching(strings, THREE_GROUPS)].sum())
-            self._n_with_comma += int(times[_matching(strings, ",")].sum())
+            for mark in self._n_with:
+                self._n_with[mark] += int(times[_matching(strings, re.escape(mark))].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
             beside = pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="")
             for unit, n in zip(*_summed(beside, times), strict=True):
@@ -323,11 +333,20 @@ class StyleSearch:
             style = self._style(name)
             by_decimal.setdefault(style.decimal, style)
         one = next(iter(by_decimal.values()))
-        if len(by_decimal) == 1 or not self._n_with_comma or one.unit in MONEY:
+        mark = next((mark for mark, n in self._n_with.items() if n), "")
+        if len(by_decimal) == 1 or not mark:
             return one, ""
-        if len(decimals) == 1:
-            return by_decimal[decimals.pop()], ""
-        return one, "a comma may stand before decimals as well: say decimal=','"
+        grouped = by_decimal["." if mark == "," else ","]
+        if decimals == {grouped.decimal}:
+            return grouped, ""
+        are_all = self._n_with[mark] == self._n_values  # as numbers of three decimals have it
+        may_be_decimals = f"a {NAMED_MARKS[mark]} may stand before decimals as well: say decimal={mark!r}"
+        if one.unit in MONEY:
+            return grouped, may_be_decimals if are_all and (mark == "." or one.unit in WITH_COMMA) else ""
+        if mark == ".":
+            is_clear = one.unit in SHARES or not are_all
+            return one, "" if is_clear else "a point may stand between thousands as well: say thousands='.'"
+        return (by_decimal[","], "") if decimals == {","} else (grouped, may_be_decimals)
 
     def _date(self, fitting: list[tuple[str, str]], others: list[str]) -> tuple[CellStyle, str]:
         style = self._style(fitting[0])
@@ -346,8 +365,8 @@ class StyleSearch:
                 "UTC" if self._times["zone"] or "%z" in how else "local" if self._times["time"] or "%H" in how else ""
             )
             return CellStyle("date", self.written.marks, format=how, time=time)
-        units = [unit for unit in self._units if unit in (*MONEY, *SHARES)]
-        return CellStyle("number", self.written.marks, decimal=how[0], thousands=how[1], unit=units[0] if units else "")
+        unit = next((unit for unit in self._units if unit in MONEY or unit in SHARES), "")
+        return CellStyle("number", self.written.marks, decimal=how[0], thousands=how[1], unit=unit)
 
     def _most(self, cells: "Counter[str]") -> dict[str, int]:
         return dict(cells.most_common(SHOWN))
@@ -362,7 +381,7 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
 
     if not holds_strings(column.type) or (pa.types.is_dictionary(column.type) and not is_stored):
         return None
-    for n_rows in (TRIED, SAMPLED):  # most columns are passed over after the first look
+    for n_rows in (TRIED, SAMPLED)[: 1 + (len(column) > TRIED)]:  # most columns are passed over after the first look
         search = StyleSearch(kinds=("number", "date"), are_codes=True)
         search.add(column.slice(0, n_rows))
         found = search.found()
@@ -398,7 +417,8 @@ class _Tried:
             self.others[strings[place].as_py()] += int(times[place])
 
 
-def _patterns(written: Written) -> dict[tuple[str, str], str]:
+@cache
+def _patterns(written: WrittenAs) -> dict[tuple[str, str], str]:
     """Give the patterns of numbers and dates, by their kind and what tells them from others of it."""
     numbers = [
         (decimal, gap)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from bayeswater.data.reading.style_search import Written
+from bayeswater.data.reading.style_search import WrittenAs
 from bayeswater.data.sources.encodings import known_encoding
 from bayeswater.data.sources.paths import Format
 from bayeswater.data.sources.records import require_decimal, require_delimiter
@@ -58,7 +58,7 @@ class Reading:
     sheet: str | int | None = None
     table: str | None = None
     query: str | None = None
-    written: Written = field(init=False)
+    written: WrittenAs = field(init=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, before any file is opened."""
@@ -74,10 +74,10 @@ class Reading:
         if self.table is not None and self.query is not None:
             raise ParameterError("both a table and a query are given; leave one out")
 
-    def _written(self) -> Written:
+    def _written(self) -> WrittenAs:
         """What is said of cells."""
         only = None if self.missing_only is None else _words(self.missing_only)
-        return Written(_words(self.missing), only, self.decimal, self.thousands, self.date_format)
+        return WrittenAs(_words(self.missing), only, self.decimal, self.thousands, self.date_format)
 
     @property
     def has_header(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bayeswater.data.column_types import are_whole, candidate_types, fits, without_digits
 from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, CellStyle, holds_strings, style_of
-from bayeswater.data.reading.style_search import StyleFound, StyleSearch, Written
+from bayeswater.data.reading.style_search import StyleFound, StyleSearch, WrittenAs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +62,7 @@ class WrittenCells:
     written : what the user says of cells
     """
 
-    def __init__(self, written: Written) -> None:
+    def __init__(self, written: WrittenAs) -> None:
         self.written = written
         self.said: dict[str, CellStyle] = {}
         self.found: dict[str, StyleFound] = {}
