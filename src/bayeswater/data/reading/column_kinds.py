@@ -20,8 +20,8 @@ all.
 Some strings only look like categories. A program that exports a table may write numbers with a decimal comma, a
 currency or groups of three digits, dates as its country has them, or a word for what is missing among the numbers. All
 these arrive as strings, and would be taken for categories: nothing fails, and all that the numbers could tell is lost.
-So they are hinted at, and never guessed. Strings that are plain numbers without exception are no accident: somebody has
-made codes of them.
+Where every cell is written so, they are read (`style_search`) before they come here; the rest is hinted at.
+Strings that are plain numbers without exception are no accident: somebody has made codes of them.
 """
 
 from dataclasses import dataclass, field, replace
