@@ -1,0 +1,140 @@
+"""A spreadsheet that asks for more memory than its cells fill is refused before it is loaded, however it is written."""
+
+import zipfile
+
+import pytest
+
+from bayeswater.data.sources import spreadsheets
+from bayeswater.data.sources.recognising import open_source
+from bayeswater.errors import DataError, ResourceLimitError
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+WORKBOOK = (
+    f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets><sheet name="s" sheetId="1" r:id="a"/></sheets></workbook>'
+)
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+RELATION = f'<Relationships xmlns="{PACKAGE}"><Relationship Id="a" Type="{OFFICE}/{{}}" Target="{{}}"/></Relationships>'
+SHEET = (
+    f"<worksheet xmlns='{MAIN}'><sheetData><row r='1'><c r='A1' t='str'><v>a</v></c></row>{{}}</sheetData></worksheet>"
+)
+
+
+def book(path, rows, place="worksheets/sheet1.xml", encoding="utf-8", sheet=SHEET):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", WORKBOOK)
+        archive.writestr("_rels/.rels", RELATION.format("officeDocument", "xl/workbook.xml"))
+        archive.writestr("xl/_rels/workbook.xml.rels", RELATION.format("worksheet", place))
+        archive.writestr(f"xl/{place}", sheet.format(rows).encode(encoding))
+    return path
+
+
+def read(path, **options):
+    return [row for table in open_source(path, **options).batches() for row in table.to_pylist()]
+
+
+@pytest.mark.parametrize("place", ["worksheets/sheet1.xml", "deep/s.xml"])
+def test_a_sheet_is_read_wherever_the_archive_holds_it(tmp_path, place):
+    pytest.importorskip("python_calamine")
+    assert read(book(tmp_path / "t.xlsx", "<row r='2'><c r='A2'><v>1</v></c></row>", place)) == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "<row><c r='BZZ60000'><v>1</v></c></row>",
+        '<row><c r="bzz60000"><v>1</v></c></row>',
+        f'<row><c s="{"0" * 5000}" r="BZZ60000"><v>1</v></c></row>',
+        "<row><c\n\tr = 'BZZ60000'><v>1</v></c></row>",
+        "<row r='60000'><c><v>1</v></c></row><row><c r='BZZ1'><v>1</v></c></row>",
+        "<row><x:c xmlns:x='y' r='BZZ60000'><v>1</v></x:c></row>",
+        "<row><c r='BZZ4294967296000'><v>1</v></c></row>",
+    ],
+)
+@pytest.mark.parametrize("place", ["worksheets/sheet1.xml", "deep/s.xml"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_far_cell_is_found_however_it_is_written(tmp_path, cell, place, encoding):
+    path = book(tmp_path / "t.xlsx", cell, place, encoding)
+    with pytest.raises(ResourceLimitError, match=r"t\.xlsx: xl/.* reaches over [\d,]+ cells, .*CSV"):
+        spreadsheets.require_small_sheets(str(path), "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        "<worksheet><sheetData><row><c r='A1' r='BZZ60000'/></row></sheetData></worksheet>",
+        "<worksheet></w><sheetData><row><c r='BZZ60000'/></row></sheetData></worksheet>",
+        "<!DOCTYPE w [<!ENTITY r 'BZZ60000'>]><worksheet><sheetData><c r='&r;'/></sheetData></worksheet>",
+    ],
+)
+def test_cells_in_what_is_no_sound_xml_are_refused(tmp_path, sheet):
+    path = book(tmp_path / "t.xlsx", "", sheet=sheet)
+    with pytest.raises(DataError, match=r"sheet1\.xml is no sound XML: .*; open the file and save it anew"):
+        spreadsheets.require_small_sheets(str(path), "t.xlsx")
+
+
+def test_parts_that_are_no_xml_and_hold_no_cells_are_passed_over(tmp_path):
+    path = book(tmp_path / "t.xlsx", "")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/media/image1.png", b"\x89PNG")
+        archive.writestr("xl/drawings/vmlDrawing1.vml", "<xml><br></xml>")
+    spreadsheets.require_small_sheets(str(path), "t.xlsx")
+
+
+def test_sheets_are_counted_together(tmp_path, monkeypatch):
+    row = "<table:table-row><table:table-cell office:value='1' table:number-columns-repeated='9'/></table:table-row>"
+    path = tmp_path / "t.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", f"<x>{f'<table:table>{row}</table:table>' * 3}</x>")
+    spreadsheets.require_small_sheets(str(path), "t.ods")
+    monkeypatch.setattr(spreadsheets, "SHEET_CELLS", 26)
+    with pytest.raises(ResourceLimitError, match="reaches over 27 cells"):
+        spreadsheets.require_small_sheets(str(path), "t.ods")
+
+
+def test_rows_within_a_cell_of_open_document_hide_no_others(tmp_path):
+    inner = "<table:table-cell><table:table-row/></table:table-cell>"
+    path = tmp_path / "t.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", f"<table:table><table:table-row>{inner}</table:table-row></table:table>")
+    with pytest.raises(DataError, match="a row within a row"):
+        spreadsheets.require_small_sheets(str(path), "t.ods")
+
+
+def test_a_binary_workbook_is_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "t.xlsb"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.bin", b"\0")
+    with pytest.raises(
+        DataError, match=r"t\.xlsb is a binary workbook \(\.xlsb\), which is not read; save it as \.xlsx"
+    ):
+        spreadsheets.require_small_sheets(str(path), "t.xlsb")
+
+
+def test_text_that_is_named_as_a_spreadsheet_is_refused_with_the_way_out(tmp_path):
+    (tmp_path / "t.xls").write_text("a\tb\n1\t2\n")
+    with pytest.raises(DataError, match=r"t\.xls is no spreadsheet; if it is text, say format='csv'"):
+        spreadsheets.require_small_sheets(str(tmp_path / "t.xls"), "t.xls")
+
+
+@pytest.mark.parametrize(
+    ("local", "central", "value", "message"),
+    [
+        (None, 16, 0xFF, "t.xlsx is damaged: Bad CRC-32.*; save it anew"),
+        (6, 8, 1, "t.xlsx: .*password.*; save it without a password"),
+        (8, 10, 97, "t.xlsx: .*compression method.*; save it"),
+        (39, None, 0xFF, "t.xlsx is damaged: .*; save it anew"),
+    ],
+)
+def test_a_damaged_or_locked_spreadsheet_is_refused_in_words(tmp_path, local, central, value, message):
+    path = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("content", b"0123456789" * 50)
+    content = bytearray(path.read_bytes())
+    if local is not None:
+        content[local] = value
+    if central is not None:
+        content[content.index(b"PK\x01\x02") + central] = value
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        spreadsheets.require_small_sheets(str(path), "t.xlsx")
