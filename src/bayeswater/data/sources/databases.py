@@ -10,6 +10,7 @@ fractions are numbers, and beside text all is text.
 import sqlite3
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 """What a query of SQLite may do."""
+
+CLOSED = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""An instance of DuckDB that loads no extension by itself."""
 
 
 class DatabaseSource(Source):
@@ -103,6 +107,15 @@ class SqliteSource(DatabaseSource):
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self._refused(error) from None
 
+    def _fetched(self, cursor: sqlite3.Cursor, n_rows: int) -> list[Any]:
+        try:
+            return cursor.fetchmany(n_rows)
+        except sqlite3.Error as error:
+            raise DataError(
+                f"{self.name}: {error}; text is read as UTF-8: leave such a column out by a query=..., or is the file "
+                "damaged?"
+            ) from None
+
     def _table_names(self) -> list[str]:
         asked = (
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -116,14 +129,15 @@ class SqliteSource(DatabaseSource):
     def _stored(self) -> "pa.Schema":
         import pyarrow as pa
 
-        described = self._asked(f"SELECT * FROM ({self._query}) LIMIT 0").description
+        described = self._asked(f"SELECT * FROM ({self._query}\n) LIMIT 0").description
         names = [column[0] for column in described]
         if not names:
             return pa.schema([])
         held = ", ".join(
             f"max(typeof({quoted(name)}) = {kind!r})" for name in names for kind in ("integer", "real", "text", "blob")
         )
-        found = iter(self._asked(f"SELECT {held} FROM ({self._query})").fetchone())
+        ((*kinds,),) = self._fetched(self._asked(f"SELECT {held} FROM ({self._query}\n)"), 1)
+        found = iter(kinds)
         return pa.schema([(name, self._type(name, *(bool(next(found)) for _ in range(4)))) for name in names])
 
     def _type(self, name: str, whole: bool, real: bool, text: bool, blob: bool) -> "pa.DataType":
@@ -145,8 +159,8 @@ class SqliteSource(DatabaseSource):
         chosen = ", ".join(
             f"CAST({quoted(f.name)} AS {words[f.type]})" if f.type in words else quoted(f.name) for f in schema
         )
-        cursor = self._asked(f"SELECT {chosen} FROM ({self._query})")
-        while rows := cursor.fetchmany(min(batch_rows(len(names)), BATCH_ROWS)):
+        cursor = self._asked(f"SELECT {chosen} FROM ({self._query}\n)")
+        while rows := self._fetched(cursor, min(batch_rows(len(names)), BATCH_ROWS)):
             columns = [pa.array(cells, kind) for cells, kind in zip(zip(*rows, strict=True), schema.types, strict=True)]
             yield pa.table(columns, schema=schema)
 
@@ -154,45 +168,66 @@ class SqliteSource(DatabaseSource):
 class DuckdbSource(DatabaseSource):
     """Rows of a table or a query in a file of DuckDB."""
 
-    @cached_property
-    def _connection(self) -> Any:
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        """Connect to an instance of our own, to which the file is attached, and close it at the end.
+
+        What is forbidden to an instance is forbidden to all connections to it, those of the user among them.
+        """
         path = self.origin.whole_file("a database")
         duckdb = library("duckdb", "sql", f"{self.name}: a file of DuckDB")
-        try:
-            connection = duckdb.connect(path, read_only=True)
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
-        except duckdb.Error as error:
-            raise DataError(f"{self.name} is no file of DuckDB that can be read: {error}") from None
-        return connection
+        stem = Path(path).stem
+        name = quoted(f"{stem}_file" if stem in ("memory", "system", "temp") else stem)
+        place = path.replace("'", "''")
+        with duckdb.connect(":memory:", config=CLOSED) as connection:
+            try:
+                connection.execute(f"ATTACH '{place}' AS {name} (READ_ONLY, TYPE duckdb)")
+                connection.execute(f"USE {name}")
+                connection.execute("SET enable_external_access = false")
+                connection.execute("SET lock_configuration = true")
+            except duckdb.Error as error:
+                raise DataError(
+                    f"{self.name} is no file of DuckDB that can be read: {error}; close other connections to it, or "
+                    "give what they read: connection.sql(...)"
+                ) from None
+            yield connection
 
-    def _relation(self) -> Any:
+    def _relation(self, connection: Any) -> Any:
         from duckdb import Error, StatementType
 
+        query = self._query
         try:
-            statements = self._connection.extract_statements(self._query)
+            statements = connection.extract_statements(query)
             if len(statements) != 1 or statements[0].type != StatementType.SELECT:
                 raise DataError("it is something else")
-            return self._connection.sql(self._query)
+            return connection.sql(query)
         except (Error, DataError) as error:
             raise self._refused(error) from None
 
     def _table_names(self) -> list[str]:
-        asked = "SELECT table_name FROM information_schema.tables ORDER BY 1"
-        return [name for (name,) in self._connection.execute(asked).fetchall()]
+        asked = "SELECT table_name FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1"
+        with self._opened() as connection:
+            return [name for (name,) in connection.execute(asked).fetchall()]
 
     @cached_property
     def _stored(self) -> "pa.Schema":
-        return self._relation().limit(0).to_arrow_table().schema
+        from duckdb import Error
+
+        with self._opened() as connection:
+            try:
+                return self._relation(connection).limit(0).to_arrow_table().schema
+            except Error as error:
+                raise self._refused(error) from None
 
     def _tables(self, names: Sequence[str]) -> "Iterator[pa.Table]":
         import pyarrow as pa
         from duckdb import Error
 
-        try:
-            chosen = self._relation().project(", ".join(map(quoted, names)))
-            read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_record_batch
-            for batch in read(BATCH_ROWS):
-                yield pa.Table.from_batches([batch])
-        except Error as error:
-            raise self._refused(error) from None
+        with self._opened() as connection:
+            try:
+                chosen = self._relation(connection).project(", ".join(map(quoted, names)))
+                read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_record_batch
+                for batch in read(BATCH_ROWS):
+                    yield pa.Table.from_batches([batch])
+            except Error as error:
+                raise self._refused(error) from None

@@ -10,6 +10,7 @@ import lzma
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -272,7 +273,7 @@ class _Unpacked(io.RawIOBase):
         try:
             while len(found) < size and (more := self._inner.read(min(size - len(found), PIECE_BYTES))):
                 found += more
-        except (lzma.LZMAError, zipfile.BadZipFile) as error:
+        except (lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
             raise OSError(str(error)) from None
         self._n_bytes += len(found)
         require_unpacked(self._n_bytes, self._n_packed(), self._name)
