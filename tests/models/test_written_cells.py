@@ -1,5 +1,6 @@
 """Cells as people write them are read alike at fit, at predict, in later batches and after a merge, or are refused."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,27 @@ def test_models_of_other_styles_are_merged_if_they_mean_the_same_and_refused_if_
     euros = NaiveBayes(columns=families).fit(written.assign(price=written["price"].str.replace("$", "€")), y)
     with pytest.raises(SchemaError, match=r"column 'price' has '\$' beside its numbers here and '€' there"):
         first + euros
+
+
+def test_hundreds_are_not_merged_with_shares_whichever_model_comes_first() -> None:
+    written, plain, y = tables()
+    families = {"price": "gaussian", "day": "gaussian", "share": "gaussian"}
+    shares = NaiveBayes(columns=families).fit(written, y)
+    hundreds = NaiveBayes(columns=families).fit(plain.assign(share=100.0 * plain["share"]), y)
+    for one, two in ((shares, hundreds), (hundreds, shares)):
+        with pytest.raises(SchemaError, match=r"column 'share' has numbers as 12\.5% .* up to 100; write the sign"):
+            one + two
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_number_that_looks_like_hundreds_where_shares_were_learned_is_spoken_of(model: type) -> None:
+    written, plain, y = tables()
+    learned = model().fit(written, y)
+    with pytest.warns(BayesWarning, match=r"column 'share' holds 45, .* if 45% is meant, write '45%' or 0\.45"):
+        learned.predict(plain[:1].assign(share=45))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned.predict(plain[:1].assign(share=0.45))
 
 
 def test_a_merged_model_reads_the_style_that_either_knows() -> None:

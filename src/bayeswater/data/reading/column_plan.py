@@ -4,13 +4,13 @@ The plan of a model is made once, from the first rows or by what the user says, 
 only to sums of the same plan.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, overload
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_styles import SHARES, CellStyle
 from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.dates import is_date
 from bayeswater.data.reading.original_types import arrow_type
@@ -31,6 +31,9 @@ COUNTS = "(counts)"
 
 NUMBER = "number"
 """Family of numbers that are taken as they are, where a model has no density of a single column."""
+
+UNLIKE = 10.0
+"""How much larger numbers are than shares, at least, to be seen as hundreds of them."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,22 @@ class ColumnPlan:
                 )
         if len(self) != len(other):
             raise SchemaError(f"{len(self)} columns here, {len(other)} there: they cannot be combined")
+
+    def require_same_shares(self, other: "ColumnPlan", here: Mapping[str, float], there: Mapping[str, float]) -> None:
+        """Refuse two plans where one has 45% and the other 45; `here` and `there` are the largest numbers of each.
+
+        Plain numbers tell nothing of their unit, but hundreds of what the shares are can only be the other one.
+        """
+        for one, two, ends in ((self, other, (here, there)), (other, self, (there, here))):
+            for shares, plain in zip(one.columns, two.columns, strict=False):
+                largest, number = (end.get(shares.name, 0.0) for end in ends)
+                is_share = shares.style is not None and shares.style.unit in SHARES and plain.style is None
+                if is_share and number > max(1.0, UNLIKE * largest):
+                    raise SchemaError(
+                        f"column {shares.name!r} has numbers as {shares.style} in one model, at most {largest:g}, and "
+                        f"plain ones in the other, up to {number:g}; write the sign there too, or shares of one, and "
+                        "fit that model again"
+                    )
 
     def __str__(self) -> str:
         rows = [("column", "family", "why"), *((on_one_line(c.name), c.family, c.why) for c in self.columns)]

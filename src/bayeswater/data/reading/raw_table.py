@@ -22,12 +22,13 @@ from bayeswater.data.frames import (
     unmasked,
 )
 from bayeswater.data.matrix import SparseMatrix, column_name
-from bayeswater.data.reading.cell_styles import CellStyle, holds_strings, style_of
+from bayeswater.data.reading.cell_styles import SHARES, CellStyle, holds_strings, style_of
 from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
 from bayeswater.data.reading.dates import SECONDS_PER_DAY, date_columns, in_zone_of, seconds_of
+from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
 from bayeswater.data.reading.original_types import arrow_type, pandas_types
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import BayesWarning, DataError, SchemaError, warn_user
 from bayeswater.typing import Array
 
 
@@ -148,6 +149,9 @@ class RawTable:
     def in_styles(self, styles: Mapping[str, CellStyle]) -> "RawTable":
         """Read the strings of columns that have a style and were not read by one before."""
         new = {name: style for name, style in styles.items() if name not in self.styles}
+        for name in new:
+            if new[name].unit in SHARES:
+                self._warn_of_large_shares(name, new[name])
         read = {name: style for name, style in new.items() if self._is_written(name, style)}
         if not read:
             return self
@@ -156,6 +160,21 @@ class RawTable:
         return replace(
             self, columns=own, styles={**self.styles, **read}, stored=stored, declared=self.declared - read.keys()
         )
+
+    def _warn_of_large_shares(self, name: str, style: CellStyle) -> None:
+        """Say that plain numbers are shares of one where a column was fitted on 45%, if one is more than that."""
+        column = self.columns[name]
+        if not isinstance(column, np.ndarray) and not holds_numbers(column.type):
+            return
+        numbers = self.numbers(name)
+        large = numbers[np.abs(numbers) > 1]
+        if len(large):
+            scaled = f"{large[0]:g}{style.unit}"
+            warn_user(
+                f"column {name!r} holds {large[0]:g}, but the model knows cells as {style}, which are shares of one; "
+                f"if {scaled} is meant, write {scaled!r} or {large[0] * 10.0 ** SHARES[style.unit]:g}",
+                BayesWarning,
+            )
 
     def _is_written(self, name: str, style: CellStyle) -> bool:
         """Say whether a column holds strings as people write them; plain ones of a dictionary are its categories."""

@@ -249,6 +249,10 @@ class NaiveBayes(OnSums, BayesClassifier):
     def _count(self, table: MixedTable, labels: Labels, weight: Array | None) -> ColumnGroups:
         return count_columns(table, labels, weight, self._settings)
 
+    def _require_same_reading(self, other: Self) -> None:
+        ends = ({**model.statistics_.seen.high} for model in (self, other))
+        self.columns_.require_same_shares(other.columns_, *ends)
+
     def _seen(self, table: MixedTable) -> SeenRanges:
         return seen_in_columns(table)
 
