@@ -5,11 +5,12 @@ Objects are found one after the other, so that no more than a piece of the file 
 
 import codecs
 import json
+import re
 from typing import Any
 
 from bayeswater.errors import DataError
 
-BLANKS = " \t\r\n"
+BLANKS = re.compile(r"[ \t\r\n]*")
 
 LONGEST_OBJECT = 64 * 2**20
 """Characters of an object; beyond it the file is something else."""
@@ -42,7 +43,8 @@ class ArrayLines:
         self._file, self._name, self._is_beginning = file, name, is_beginning
         self._decoder, self._json = codecs.getincrementaldecoder("utf-8-sig")(), json.JSONDecoder()
         self._rest = b""
-        self._text, self._n_objects, self._has_begun, self._has_ended = "", 0, False, False
+        self._text, self._place, self._n_objects, self._has_ended = "", 0, 0, False
+        self._expected = "["  # then nothing in particular, a comma behind an object, and an object behind a comma
 
     def __enter__(self) -> "ArrayLines":
         return self
@@ -67,22 +69,48 @@ class ArrayLines:
 
     def _next(self) -> bytes:
         """Give the next object as a line; nothing at the end of the array."""
-        place = 0
+        sign = self._sign()
+        if self._expected == "[" and sign == "[":
+            self._pass_sign("")
+            sign = self._sign()
+        elif self._expected == "," and sign == ",":
+            self._pass_sign("object")
+            sign = self._sign()
+        elif self._expected == "," and sign not in ("]", ""):
+            raise self._refused(f"follows without a comma: {self._shown()!r}")
+        if sign == "]" and self._expected != "object":
+            self._pass_sign("")
+            self._has_ended = True
+            if self._sign():
+                raise DataError(
+                    f"{self._name}: behind the end of the array stands {self._shown()!r}; write one array alone, or "
+                    "one object on each line"
+                )
+            return b""
+        return self._object()
+
+    def _sign(self) -> str:
+        """Leave out blanks, and give the character behind them; none at the end of the file."""
         while True:
-            text = self._text
-            between = BLANKS + ("," if self._has_begun else "[")
-            while place < len(text) and text[place] in between:
-                if text[place] == "[":
-                    self._has_begun, between = True, BLANKS + ","
-                place += 1
-            if text[place : place + 1] == "]":
-                self._has_ended = True
-                return b""
+            self._place = BLANKS.match(self._text, self._place).end()  # type: ignore[union-attr]  # nothing matches, too
+            if self._place < len(self._text) or not self._read_on():
+                return self._text[self._place : self._place + 1]
+
+    def _shown(self) -> str:
+        return self._text[self._place : self._place + 40]
+
+    def _pass_sign(self, expected: str) -> None:
+        self._place, self._expected = self._place + 1, expected
+
+    def _object(self) -> bytes:
+        while True:
+            text, place = self._text, self._place
             try:
                 cell, end = self._json.raw_decode(text, place)
+            except RecursionError:
+                raise self._refused("is nested too deeply for a table") from None
             except ValueError as error:
-                if len(text) - place <= LONGEST_OBJECT and self._read_on(place):
-                    place = 0
+                if len(text) - place <= LONGEST_OBJECT and self._read_on():
                     continue
                 self._has_ended = True
                 if self._is_beginning:
@@ -91,16 +119,19 @@ class ArrayLines:
             if not isinstance(cell, dict):
                 raise self._refused(f"is no JSON object but {str(cell)[:40]!r}")
             self._n_objects += 1
-            self._text = text[end:]
+            self._place, self._expected = end, ","
             return text[place:end].replace("\r", " ").replace("\n", " ").encode() + b"\n"
 
-    def _read_on(self, place: int) -> bool:
+    def _read_on(self) -> bool:
         """Read more of the file behind what is left; say whether there was any."""
         more = self._file.read(PIECE_BYTES)
         try:
-            self._text = self._text[place:] + self._decoder.decode(more, final=not more and not self._is_beginning)
+            self._text = self._text[self._place :] + self._decoder.decode(
+                more, final=not more and not self._is_beginning
+            )
         except UnicodeDecodeError:
             raise DataError(f"{self._name} is not text in UTF-8; convert the file") from None
+        self._place = 0
         return bool(more)
 
     def _refused(self, what: str) -> DataError:

@@ -42,6 +42,8 @@ class JsonLinesSource(Source):
             head = head[: head.rfind(b"\n") + 1]
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
+        if is_whole:
+            self._require_rows(head)
         self._found = self._inferred(head.removeprefix(BYTE_ORDER_MARK), 0)
         return self._asked_for()
 
@@ -152,6 +154,19 @@ class JsonLinesSource(Source):
             self._require_objects(block, n_lines)
             raise DataError(f"{self.name}: after line {n_lines}: {error}") from None
 
+    def _require_rows(self, text: bytes) -> None:
+        """Refuse a single object around a list of objects: those are the rows."""
+        try:
+            whole = json.loads(text.removeprefix(BYTE_ORDER_MARK))
+        except (ValueError, RecursionError):
+            return
+        for name, cell in whole.items() if isinstance(whole, dict) else ():
+            if isinstance(cell, list) and cell and isinstance(cell[0], dict):
+                raise DataError(
+                    f"{self.name} is one object, and its rows seem to be the list {name!r} in it; write that list "
+                    "alone, as an array of objects"
+                )
+
     def _require_objects(self, block: bytes, n_lines: int) -> None:
         """Refuse the first line that is no JSON object, or that holds a cell of another kind than those before."""
         kinds: dict[str, str] = {}
@@ -162,7 +177,7 @@ class JsonLinesSource(Source):
                 row = json.loads(line)
             except UnicodeDecodeError:
                 raise DataError(f"{self.name}: line {number} is not text in UTF-8; convert the file") from None
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DataError(
                     f"{self.name}: line {number} is no JSON: {error}; write one object on each line"
                 ) from None
