@@ -113,6 +113,12 @@ def test_a_file_is_looked_at_with_what_was_found_out_about_it(tmp_path):
     assert "above the header" in str(found)
 
 
+def test_the_target_of_a_file_has_the_classes_that_a_fit_would_have(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,yes\n2,no\n" * 5, encoding="utf-8")
+    assert look(tmp_path / "a.csv", target="y")["y"].states == (("yes", 5), ("no", 5))
+    assert look(tmp_path / "a.csv")["y"].states == ((True, 5), (False, 5))
+
+
 def test_what_cannot_be_looked_at_is_refused_with_the_way_out():
     with pytest.raises(SchemaError, match="there is no column 'b'; there are"):
         look(pd.DataFrame({"a": [1]}), target="b")

@@ -84,7 +84,9 @@ def test_a_cell_that_is_not_written_so_is_refused_with_its_column_and_row() -> N
     learned = NaiveBayes().fit(written, y)
     broken = written.assign(price=["about 5", *written["price"][1:]])
     for call in (learned.predict, lambda X: learned.partial_fit(X, y)):
-        with pytest.raises(DataError, match=r"row 0, column 'price' holds 'about 5', which is no number as \$1,234\.5"):
+        with pytest.raises(
+            DataError, match=r"row 0, column 'price' holds 'about 5', which is no number as \$1,234\.5; write it so, or"
+        ):
             call(broken)
 
 

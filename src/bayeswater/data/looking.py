@@ -30,6 +30,7 @@ from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.paths import is_path
 from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.rows import HEAD_ROWS
+from bayeswater.data.sources.written_cells import LABELS
 from bayeswater.errors import DataError, ReadingWarning, SchemaError
 from bayeswater.typing import Array
 
@@ -209,6 +210,8 @@ def look_at_rows(rows: LocalRows, target: str | None) -> TableLook:
     """Look at the first rows of a source."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)  # it is in the notes
+        if target is not None and target in rows.schema.names:
+            rows.declare({}, {target: LABELS})
         head = rows.head(rows.schema.names, HEAD_ROWS + 1)
     is_whole = head.num_rows <= HEAD_ROWS
     return look_at(head.slice(0, HEAD_ROWS), rows.name, target, is_whole=is_whole, notes=tuple(rows.notes))

@@ -155,6 +155,17 @@ def test_a_style_that_a_model_knows_holds_for_a_file_of_one_row_and_other_cells_
         cells(source, "x")
 
 
+def test_a_value_that_is_written_otherwise_is_not_called_missing_and_a_word_may_be(tmp_path: Path) -> None:
+    for cell, way_out in (
+        ("2.584,00 €", "write it so, or leave the cell empty"),
+        ("none yet", r"missing=\['none yet'\]"),
+    ):
+        source = opened(csv(tmp_path / "a.csv", {"x": ["$5", cell], "y": ["1", "2"]}))
+        source.declare({}, {"x": CellStyle("number", unit="$")})
+        with pytest.raises(Misfit, match=way_out):
+            cells(source, "x")
+
+
 def test_labels_keep_their_words_and_marks(tmp_path: Path) -> None:
     source = opened(csv(tmp_path / "a.csv", {"y": ["yes", "no", "-", "NA", *["no"] * 30], "x": ["yes", "no"] * 17}))
     source.declare({}, {"y": LABELS})

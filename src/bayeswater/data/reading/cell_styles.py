@@ -165,7 +165,7 @@ class CellStyle:
         found = pa.chunked_array([self.values(chunk) for chunk in strings.chunks], self.type)
         if found.null_count > strings.null_count:
             row = pc.index(pc.and_(pc.is_valid(strings), pc.is_null(found)), True).as_py()
-            misfit = Misfit.of(f"row {row}", name, strings[row].as_py(), f"{self.kind} as {self}", WAY_OUT.format(name))
+            misfit = Misfit.of(f"row {row}", name, strings[row].as_py(), f"{self.kind} as {self}", WAY_OUT)
             misfit.row = row
             raise misfit
         return found
@@ -295,10 +295,7 @@ class CellStyle:
         return {STYLE_KEY: json.dumps(self.document(), ensure_ascii=False).encode()}
 
 
-WAY_OUT = (
-    "correct the cell, empty it, or name what stands for missing with bayeswater.local_rows(source, missing=[...]); or "
-    "read the column as it is written, bayeswater.local_rows(source, types={{{!r}: 'string'}})"
-)
+WAY_OUT = "write it so, or leave the cell empty if it is missing"
 
 
 def style_of_document(document: Any) -> CellStyle:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.column_types import Misfit, said_by_types
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_styles import WAY_OUT, CellStyle
 from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
@@ -388,6 +388,8 @@ class DelimitedSource(Source):
         """Say what to do about a cell that is not of the type that its column has to have."""
         import pyarrow as pa
 
+        if isinstance(kind, str) and re.search(r"\d", cell):  # a value, which would be lost among the missing ones
+            return WAY_OUT
         other = {".": ",", ",": "."}[self._decimal]
         if (
             isinstance(kind, pa.DataType)
