@@ -133,3 +133,17 @@ def test_a_column_that_all_files_must_have_is_named_with_the_file_that_lacks_it(
     (tmp_path / "1.jsonl").write_text('{"x": 2}\n')
     with pytest.raises(SchemaError, match=r"1\.jsonl has no column 'y', which .*0\.jsonl has"):
         local_rows(str(tmp_path / "*.jsonl")).require_in_all_parts("y")
+
+
+@pytest.mark.parametrize("inner", ["", "\n", '"]]]",', r'"\"]",', r'"\n", "]]",', r'"\\", "]",'])
+def test_a_line_that_is_nested_very_deep_is_refused_before_arrow_ends_the_process(tmp_path, inner):
+    path, depth = tmp_path / "t.jsonl", 20_000
+    path.write_text('{"a": 1}\n{"b":' + f"[{inner}" * depth + "1" + "]" * depth + "}\n")
+    with pytest.raises(DataError, match=r"t\.jsonl: .*(recursion|deep|line 2 is no JSON)"):
+        list(open_source(path).batches())
+
+
+def test_many_lists_beside_one_another_are_not_deep(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": [' + ",".join(["[1]"] * 500) + "]}\n")
+    assert [table.num_rows for table in open_source(path).batches()] == [1]

@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayeswater.data.column_types import cast_columns, wider_type
 from bayeswater.data.sources.json_arrays import ArrayLines, is_array
 from bayeswater.data.sources.parts import DecodedPiece, Mark
@@ -24,6 +26,11 @@ LONGEST_LINE = 64 * 2**20
 
 HEAD_BYTES = 2**12
 """In which an array begins, behind blanks."""
+
+DEEPEST = 200
+"""Lists and objects within one another; Arrow ends the process where they are some ten thousand."""
+
+NO_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -206,11 +213,24 @@ def _parsed(block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table"
         block.decode()
     except UnicodeDecodeError as error:  # Arrow does not look
         raise pa.ArrowInvalid(str(error)) from None
+    if _is_deep(block):
+        raise pa.ArrowInvalid(f"lists or objects stand more than {DEEPEST} deep in one another")
     return pyarrow.json.read_json(
         pa.BufferReader(block),
         pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
         pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def _is_deep(block: bytes) -> bool:
+    """Say whether lists or objects are nested deeper than Arrow bears; most blocks have too few of them for it."""
+    n_open = block.count(b"[") + block.count(b"{") - block.count(b"}\n{") - block.count(b"}\r\n{")
+    if n_open <= DEEPEST:
+        return False
+    bare = block.replace(b"\\\\", b"").replace(b'\\"', b"")  # what is escaped ends no string
+    signs = b"".join(bare.translate(None, NO_SIGNS).split(b'"')[::2])
+    steps = np.where(np.isin(np.frombuffer(signs, np.uint8), list(b"[{")), 1, -1)
+    return bool(steps.cumsum().max(initial=0) > DEEPEST)
 
 
 def _wider(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
