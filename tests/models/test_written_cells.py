@@ -204,3 +204,12 @@ def test_cells_that_stayed_and_doubts_are_said_at_fit(tmp_path: Path) -> None:
     broken = written.assign(price=["about 5", *written["price"][1:]])
     with pytest.warns(BayesWarning, match=r"column 'price': stays as written: .* but not 'about 5' \(1 x\)"):
         NaiveBayes().fit(in_file(tmp_path / "a.csv", broken, y), target="answer")
+
+
+def test_what_a_model_has_settled_leaves_no_doubt_in_a_file_to_answer_for(tmp_path: Path) -> None:
+    written, _, y = tables()
+    learned = NaiveBayes().fit(written, y)
+    written[:2].assign(day=["01/02/2023", "03/04/2023"]).to_csv(tmp_path / "a.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pa.concat_tables(learned.predict_proba(tmp_path / "a.csv")).num_rows == 2

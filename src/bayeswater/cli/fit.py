@@ -195,6 +195,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
+    rows.declare({}, column_styles(model))
     require_target(rows, target)
     require_columns(rows, model, path)
     rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))

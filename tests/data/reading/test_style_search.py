@@ -152,3 +152,11 @@ def test_names_among_numbers_are_not_spoken_of_unless_they_are_few() -> None:
     tickets = [*map(str, range(100, 170)), *(f"A/5 {number}" for number in range(30))]
     assert found(tickets).in_words() == ""
     assert "numbers as 1,234.5, but not 'A/5 1' (1 x)" in found([*tickets[:70], "A/5 1"]).in_words()
+
+
+@pytest.mark.parametrize("cells", [["red", "blue"], ["1", "20", "300"], ["1.5", "-2.25"]])
+def test_words_and_short_codes_of_a_frame_are_passed_over_without_a_search(
+    cells: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StyleSearch, "add", None)
+    assert style_in_frame(pa.chunked_array([cells]), is_stored=False) is None

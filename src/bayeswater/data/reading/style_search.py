@@ -91,6 +91,9 @@ PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
 MAY_BEGIN = rf"^[-+−–(]?{BLANK}?(?:{ALL_UNITS})?{BLANK}?[-+−–.,]?\d|^{CODES['%b']}"
 """How numbers and dates begin: most columns of strings are passed over by a look at this alone."""
 
+SHORT = r"^-?\d{1,7}(?:\.\d*)?$"
+"""Plain numbers that are no days: in a frame, where nothing else stands among them, they are codes."""
+
 OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
 CODE = re.compile(r"0\d+")
 TELEPHONE = r"^\+\d[\d ]{6,}$"
@@ -380,6 +383,9 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
     import pyarrow as pa
 
     if not holds_strings(column.type) or (pa.types.is_dictionary(column.type) and not is_stored):
+        return None
+    strings = distinct(column.slice(0, TRIED))[0]
+    if not _matching(strings, r"\d").any() or _matching(strings, SHORT).all():
         return None
     for n_rows in (TRIED, SAMPLED)[: 1 + (len(column) > TRIED)]:  # most columns are passed over after the first look
         search = StyleSearch(kinds=("number", "date"), are_codes=True)

@@ -150,6 +150,7 @@ def _columns(model: Any, rows: Rows) -> list[str]:
     if hasattr(model, "feature_names_in_"):
         if isinstance(rows, LocalRows):
             rows.expect(column_names(model))
+            rows.declare({}, column_styles(model))  # so that no doubt is said that the model has settled
         return column_names(model)
     names = list(rows.schema.names)
     if len(names) != model.n_features_in_:
