@@ -1,5 +1,7 @@
 """Cells as people write them are read as a person reads them, by a style that can be stored."""
 
+import datetime as dt
+
 import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
@@ -47,6 +49,13 @@ def test_a_style_comes_back_from_its_document_and_from_the_metadata_of_a_field(
     style = found_style(column[1])
     assert style_of_document(style.document()) == style
     assert style_of(pa.field("x", style.type, metadata=style.metadata())) == style
+
+
+def test_a_blank_within_a_date_does_not_part_it_from_a_time_of_day() -> None:
+    cells = ["January 1, 2000", "January 2, 2024"]  # the tenth character is a comma, and then there is a blank
+    assert read(cells, found_style(cells)) == [dt.date(2000, 1, 1), dt.date(2024, 1, 2)]
+    with_time = [f"{cell} 12:30" for cell in cells]
+    assert read(with_time, found_style(with_time))[0] == dt.datetime(2000, 1, 1, 12, 30)
 
 
 @settings(max_examples=20)

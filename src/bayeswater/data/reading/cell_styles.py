@@ -237,12 +237,14 @@ class CellStyle:
 
         if not self.time:
             return _by_distinct(self._days, strings).cast(pa.int32()).cast(pa.date32())
+        if " " in self.format:
+            return _by_distinct(self._instants, strings).cast(self.type)
         # Most dates have ten characters, and then a blank; all others are cut at their first blank.
         if pc.all(pc.equal(pc.utf8_slice_codeunits(strings, 10, 11), " ")).as_py():
             day, clock = pc.utf8_slice_codeunits(strings, 0, 10), pc.utf8_slice_codeunits(strings, 11, None)
         else:
             parted = pc.split_pattern(strings.fill_null("- -"), " ", max_splits=1).flatten()
-            if " " in self.format or len(parted) != 2 * len(strings):
+            if len(parted) != 2 * len(strings):
                 return _by_distinct(self._instants, strings).cast(self.type)
             day, clock = (parted.take(pa.array(np.arange(i, 2 * len(strings), 2))) for i in (0, 1))
         midnight = pc.multiply(_by_distinct(self._days, day), MICROSECONDS_PER_DAY)
