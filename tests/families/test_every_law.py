@@ -154,12 +154,50 @@ def test_drawn_cells_of_a_prior_follow_students_t():
     prior = NormalInverseGamma(1.0, 2.0, 1.5, 3.0)
     x = pd.DataFrame({"x": [0.0, 2.0, 5.0, 7.0], "z": [0.0, 1.0, 4.0, 6.0]})
     model = NaiveBayes(columns={"x": {"family": "gaussian", "prior": prior}, "z": "gaussian"}).fit(x, list("aabb"))
-    rows, labels = model.sample(6000, random_state=2)
+    rows, labels = model.sample(40_000, random_state=2)
     mean, square, degrees = prior.predictive(2.0, 1.0, 2.0)
     drawn = np.asarray(rows["x"])[np.asarray(labels) == "a"].astype(float)
     assert kstest(drawn, t(degrees, mean, np.sqrt(square)).cdf).pvalue > 1e-4
     beside = np.asarray(rows["z"])[np.asarray(labels) == "b"].astype(float)
     assert kstest(beside, norm(5.0, 1.0).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "complement"])
+def test_credible_intervals_are_around_the_posterior_and_narrow_with_more_rows(family):
+    X = frame_of(family)[["x"]].drop(index=5)
+    y = np.delete(Y, 5)
+    said = {"x": SAID.get(family, family)}
+    few, many = (NaiveBayes(columns=said).fit(pd.concat([X] * n), np.tile(y, n)) for n in (1, 9))
+    widths = []
+    for model in (few, many):
+        found, proba = model.credible_interval(X[:30], n_draws=400), model.predict_proba(X[:30])
+        assert ((found.low <= proba) & (proba <= found.high)).mean() > 0.8  # not where one is all but impossible
+        widths.append(np.median(found.high - found.low))
+    assert 0 < widths[1] < 0.6 * widths[0]  # a third, by the root of nine
+
+
+def test_told_bins_are_drawn_from_cut_to_cut_and_as_far_beyond_the_outer_ones():
+    X, y = pd.DataFrame({"x": [1.0, 3.0, 5.0, 1.5, 3.5, 5.5], "z": [1.0, 9.0] * 3}), list("ab") * 3
+    rows, _ = NaiveBayes(columns={"x": {"cuts": [2.0, 4.0]}, "z": {"cuts": [5.0]}}).fit(X, y).sample(3000)
+    x, z = np.asarray(rows["x"]), np.asarray(rows["z"])
+    assert (x.min().round(1), x.max().round(1)) == (0.0, 6.0)
+    assert (z.min().round(1), z.max().round(1)) == (0.0, 10.0)
+    assert_allclose([np.mean(x < 2), np.mean(x < 4), np.mean(z < 5)], [1 / 3, 2 / 3, 1 / 2], atol=0.05)
+
+
+def test_a_column_without_a_state_is_drawn_empty_beside_the_others():
+    X = pd.DataFrame({"a": [None] * 4, "b": list("uvuv"), "c": list("ppqq")}, dtype=object)
+    plan = dict.fromkeys("abc", "categorical")
+    rows, _ = NaiveBayes(columns=plan).fit(X, [0, 1, 0, 1]).sample(5, random_state=0)
+    assert list(rows.columns) == ["a", "b", "c"]
+    assert rows["a"].isna().all() and rows["b"].isin(list("uv")).all() and rows["c"].isin(list("pq")).all()
+
+
+@pytest.mark.parametrize("family", ["von_mises", "beta", "negative_binomial"])
+def test_a_law_that_takes_no_prior_refuses_one(family):
+    said = {"family": family, "prior": NormalInverseGamma(), **SAID.get(family, {})}
+    with pytest.raises(ParameterError, match="prior of column 'x'"):
+        NaiveBayes(columns={"x": said}).fit(frame_of(family)[["x"]], Y)
 
 
 def test_the_laws_of_a_plan_hold_all_of_its_columns():

@@ -20,12 +20,17 @@ FACTS = {
 by_law = pytest.mark.parametrize(("fact", "densities"), FACTS.values(), ids=FACTS)
 
 
+def between(fact, points):
+    """Points, and the ends of all that a number can be."""
+    end = np.pi if isinstance(fact, CircleFact) else np.inf
+    return [-end, *points, end]
+
+
 @by_law
 @pytest.mark.parametrize("switches", [[], [0.3], [0.1, 0.8], [0.05, 0.3, 0.35, 0.9]])
 def test_masses_between_points_are_those_of_the_densities(fact, densities, switches):
     found = fact.masses(np.array(switches))
-    ends = [-np.pi, *switches, np.pi] if isinstance(fact, CircleFact) else [-np.inf, *switches, np.inf]
-    expected = np.stack([np.diff(density.cdf(ends)) for density in densities], axis=1)
+    expected = np.stack([np.diff(density.cdf(between(fact, switches))) for density in densities], axis=1)
     assert_allclose(found, expected, rtol=1e-7, atol=1e-12)  # those of a circle are summed by quadrature
 
 
@@ -46,7 +51,7 @@ def test_the_densities_of_some_classes_are_those_of_all(fact, densities):
     grid = fact.grid()
     assert (np.diff(grid) > 0).all() and len(grid) > 50
     for density in densities:  # dense where the classes have their mass
-        assert np.diff(density.cdf(grid)).max() < 0.1
+        assert np.diff(density.cdf(between(fact, grid))).max() < 0.1
 
 
 @by_law
