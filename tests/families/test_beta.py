@@ -5,13 +5,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import betaln
 from scipy.stats import beta
 
 from bayeswater import NaiveBayes
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
-from bayeswater.families.beta import PRIOR_DEVIATION, BetaBlock, BetaFact, ShareSums, beta_log_evidence, beta_parameters
+from bayeswater.families.beta import (
+    PRIOR_DEVIATION,
+    BetaBlock,
+    BetaFact,
+    ShareSums,
+    beta_log_evidence,
+    beta_parameters,
+    draw_shares,
+)
 from bayeswater.families.choosing import choose_family
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenColumn
@@ -90,12 +99,39 @@ def test_the_evidence_is_the_integral_over_the_parameters_but_for_one_over_the_r
     a, b = np.exp(u), np.exp(v)
     normal = (grid[:, None] ** 2 + grid**2) / (2 * PRIOR_DEVIATION**2) + np.log(2 * np.pi * PRIOR_DEVIATION**2)
     log_beta = np.vectorize(lambda p, q: float(mp.log(mp.beta(p, q))))
-    from scipy.special import betaln
-
     assert_allclose(betaln(2.5, 3.5), log_beta(2.5, 3.5), rtol=1e-14)
     integrand = np.exp((1 - a) * near + (1 - b) * far - n_rows * betaln(a, b) - normal - found)
     exact = np.log(np.trapezoid(np.trapezoid(integrand, grid, axis=1), grid))
     assert abs(exact) < 1.5 / n_rows
+
+
+def test_classes_that_differ_pay_in_evidence_for_being_far_from_the_parameters_of_all():
+    x = [RNG.beta(2, 9, 80), RNG.beta(9, 2, 120)]
+    n = np.array([80.0, 120.0])
+    near, far = (
+        np.array([function(own).sum() for own in x]) for function in (lambda v: -np.log(v), lambda v: -np.log1p(-v))
+    )
+    found = beta_log_evidence(n, near, far)
+    center = np.log(beta_parameters(np.array(-near.sum() / 200), np.array(-far.sum() / 200)))
+    grid = np.linspace(-1.5, 4.5, 601)
+    a, b = np.exp(center[0] + grid[:, None]), np.exp(center[1] + grid)
+    normal = (grid[:, None] ** 2 + grid**2) / 2 + np.log(2 * np.pi)
+    for k in range(2):
+        integrand = np.exp((1 - a) * near[k] + (1 - b) * far[k] - n[k] * betaln(a, b) - normal - found[k])
+        exact = np.log(np.trapezoid(np.trapezoid(integrand, grid, axis=1), grid))
+        assert abs(exact) < 3 / n[k]  # Laplace's method
+
+
+def test_a_single_value_without_a_row_spread_evenly_is_no_infinite_density():
+    block = block_of(np.full(4, 0.3), np.array([0, 0, 1, 1]), even=0.0)
+    assert np.isfinite(block.column_terms(np.array([0.3, 0.4]), 0)).all()
+    assert (block.a > 1e4).all()
+    assert_allclose(block.a / (block.a + block.b), 0.3, rtol=1e-3)
+
+
+def test_drawn_shares_that_a_float_would_call_0_or_1_are_neither():
+    drawn = draw_shares(np.array([1e-4, 1e6]), np.array([1e6, 1e-4]), np.random.default_rng(0))
+    assert 0 < drawn[0] < 1e-300 and 1 - 1e-15 < drawn[1] < 1
 
 
 def test_a_candidate_takes_its_sums_in_the_first_pass(monkeypatch):

@@ -12,8 +12,10 @@ from bayeswater import ParameterError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.estimate.normal_parameters import NormalInverseGamma, dirichlet_log_evidence, normal_log_evidence
+from bayeswater.families import choosing
 from bayeswater.families.choosing import choose_family
 from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.numbers import Candidate, Weighed
 from bayeswater.statistics import key_counts
 
 RNG = np.random.default_rng(0)
@@ -308,3 +310,79 @@ def test_a_few_buckets_of_many_values_are_no_few_values(monkeypatch):
 def test_bins_far_from_zero_are_as_many_as_told():
     x = 1e6 + 100 * np.random.default_rng(12).random(1000)
     assert len(chosen(x, families=("binned",), n_bins=10).cuts) == 9
+
+
+# ---------------------------------------------------------------------- ties, and the reason in words
+
+
+class Stated(Candidate):
+    """A law whose evidence is stated."""
+
+    def __init__(self, family, evidence, reason=None):
+        self.family, self.title, self.evidence, self.reason = family, family, evidence, reason
+
+    def why_not(self, column, *, alone):
+        return self.reason
+
+    def weighed(self, column):
+        return Weighed(self.evidence)
+
+
+@pytest.fixture
+def stated(monkeypatch):
+    """Choose among laws of the given evidence, for a column of one hundred rows."""
+
+    def choice(*evidence, refused=()):
+        families = ("gaussian", "lognormal", "poisson", "binned")
+        laws = [Stated(family, one) for family, one in zip(families, evidence, strict=False)]
+        monkeypatch.setattr(choosing, "CANDIDATES", (*laws, *(Stated("beta", 0.0, reason) for reason in refused)))
+        return chosen(np.arange(100) / 3)
+
+    return choice
+
+
+@pytest.mark.parametrize(
+    ("evidence", "family"),
+    [
+        ((-100.0, -99.0), "gaussian"),
+        ((-100.0, -98.99), "lognormal"),
+        ((-99.0, -100.0), "gaussian"),
+        ((-100.0, -99.5, -98.75), "lognormal"),  # the first of those that are tied with the best
+        ((-100.0, -99.5, -99.0), "gaussian"),
+        ((-np.inf, -np.inf), "gaussian"),
+    ],
+)
+def test_a_law_further_down_the_list_has_to_be_more_probable_by_more_than_a_tie(evidence, family, stated):
+    assert stated(*evidence).family == family
+
+
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        ((-150.0, -200.0), "gaussian -1.50, lognormal -2.00"),
+        ((-200.0, -150.0, -180.0), "lognormal -1.50, poisson -1.80, gaussian -2.00"),
+        ((-150.0, -151.5), "gaussian -1.50, lognormal -1.51"),
+        ((-150.0, -150.5), "gaussian -1.500, lognormal -1.505"),
+        ((-150.0, -150.02), "gaussian -1.5000, lognormal -1.5002"),
+        ((-150.0, -150.002), "gaussian -1.50000, lognormal -1.50002"),
+        ((-150.0, -150.0001), "gaussian -1.500000, lognormal -1.500001"),
+        ((-150.0, -149.5), "gaussian -1.500, lognormal -1.495 (too close to prefer)"),
+        ((-150.0,), "gaussian -1.50"),
+        ((-150.0, -np.inf), "gaussian -1.50, lognormal beyond float64"),
+    ],
+)
+def test_evidence_is_told_per_row_with_the_digits_that_tell_the_best_from_the_next(evidence, said, stated):
+    assert stated(*evidence).why == f"log-evidence per row: {said}"
+
+
+def test_a_law_that_gives_no_reason_is_not_mentioned(stated):
+    assert stated(-150.0, refused=["zeros"]).why.endswith("beta not eligible (zeros)")
+    assert "beta" not in stated(-150.0, refused=[""]).why
+
+
+def test_what_a_law_had_to_be_told_is_kept_only_where_it_wins():
+    hours = np.random.default_rng(13).vonmises(0, 2, 400).round(3) % (2 * np.pi)
+    period = (("period", 2 * np.pi),)
+    assert (chosen(hours, options=period).family, chosen(hours, options=period).options) == ("von_mises", period)
+    narrow = np.random.default_rng(13).choice([1.0, 2.0, 3.0], 400, p=[0.7, 0.1, 0.2])
+    assert (chosen(narrow, options=period).family, chosen(narrow, options=period).options) == ("binned", ())

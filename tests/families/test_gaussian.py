@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeswater.data.labels import encode_labels
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
-from bayeswater.errors import PrecisionWarning
+from bayeswater.errors import PrecisionWarning, StatisticsError
 from bayeswater.estimate.normal_parameters import NormalInverseGamma
-from bayeswater.families.gaussian import NormalBlock
+from bayeswater.families.gaussian import Normal, NormalBlock
 from bayeswater.statistics.moments import Moments
 
 FLOOR = 1e-3
@@ -129,3 +130,46 @@ def test_a_row_so_far_from_another_class_that_its_square_is_no_number_leaves_tha
         keep = np.arange(3) != i
         expected = columns_of(X[keep], np.array(y)[keep]).likelihood(X[i : i + 1], False)[0]
         assert_allclose(found[i], expected, rtol=1e-12)
+
+
+def logarithms(mean: Any, scatter: Any) -> Moments:
+    """Moments of four rows of two classes."""
+    classes = encode_labels(["a", "b"]).variable
+    return Moments(classes, ("x",), np.array([[2], [2]]), np.array(mean)[:, None], np.array(scatter)[:, None])
+
+
+LEAST, MOST = np.log(5e-324), np.log(1.7976931348623157e308)
+SPREAD = 2 * ((MOST - LEAST) / 2) ** 2  # of two rows, one at each end
+
+
+@pytest.mark.parametrize(
+    ("mean", "scatter"),
+    [((LEAST, MOST), (0.0, 0.0)), (((LEAST + MOST) / 2, 0.0), (SPREAD, 1.0)), ((0.0, 0.0), (0.0, 0.0))],
+)
+def test_moments_that_logarithms_can_have_are_believed(mean: Any, scatter: Any) -> None:
+    Normal.require_column(Column("x", "x", "lognormal"), logarithms(mean, scatter), 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "scatter"),
+    [
+        ((0.0, -745.5), (0.0, 0.0)),
+        ((710.5, 0.0), (0.0, 0.0)),
+        ((0.0, 0.0), (2 * 728.0**2, 0.0)),
+        ((1e300, 0.0), (1.0, 1.0)),
+    ],
+)
+def test_moments_that_no_logarithms_have_are_refused(mean: Any, scatter: Any) -> None:
+    Normal.require_column(Column("x", "x", "gaussian"), logarithms(mean, scatter), 0, 0.0)
+    with pytest.raises(StatisticsError, match="'x' are not those of logarithms"):
+        Normal.require_column(Column("x", "x", "lognormal"), logarithms(mean, scatter), 0, 0.0)
+
+
+def test_the_weight_of_each_column_bounds_its_own_scatter() -> None:
+    classes = encode_labels(["a"]).variable
+    pair = Moments(classes, ("x", "z"), np.array([[1, 9]]), np.zeros((1, 2)), np.array([[0.0, 9 * 700.0**2]]))
+    Normal.require_column(Column("z", "z", "lognormal"), pair, 1, 0.0)
+    turned = pair.take([1, 0])
+    swapped = Moments(classes, ("x", "z"), np.array([[1, 9]]), np.zeros((1, 2)), turned.scatter)
+    with pytest.raises(StatisticsError, match="not those of logarithms"):
+        Normal.require_column(Column("x", "x", "lognormal"), swapped, 0, 0.0)

@@ -116,7 +116,8 @@ BORN = (
     Column("born (month)", "born", "ignored", part="month"),
 )
 NOTE = Column("note", "note", "marks", analyser=TextAnalyser())
-SOUND = (HEIGHT, SHARE, *BORN, NOTE)
+HOUR = Column("hour", "hour", "von_mises", options=(("period", 24.0),))
+SOUND = (HEIGHT, SHARE, *BORN, NOTE, HOUR)
 
 UNSOUND = {
     "no column": ((), "no column to learn from"),
@@ -126,8 +127,16 @@ UNSOUND = {
     "bins without cuts": ((replace(SHARE, cuts=None),), "'share' has bins, but no cuts"),
     "cuts that fall": ((replace(SHARE, cuts=(1.0, 0.5)),), "rising order"),
     "an infinite cut": ((replace(SHARE, cuts=(1.0, float("inf"))),), "rising order"),
+    "a cut twice": ((replace(SHARE, cuts=(0.5, 0.5)),), "rising order"),
+    "a number on a circle without a period": ((replace(HOUR, options=()),), "of family 'von_mises' says"),
+    "a period of nothing": ((replace(HOUR, options=(("period", 0.0),)),), "of family 'von_mises' says"),
+    "a period and more": ((replace(HOUR, options=(("period", 24.0), ("width", 1.0))),), "of family 'von_mises' says"),
+    "a period of a normal number": ((replace(HEIGHT, options=HOUR.options),), "of family 'gaussian' says"),
+    "a period of what is left out": ((HEIGHT, replace(HOUR, family="ignored")), "of family 'ignored' says"),
     "too few spans": ((replace(SHARE, spans=((0.0, 0.4),)),), "the spans of column 'share'"),
     "a span beyond its bin": ((replace(SHARE, spans=((0.0, 0.5), (0.5, 0.9), (1.0, 1.0))),), "the spans of column"),
+    "a span that falls": ((replace(SHARE, spans=((0.4, 0.0), (0.5, 0.9), (1.0, 1.0))),), "the spans of column"),
+    "a span before its bin": ((replace(SHARE, spans=((0.0, 0.4), (0.4, 0.9), (1.0, 1.0))),), "the spans of column"),
     "spans of no bins": ((replace(HEIGHT, spans=((0.0, 1.0),)),), "the spans of column 'height'"),
     "words that are not found": ((replace(NOTE, analyser=None),), "'note' does not say its words"),
     "words of a number": ((replace(HEIGHT, analyser=TextAnalyser()),), "words are read from it"),
@@ -135,6 +144,8 @@ UNSOUND = {
     "a date in another order": ((BORN[0], BORN[2], BORN[1]), "cannot be read from column 'born'"),
     "a date that is torn apart": ((BORN[0], HEIGHT, *BORN[1:]), "does not stand together"),
     "a date of words": ((replace(BORN[0], family="categorical"), *BORN[1:]), "parts of the date 'born'"),
+    "a weekday that is a number": ((BORN[0], replace(BORN[1], family="gaussian"), BORN[2]), "parts of the date 'born'"),
+    "a date of which the days are left out": ((replace(BORN[0], family="ignored"), *BORN[1:]), "parts of the date"),
     "another name": ((replace(HEIGHT, name="width"),), "cannot be read from column 'height'"),
 }
 
@@ -142,6 +153,11 @@ UNSOUND = {
 def test_a_plan_of_all_kinds_of_columns_is_sound():
     require_sound_plan(ColumnPlan(SOUND))
     require_sound_plan(ColumnPlan((replace(SHARE, spans=((0.0, 0.4), (0.5, 0.9), (1.0, 1.0))),)))
+    require_sound_plan(ColumnPlan((replace(HOUR, options=(("period", 0.5),)), replace(SHARE, cuts=()))))
+    at = Column("born (time)", "born", "ignored", part="time")
+    for family in ("ignored", "poisson", "binned"):
+        time = replace(at, family=family, cuts=() if family == "binned" else None)
+        require_sound_plan(ColumnPlan((*BORN, time)))
 
 
 @pytest.mark.parametrize(("columns", "problem"), UNSOUND.values(), ids=UNSOUND.keys())

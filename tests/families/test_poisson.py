@@ -9,7 +9,10 @@ from scipy.stats import poisson
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.families.poisson import JEFFREYS, PoissonBlock, poisson_rates
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.decision.facts import NOTHING
+from bayeswater.errors import StatisticsError
+from bayeswater.families.poisson import JEFFREYS, CountFact, Poisson, PoissonBlock, draw_poisson, poisson_rates
 from bayeswater.statistics.count_totals import CountTotals
 
 Y = ["a", "a", "a", "b", "b", "c"]
@@ -83,3 +86,50 @@ def test_large_counts_keep_their_digits() -> None:
     expected = poisson.logpmf(10**9, (2 * 10**9 + 5.5) / 2)
     # x log x - x - log x! cancels ten of the sixteen digits.
     assert_allclose(columns.likelihood(counts[:1], False)[0, 0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("strength", [1.0, 0.25])
+def test_the_outcomes_of_a_count_leave_hardly_any_mass_out(strength: float) -> None:
+    fact = CountFact(np.array([0.4, 30.0])).weakened(strength)
+    belief, regret = np.array([0.75, 0.25]), np.array([[0.0, 3.0], [2.0, 0.0], [1.0, 1.0]])
+    found = fact.outcomes(belief, regret)
+    assert found.error == pytest.approx(1e-12 * (0.75 * 2 + 0.25 * 3), rel=1e-12)
+    counts, all_counts = fact.counts(), np.arange(2000)
+    power = np.exp(strength * poisson.logpmf(all_counts[:, None], fact.rate))
+    left_out = ~np.isin(all_counts, counts)
+    assert (power[left_out].sum(axis=0) < 1e-12 * power.sum(axis=0)).all()
+    assert_allclose(found.likelihood, power[counts] / power[counts].sum(axis=0), rtol=1e-9, atol=1e-300)
+    assert len(counts) < 450 / strength  # and not many more than it takes
+
+
+def test_a_fact_that_is_weakened_twice_is_weakened_by_both() -> None:
+    assert CountFact(np.array([2.0])).weakened(0.5).weakened(0.5).strength == 0.25
+
+
+def test_counts_are_gone_through_up_to_a_rate_and_no_value_tells_nothing() -> None:
+    rates = np.array([[3.0, 1e8 - 0.5, 1e8 + 0.5, np.nan], [4.0, 5.0, 5.0, np.nan]])
+    columns = columns_of(rates, ["a", "b"], alpha=0.5)
+    assert [columns.fact(j, is_unknown=True) for j in (2, 3)] == [
+        "its counts, 1e+08, are too many to go through",
+        NOTHING,
+    ]
+    for j in (0, 1):
+        assert_array_equal(columns.fact(j, is_unknown=True).rate, rates[:, j] + 0.5)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 2.0**53 - 1), (None, 5.0), (3.0, None), (None, None)])
+def test_a_range_of_counts_is_believed(low: Any, high: Any) -> None:
+    Poisson.require_range(Column("x", "x", "poisson"), low, high)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 5.0), (None, 2.0**53), (-0.5, None)])
+def test_a_range_that_is_none_of_counts_is_refused(low: Any, high: Any) -> None:
+    with pytest.raises(StatisticsError, match="the range of column 'x' is none of counts"):
+        Poisson.require_range(Column("x", "x", "poisson"), low, high)
+
+
+def test_counts_of_a_rate_beyond_all_fractions_are_drawn_as_a_normal_number() -> None:
+    large = 2.0**60
+    drawn = draw_poisson(np.full(4000, large), np.random.default_rng(0))
+    assert abs(drawn.mean() - large) < 5 * np.sqrt(large / 4000)
+    assert_allclose(drawn.std(), np.sqrt(large), rtol=0.1)

@@ -9,7 +9,9 @@ from scipy.special import polygamma, psi
 
 from bayeswater import NaiveBayes
 from bayeswater.data.variable import Schema, Variable
+from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.families import states
+from bayeswater.families.family import ABSENT
 from bayeswater.inference.drawing import Stage
 from bayeswater.statistics.category_counts import CategoryCounts
 
@@ -118,3 +120,75 @@ def test_drawn_probabilities_of_states_have_the_moments_of_their_dirichlet(missi
             # Five standard errors.
             assert (np.abs(total[0].mean(axis=0) - psi(a) + psi(all_states)) < 5 * np.sqrt(variance / n_draws)).all()
             assert (np.abs(total[0].var(axis=0) / variance - 1) < 0.3).all()
+
+
+SCHEMA = Schema((Variable("p", ("u", "v")), Variable("q", ("u", "v", "w"))))
+TABLE = np.array([[3, 0], [2, 5], [1, 2], [4, 1], [0, 6], [1, 0], [2, 0]])  # the last of each column is an empty cell
+
+
+def block_of(missing_is_state=False, alpha=(1.0, 0.5)):
+    counts = CategoryCounts(Variable("class", ("a", "b")), SCHEMA, TABLE)
+    return states.StateBlock(counts, np.repeat(alpha, [3, 4])[:, None], missing_is_state)
+
+
+CELLS = np.array([[0, 2], [2, 3], [3, 4], [1, 0]])  # read, empty, never seen, read
+
+
+@pytest.mark.parametrize("missing_is_state", [False, True])
+def test_a_state_that_no_row_had_is_less_probable_than_any_other(missing_is_state):
+    block = block_of(missing_is_state)
+    rows = [slice(0, 3), slice(3, 7)] if missing_is_state else [slice(0, 2), slice(3, 6)]
+    for j, (own, alpha) in enumerate(zip(rows, (1.0, 0.5), strict=True)):
+        count = TABLE[own]
+        expected = alpha / (count.sum(axis=0) + (len(count) + 1) * alpha)
+        np.testing.assert_allclose(np.exp(block.log_new_state[j]), expected, rtol=1e-12)
+    found = np.zeros((4, 2))
+    block.add_new(found, CELLS)
+    np.testing.assert_allclose(found[2], block.log_new_state.sum(axis=0), rtol=1e-12)
+    assert not found[[0, 1, 3]].any()
+    assert block.is_new(CELLS).tolist() == [[False] * 2, [False] * 2, [True] * 2, [False] * 2]
+
+
+def test_without_smoothing_a_new_state_is_impossible():
+    assert np.isneginf(block_of(alpha=(0.0, 0.0)).log_new_state).all()
+
+
+@pytest.mark.parametrize("missing_is_state", [False, True])
+def test_the_support_of_a_row_is_that_of_its_rarest_state(missing_is_state):
+    block = block_of(missing_is_state)
+    found = block.support(CELLS, np.array([0, 0, 0, 1])).tolist()
+    assert found == [1, 1 if missing_is_state else np.inf, np.inf, 1]
+    empty = 0 if missing_is_state else ABSENT
+    assert block.patterns(CELLS).tolist() == [[0, 0], [empty, empty], [0, 0], [0, 0]]
+
+
+def test_the_states_of_a_column_are_a_fact_unless_an_empty_cell_is_known_to_be_one():
+    block = block_of()
+    np.testing.assert_allclose(np.exp(block.fact(1, is_unknown=False).log_likelihood).sum(axis=0), 1.0, rtol=1e-12)
+    assert len(block.fact(0, is_unknown=True).log_likelihood) == 2
+    block = block_of(np.array([False, True]))
+    assert (block.fact(1, is_unknown=False), len(block.fact(1, is_unknown=True).log_likelihood)) == (
+        MISSING_IS_STATE,
+        4,
+    )
+    assert len(block.fact(0, is_unknown=False).log_likelihood) == 2
+
+
+@pytest.mark.parametrize("missing_is_state", [False, True])
+def test_drawn_states_are_as_frequent_as_they_are_probable(missing_is_state):
+    block, codes = block_of(missing_is_state), np.repeat([0, 1], 3000)
+    for j, terms in enumerate(block.draw_terms(codes, [2, 5], 7, np.zeros(0))):
+        own = block.fact(j, is_unknown=True).log_likelihood
+        for k in (0, 1):
+            place = np.argmin(np.abs(terms[0][codes == k, None] - own).sum(axis=2), axis=1)
+            share = np.bincount(place, minlength=len(own)) / 3000
+            np.testing.assert_allclose(terms[0][codes == k], own[place], rtol=1e-12)
+            assert (np.abs(share - np.exp(own[:, k])) < 5 * np.sqrt(0.25 / 3000)).all()
+
+
+def test_a_class_without_a_count_and_without_smoothing_has_all_states_alike():
+    counts = CategoryCounts(Variable("class", ("a", "b")), SCHEMA, TABLE * [1, 0])
+    block = states.StateBlock(counts, np.zeros((7, 1)))
+    total = np.zeros((1, 5, 2))
+    block.draw_parameters([0, 1], Stage(1, 5, 2)).add_to(total, np.array([[0, 0]]))
+    np.testing.assert_allclose(total[0, :, 1], -np.log(6), rtol=1e-12)

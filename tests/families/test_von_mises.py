@@ -6,17 +6,21 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import i0e
 from scipy.stats import vonmises
 
 from bayeswater import AODE, BayesEnsemble, NaiveBayes, load, save
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import ParameterError, SchemaError
+from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.numbers import OpenColumn
 from bayeswater.families.von_mises import (
     MOST_KAPPA,
     CircleFact,
     CircleSums,
     VonMisesBlock,
+    VonMisesCandidate,
     circle_log_evidence,
     concentration,
 )
@@ -167,6 +171,32 @@ def test_the_evidence_is_the_integral_over_direction_and_concentration():
     expected = mp.log(mean) - len(angles) * mp.log(24)
     found = circle_log_evidence(np.array([len(angles)]), np.array([float(length)]), 24.0)[0]
     assert found == pytest.approx(float(expected), abs=0.01)  # of 241 places, the outer two count whole
+
+
+def test_densities_narrower_than_the_spacing_of_the_values_are_left_out_of_the_evidence():
+    n, length = np.array([40]), np.array([40.0])  # all at one place
+    kappas = np.geomspace(0.01, 1e4, 241)
+    law = np.log(i0e(kappas * 40)) + kappas * 40 - 40 * (np.log(i0e(kappas)) + kappas)
+    for most in (np.inf, 100.0, 1.0):
+        expected = np.log(np.exp(law[kappas <= most]).sum() / 241) - 40 * np.log(24)
+        assert circle_log_evidence(n, length, 24.0, most)[0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_whole_hours_are_known_no_better_than_to_half_an_hour():
+    hours = np.repeat([3.0, 4.0, 5.0, 9.0], [5, 9, 4, 2])
+    y = np.arange(20) % 2
+    profile = NumberProfile.of(DenseMatrix(hours[:, None]), encode_labels(y), None)
+    column = OpenColumn(profile, 0, options=(("period", 24.0),))
+    candidate = VonMisesCandidate()
+    hidden = np.average(column.occupied.hidden_variance, weights=column.occupied.weight)
+    lengths = np.array([abs(np.exp(2j * np.pi * hours[y == k] / 24).sum()) for k in (0, 1)])
+    expected = circle_log_evidence(np.array([10, 10]), lengths, 24.0, 1 / (hidden * (2 * np.pi / 24) ** 2)).sum()
+    assert candidate.weighed(column).log_evidence == pytest.approx(expected, rel=1e-12)
+    for name, array in candidate.settled(column, None, np.empty(0)).to_arrays().items():
+        sums = CircleSums.of(DenseMatrix(hours[:, None]), encode_labels(y), None, np.array([24.0]))
+        assert_allclose(array, sums.to_arrays()[name], rtol=1e-12)
+    assert candidate.why_not(OpenColumn(profile, 0), alone=True) == "no period"
+    assert candidate.why_not(OpenColumn(profile, 0), alone=False) == ""
 
 
 def test_times_of_day_and_numbers_with_a_period_are_weighed_by_evidence():
