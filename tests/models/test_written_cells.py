@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from bayeswater import AODE, TAN, BayesEnsemble, NaiveBayes, load, save
-from bayeswater.errors import BayesWarning, DataError, SchemaError
+from bayeswater import AODE, TAN, BayesEnsemble, NaiveBayes, load, read_table, save
+from bayeswater.errors import BayesWarning, DataError, SchemaError, UnseenCategoryWarning
 
 N_ROWS = 80
 
@@ -187,14 +188,95 @@ def test_a_file_is_learned_from_as_its_values_and_one_row_of_another_is_read_ali
     assert again.score(str(in_file(tmp_path / "a.csv", written, y)), target="answer") == oracle.score(plain, answer)
 
 
-def test_yes_and_no_in_a_file_are_flags_and_marks_are_missing_also_in_a_frame_of_later_rows(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.choice(["a", "b"], 60)
-    rows = pd.DataFrame({"smoker": rng.choice(["Yes", "No"], 60), "job": rng.choice(["cook", "clerk"], 60), "y": y})
+def answers(seed: int, words: list[str], n_rows: int = 60) -> pd.DataFrame:
+    """Give answers in two words, of which the first is more frequent among rows of "a"."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["a", "b"], n_rows)
+    smoker = np.where(rng.random(n_rows) < np.where(y == "a", 0.7, 0.3), *words)
+    return pd.DataFrame({"smoker": smoker, "job": rng.choice(["cook", "clerk"], n_rows), "y": y})
+
+
+def made(model: type) -> Any:
+    """Make a model that learns the same from the same rows."""
+    return model(random_state=0) if model is BayesEnsemble else model()
+
+
+WORDS = [["Yes", "No"], ["Y", "N"], ["ON", "off"], ["是", "否"], ["T", "F"]]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("words", WORDS, ids=" or ".join)
+def test_words_for_true_and_false_are_two_states_in_files_and_in_frames(
+    model: type, words: list[str], tmp_path: Path
+) -> None:
+    rows = answers(0, words)
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    of_frame = made(model).fit(rows[["smoker", "job"]], rows["y"])
+    for source in (tmp_path / "a.csv", read_table(tmp_path / "a.csv").table):
+        of_file = made(model).fit(source, target="y")
+        assert str(of_file.columns_) == str(of_frame.columns_)
+        assert_array_equal(of_file.predict_proba(rows), of_frame.predict_proba(rows))
+    assert of_file.columns_["smoker"].family == "categorical"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_other_words_for_the_same_and_truths_themselves_are_read_as_those_of_the_fit(
+    model: type, tmp_path: Path
+) -> None:
+    rows = answers(0, ["Yes", "No"])
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    known = rows["smoker"] == "Yes"
+    for learned in (model().fit(tmp_path / "a.csv", target="y"), model().fit(rows[["smoker", "job"]], rows["y"])):
+        save(learned, tmp_path / "model.bayes")
+        again, expected = load(tmp_path / "model.bayes"), learned.predict_proba(rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for other in (known.map({True: "y", False: "NO"}), known):
+                assert_array_equal(again.predict_proba(rows.assign(smoker=other)), expected)
+                rows.assign(smoker=other)[:1].to_csv(tmp_path / "one.csv", index=False)
+                found = pa.concat_tables(again.predict_proba(tmp_path / "one.csv"))
+                assert_array_equal(np.stack([*map(np.asarray, found.columns)], axis=1), expected[:1])
+
+
+@pytest.mark.parametrize("model", [NaiveBayes, AODE, TAN])
+def test_models_of_other_words_for_the_same_are_merged_and_learn_on(model: type, tmp_path: Path) -> None:
+    first, second = answers(0, ["Yes", "No"]), answers(1, ["n", "Y"])
+    spelled = second.assign(smoker=second["smoker"].map({"Y": "Yes", "n": "No"}))
+    first.to_csv(tmp_path / "a.csv", index=False)
+    for one in (model().fit(tmp_path / "a.csv", target="y"), model().fit(first[["smoker", "job"]], first["y"])):
+        other, oracle = (model().fit(rows[["smoker", "job"]], rows["y"]) for rows in (second, spelled))
+        expected = (one + oracle).predict_proba(first)
+        assert_array_equal((one + other).predict_proba(first), expected)
+        assert_array_equal((other + one).predict_proba(first), expected)
+        assert_array_equal((one + other - other).predict_proba(first), one.predict_proba(first))
+        one.partial_fit(second[["smoker", "job"]], second["y"])
+        assert_array_equal(one.predict_proba(first), expected)
+
+
+def test_a_third_word_is_a_state_of_its_own_as_ever_and_a_blank_in_a_frame_too() -> None:
+    rows = answers(0, ["Yes", "No"])
+    learned = NaiveBayes().fit(rows[["smoker", "job"]], rows["y"])
+    with pytest.warns(UnseenCategoryWarning, match="'smoker' = 'maybe'"):
+        learned.predict(rows[:1].assign(smoker="maybe"))
+    learned.partial_fit(rows[["job"]].assign(smoker="maybe"), rows["y"])
+    assert learned.tables()["smoker"]["smoker"].tolist() == ["No", "Yes", "maybe"]
+    rows.loc[0, "smoker"] = ""
+    assert NaiveBayes().fit(rows[["smoker"]], rows["y"]).tables()["smoker"]["smoker"].tolist() == ["", "No", "Yes"]
+
+
+def test_true_and_false_in_words_are_flags_and_so_are_others_if_a_user_says_so() -> None:
+    rows = answers(0, ["TRUE", "false"])
+    assert NaiveBayes().fit(rows[["smoker"]], rows["y"]).columns_["smoker"].family == "bernoulli"
+    rows = answers(0, ["yes", "no"])
+    told = NaiveBayes(columns={"smoker": "bernoulli"}).fit(rows[["smoker"]], rows["y"])
+    assert told.predict(rows[["smoker"]]).tolist() == told.predict(rows[["smoker"]] == "yes").tolist()
+
+
+def test_marks_of_a_file_are_missing_also_in_a_frame_of_later_rows(tmp_path: Path) -> None:
+    rows = answers(0, ["Yes", "No"])
     rows.loc[0, ["smoker", "job"]] = "?"
     rows.to_csv(tmp_path / "a.csv", index=False)
     learned = NaiveBayes().fit(tmp_path / "a.csv", target="y")
-    assert learned.columns_["smoker"].family == "bernoulli"
     missing = rows[["smoker", "job"]][:1]
     assert_array_equal(learned.predict_proba(missing), learned.predict_proba(missing.replace("?", None)))
 

@@ -48,6 +48,8 @@ FAMILY_OF = {
 }
 """Family of each kind of column, unless the user says another one."""
 
+FLAG = FAMILY_OF["flag"]
+
 
 def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> ColumnPlan:
     """Plan the columns of a table; `numeric` is the family of numbers that nothing is said about."""
@@ -161,7 +163,7 @@ def _planned(
         kind = ColumnKind("empty", "")
     elif kind is None:
         kind = _kind(name, raw, said)
-    dtype = raw.dtype(name) if kind.style is None or name in raw.styles else kind.style.dtype or raw.dtype(name)
+    dtype = _dtype(name, raw, kind.style)
     is_date = kind.kind == "date" or (kind.kind == "empty" and f"{name} (weekday)" in given)
     if is_date and said.family in (None, AUTO, *NUMERIC):
         # What another model reads of a date is taken over, with its time of day or without.
@@ -173,7 +175,7 @@ def _planned(
     why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
     if said.family and kind.kind not in ("empty", *(kinds_of(family) or (kind.kind,))):
         raise ParameterError(f"column {name!r} cannot be read as {family!r}: it is a {kind.kind} ({kind.why})")
-    if kind.kind == "flag" and kind.why != BOOLEAN and said.family is None:
+    if kind.kind == "flag" and not kind.why.startswith(BOOLEAN) and said.family is None:
         family = BITS  # a later batch may have other numbers
     if kind.kind == "number" or family in NUMERIC:
         family = _number(said, family)
@@ -192,6 +194,13 @@ def _planned(
         require_options(name, family, said.options)
     options = tuple((option, float(number)) for option, number in said.options)
     return [Column(name, name, family, why, None, dtype, said.cuts, analyser, options=options, style=kind.style)]
+
+
+def _dtype(name: str, raw: RawTable, style: CellStyle | None) -> str:
+    """Name the type in which cells of a column are given back."""
+    if style is None or name in raw.styles:
+        return "string" if style is not None and style.kind == "words" else raw.dtype(name)
+    return style.dtype or raw.dtype(name)
 
 
 def _warn_of_hint(name: str, how: str, kind: ColumnKind) -> None:
@@ -256,11 +265,14 @@ def _kind(name: str, raw: RawTable, said: ColumnSettings) -> ColumnKind:
 
         return kind_of(name, pa.chunked_array([pa.array(column, from_pandas=True)]), declared=False)
     style, doubt = raw.styles.get(name, said.style), ""
-    if style is None and said.family in (None, AUTO, *NUMERIC) and name not in raw.declared:
+    if style is None and said.family in (None, AUTO, FLAG, *NUMERIC) and name not in raw.declared:
         found = style_in_frame(column, is_stored=name in raw.stored)
         style, doubt = (found.style, found.doubt.split(": say")[0]) if found is not None else (None, "")
-    raw = raw.in_styles({name: style}) if style is not None else raw
+    if style is not None:
+        style = style if said.family == FLAG else style.of_states
+        raw = raw.in_styles({name: style})
     kind = kind_of(name, raw.columns[name], declared=name in raw.declared, stored=name in raw.stored)
-    written = f"{kind.why}, written as {style}" if style is not None and style.kind != "plain" else kind.why
+    is_plain = style is None or style.kind in ("plain", "words")
+    written = kind.why if is_plain else f"{kind.why}, written as {style}"
     hint = f"{doubt}: make numbers or dates of the column if that is so" if doubt else kind.hint
     return replace(kind, why=written, hint=hint, style=style)

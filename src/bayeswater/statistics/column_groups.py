@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from bayeswater.data.reading.column_plan import ColumnPlan
+from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.column_plan import ColumnPlan, spelled
 from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import StatisticsError
@@ -58,8 +59,18 @@ class ColumnGroups(Statistic):
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         self.plan.require_same_reading(other.plan)
-        classes = self.classes.union(other.classes)
-        return self.onto(classes), other.onto(classes)
+        classes, words = self.classes.union(other.classes), self.plan.words_with(other.plan)
+        return self._spelled(words).onto(classes), other._spelled(words).onto(classes)
+
+    def _spelled(self, words: Mapping[str, CellStyle]) -> Self:
+        """Name states for true and false alike."""
+        groups: Mapping[str, Any] = self.groups if words else {}
+        named = {
+            key: replace(group, schema=spelled(group.schema, words))
+            for key, group in groups.items()
+            if hasattr(group, "schema")
+        }
+        return replace(self, groups={**self.groups, **named})
 
     def _plus(self, other: Self) -> Self:
         groups = {key: group + other.groups[key] for key, group in self.groups.items()}

@@ -138,7 +138,12 @@ def test_plain_numbers_of_a_frame_are_codes_unless_marks_stand_among_many() -> N
     numbers = pa.chunked_array([[*map(str, range(20)), "n/a"]])
     found_there = style_in_frame(numbers, is_stored=False)
     assert found_there is not None and found_there.style.kind == "number"
-    assert style_in_frame(pa.chunked_array([["yes", "no"]]), is_stored=False) is None
+    words = style_in_frame(pa.chunked_array([["yes", "No", "no"]]), is_stored=False)
+    assert (
+        words is not None
+        and (words.style.true[0], words.style.false[0]) == ("yes", "no")
+        and words.style.of_states.kind == "words"
+    )
     assert style_in_frame(pa.chunked_array([pa.array(pd.Categorical(["$5", "$6"]))]), is_stored=False) is None
 
 

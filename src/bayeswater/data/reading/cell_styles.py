@@ -8,18 +8,20 @@ metadata of an Arrow field, in the plan of a model and in its file. Later cells 
 number  ``$1,200``, ``1.234,50 €``, ``1 234``, ``(300)`` for -300, ``+5``, ``1e3``; ``45%`` is 0.45. A column has one
         unit, which an amount of money may leave out; groups have three digits, or two before the last as in India
 truth   yes/no, y/n, true/false, t/f, on/off, 是/否, in capitals too
+words   the same, where a model keeps both words as states: each spelled as most cells have it, others as they are
 date    a day in the order of `format`, with or without a time of day, which may have a zone: then all are in UTC
 plain   as the file has it, numbers and strings alike; only the marks of missing cells are part of the style
 ======  ===============================================================================================================
 
-Blanks around a cell are no part of it. A blank cell is missing, and so is each of the `marks` that is not `kept`.
+Blanks around a cell are no part of it. Missing are the blank cell and the `marks`, but for those that are `kept`.
 """
 
 import json
 import re
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -30,7 +32,7 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-StyleKind = Literal["number", "truth", "date", "plain"]
+StyleKind = Literal["number", "truth", "words", "date", "plain"]
 
 ALWAYS_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that are missing in every column of a file, besides the blank one."""
@@ -99,10 +101,10 @@ class CellStyle:
     ----------
     kind : what they are
     marks : cells that are missing, besides the blank one
-    kept : marks that are values in this column
+    kept : marks that are values in this column; the blank cell, too, in words of a data frame
     decimal, thousands : what stands before decimals and between groups of digits; nothing where there are no groups
     unit : what stands beside the numbers
-    true, false : words in small letters
+    true, false : words, whatever their case; the first as most cells have it
     format : of dates, as `strptime` has it
     time : whether a time of day may follow: "" (no), "local" or "UTC"
 
@@ -128,24 +130,31 @@ class CellStyle:
     @property
     def missing(self) -> tuple[str, ...]:
         """Cells that are missing."""
-        return ("", *(mark for mark in self.marks if mark not in self.kept))
+        return tuple(mark for mark in ("", *self.marks) if mark not in self.kept)
 
     @cached_property
     def type(self) -> "pa.DataType":
         """The type of what is read; plain cells keep their own."""
         import pyarrow as pa
 
-        dates = pa.timestamp("us", self.time if self.time == "UTC" else None) if self.time else pa.date32()
-        return {"number": pa.float64(), "truth": pa.bool_(), "date": dates, "plain": pa.string()}[self.kind]
+        if self.kind == "date":
+            return pa.timestamp("us", self.time if self.time == "UTC" else None) if self.time else pa.date32()
+        return {"number": pa.float64(), "truth": pa.bool_()}.get(self.kind, pa.string())
 
     @property
     def dtype(self) -> str | None:
-        """The name of that type for frames of all libraries; plain cells keep their own."""
+        """The name of that type for frames of all libraries; plain cells and words keep their own."""
         dates = str(self.type) if self.time else f"object[{self.type}]"
-        return {"number": "float64", "truth": "bool", "date": dates, "plain": None}[self.kind]
+        return {"number": "float64", "truth": "bool", "date": dates}.get(self.kind)
+
+    @property
+    def of_states(self) -> "CellStyle":
+        """The style in which a model of states reads the cells: words stay words, but true and false are flags."""
+        is_word = self.kind == "truth" and self.true[0].lower() != "true"
+        return replace(self, kind="words") if is_word else self
 
     def read(self, cells: "pa.ChunkedArray", name: str, *, is_clean: bool = False) -> "pa.ChunkedArray":
-        """Read strings of a column; cells of another type pass as they are.
+        """Read strings of a column; cells of another type pass as they are, but truths where words are known.
 
         Those that are clean have no blanks around them, and missing ones are null.
 
@@ -157,6 +166,8 @@ class CellStyle:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.kind == "words":
+            return self._in_words(cells)
         if not holds_strings(cells.type):
             return cells
         strings = cells if is_clean else self.present(cells)
@@ -178,7 +189,7 @@ class CellStyle:
         if pa.types.is_dictionary(cells.type):
             cells = cells.cast(cells.type.value_type)
         trimmed = pc.utf8_trim_whitespace(cells.cast(pa.string()))
-        missing = pc.is_in(trimmed, value_set=pa.array(self.missing))
+        missing = pc.is_in(trimmed, value_set=pa.array(self.missing, pa.string()))
         return pc.if_else(missing, None, trimmed) if pc.any(missing).as_py() else trimmed
 
     def values(self, strings: "pa.Array") -> "pa.Array":
@@ -227,8 +238,32 @@ class CellStyle:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        place = pc.index_in(pc.utf8_lower(strings), value_set=pa.array(self.true + self.false))
-        return pc.less(place, len(self.true))
+        known = [word.lower() for word in self.true + self.false]
+        return pc.less(pc.index_in(pc.utf8_lower(strings), value_set=pa.array(known)), len(self.true))
+
+    def _in_words(self, cells: "pa.ChunkedArray") -> "pa.ChunkedArray":
+        """Spell both words alike, also where cells are truths; others stay as they are. It is a dictionary of them."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not (holds_strings(cells.type) or pa.types.is_boolean(cells.type)):
+            return cells
+        chunks = []
+        for chunk in cells.chunks or [pa.array([], cells.type)]:
+            encoded = chunk if pa.types.is_dictionary(cells.type) else chunk.dictionary_encode()
+            truths, others = encoded.dictionary, pa.nulls(len(encoded.dictionary), pa.string())
+            if not pa.types.is_boolean(truths.type):
+                others = self.present(pa.chunked_array([truths])).combine_chunks()
+                truths = self._truths(others)
+            own = pc.coalesce(pc.if_else(truths, self.true[0], self.false[0]), others).dictionary_encode()
+            chunks.append(pa.DictionaryArray.from_arrays(own.indices.take(encoded.indices), own.dictionary))
+        return pa.chunked_array(chunks)
+
+    def spelled(self, states: Sequence[Any]) -> tuple[Any, ...]:
+        """Spell the words among states as this style does, unless two would become one."""
+        known = {word.lower(): own[0] for own in (self.true, self.false) for word in own}
+        words = tuple(known.get(state.lower(), state) if isinstance(state, str) else state for state in states)
+        return words if len({*words}) == len(states) else tuple(states)
 
     def _moments(self, strings: "pa.Array") -> "pa.Array":
         """Read dates and times: the day and the time of day each by themselves where one blank parts them."""
@@ -270,7 +305,7 @@ class CellStyle:
             before = sign.strip() if self.unit in ("$", "£", "¥", "￥", "₹") else ""
             number = f"1{self.thousands}234{self.decimal}5" if self.unit not in SHARES else f"12{self.decimal}5"
             return f"{before}{number}{'' if before else sign}".rstrip()
-        if self.kind == "truth":
+        if self.kind in ("truth", "words"):
             return f"{self.true[0]} or {self.false[0]}"
         shown = {
             "%d": "31",
@@ -311,7 +346,7 @@ def style_of_document(document: Any) -> CellStyle:
         raise TypeError("the style of cells is a kind and what differs from plain cells")
     said: dict[str, Any] = {key: tuple(it) if isinstance(it, list) else it for key, it in document.items()}
     words = [word for value in said.values() for word in (value if isinstance(value, tuple) else (value,))]
-    if not all(isinstance(word, str) for word in words) or said["kind"] not in ("number", "truth", "date", "plain"):
+    if not all(isinstance(word, str) for word in words) or said["kind"] not in get_args(StyleKind):
         raise TypeError("the style of cells is made of words")
     style = CellStyle(**said)
     is_known = style.decimal in (".", ",") and style.thousands in ("", *GAPS) and style.time in ("", "local", "UTC")
@@ -319,7 +354,7 @@ def style_of_document(document: Any) -> CellStyle:
         raise ValueError("numbers are not written so")
     if style.kind == "date":
         compiled_format(style.format)
-    if style.kind == "truth" and not (style.true and style.false):
+    if style.kind in ("truth", "words") and not (style.true and style.false):
         raise ValueError("there are words for true and for false")
     return style
 

@@ -15,6 +15,7 @@ from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.dates import is_date
 from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.reading.text import TextAnalyser
+from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import SchemaError
 
 IGNORED = "ignored"
@@ -140,6 +141,11 @@ class ColumnPlan:
         new = {c.name: replace(c, style=o.style) for c, o in zip(self, other, strict=True) if o.style and not c.style}
         return self.with_columns(new) if new else self
 
+    def words_with(self, other: "ColumnPlan") -> dict[str, CellStyle]:
+        """Give the styles of words for true and false, by column, that one of two plans knows; the first where both."""
+        known = ((column.name, column.style) for plan in (other, self) for column in plan)
+        return {name: style for name, style in known if style is not None and style.kind == "words"}
+
     def require_same_reading(self, other: "ColumnPlan") -> None:
         """Refuse two plans by which the same table would be counted differently, and name the difference."""
         if self.sources != other.sources:
@@ -192,6 +198,17 @@ class ColumnPlan:
         widths = [max(display_width(row[i]) for row in rows) for i in range(2)]
         lines = ("  ".join([*map(padded, row, widths), row[2]]) for row in rows)
         return "\n".join(map(str.rstrip, lines))
+
+
+def spelled(schema: Schema, words: Mapping[str, CellStyle]) -> Schema:
+    """Spell words for true and false among the states of columns as their styles do."""
+    return Schema(tuple(_spelled(v, words[v.name]) if v.name in words else v for v in schema))
+
+
+def _spelled(variable: Variable, style: CellStyle) -> Variable:
+    states = variable.states if variable.is_coded else style.spelled(variable.states)
+    new = dict(zip(variable.states, states, strict=True))
+    return replace(variable, states=states, declared=frozenset(new[state] for state in variable.declared))
 
 
 def _zone(column: Column) -> str | None:

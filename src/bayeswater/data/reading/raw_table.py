@@ -147,8 +147,8 @@ class RawTable:
         return replace(table, columns=columns, declared=declared)
 
     def in_styles(self, styles: Mapping[str, CellStyle]) -> "RawTable":
-        """Read the strings of columns that have a style and were not read by one before."""
-        new = {name: style for name, style in styles.items() if name not in self.styles}
+        """Read the strings of columns that have a style and were not read by one before, and truths as words."""
+        new = {name: style for name, style in styles.items() if name not in self.styles or style.kind == "words"}
         for name in new:
             if new[name].unit in SHARES:
                 self._warn_of_large_shares(name, new[name])
@@ -156,10 +156,9 @@ class RawTable:
         if not read:
             return self
         columns = {name: style.read(self.arrow(name), name) for name, style in read.items()}
-        own, stored = {**self.columns, **columns}, self.stored - read.keys()
-        return replace(
-            self, columns=own, styles={**self.styles, **read}, stored=stored, declared=self.declared - read.keys()
-        )
+        own, words = {**self.columns, **columns}, {name for name in read if read[name].kind == "words"}
+        declared, stored = self.declared - read.keys(), (self.stored - read.keys()) | words
+        return replace(self, columns=own, styles={**self.styles, **read}, stored=stored, declared=declared)
 
     def _warn_of_large_shares(self, name: str, style: CellStyle) -> None:
         """Say that plain numbers are shares of one where a column was fitted on 45%, if one is more than that."""
@@ -179,8 +178,10 @@ class RawTable:
     def _is_written(self, name: str, style: CellStyle) -> bool:
         """Say whether a column holds strings as people write them; plain ones of a dictionary are its categories."""
         column = self.columns[name]
-        if isinstance(column, np.ndarray | SparseMatrix) or not holds_strings(column.type):
+        if isinstance(column, np.ndarray | SparseMatrix) or self.styles.get(name) == style:
             return False
+        if not holds_strings(column.type):
+            return style.kind == "words" and str(column.type) == "bool"
         return style.kind != "plain" or name in self.stored or not hasattr(column.type, "index_type")
 
     def require_columns(self, names: tuple[str, ...], model: str) -> "RawTable":
@@ -224,9 +225,10 @@ class RawTable:
     def dtype(self, name: str) -> str:
         """Name the type of a column."""
         column = self.columns[name]
-        if name in self.stored:
-            return str(column.type.value_type)
-        return self.dtypes.get(name) or str(column.dtype if isinstance(column, np.ndarray) else column.type)
+        if name in self.dtypes:
+            return self.dtypes[name]
+        kind = column.dtype if isinstance(column, np.ndarray) else column.type
+        return str(kind.value_type if name in self.stored else kind)
 
 
 def _require_finite(numbers: Array, name: str, first: int = 0) -> None:

@@ -219,7 +219,7 @@ class StyleSearch:
         self._long: set[str] = set()
         self._lengths: set[int] = set()
         self._times: Counter[str] = Counter()
-        self._words: set[str] = set()
+        self._words: Counter[str] = Counter()
         self._tried = {
             name: _Tried(pattern, CellStyle("date", format=name[1], time="local") if name[0] == "date" else None)
             for name, pattern in _patterns(written).items()
@@ -259,8 +259,8 @@ class StyleSearch:
         import pyarrow.compute as pc
 
         if self._may_be_truths:
-            self._words |= set(pc.utf8_lower(strings.slice(0, 2 * SHOWN)).to_pylist())
-            self._may_be_truths = len(strings) < 2 * SHOWN and len(self._words) <= SHOWN
+            self._words.update(dict(zip(strings.slice(0, 4 * SHOWN).to_pylist(), times.tolist(), strict=False)))
+            self._may_be_truths = len(self._words) < 4 * SHOWN
         if any(name[0] == "number" for name in self._tried):
             self._n_plain += int(times[_matching(strings, PLAIN)].sum())
             self._n_telephone += int(times[_matching(strings, TELEPHONE) | _matching(strings, THREE_GROUPS)].sum())
@@ -315,11 +315,8 @@ class StyleSearch:
                 return None, f"stays as written: beside the numbers stand {beside}, which are not of one unit"
             if not self._are_codes():
                 return self._number(numbers, {style.decimal for style in others if style.kind == "number"})
-        words = self._words if self._may_be_truths else set()
-        for true, false in TRUTHS:
-            if words & {*true} and words & {*false} and words <= {*true, *false}:
-                return CellStyle("truth", self.written.marks, true=true, false=false), ""
-        return None, ""
+        found = style_of_words(self._words) if self._may_be_truths else None
+        return None if found is None else replace(found, marks=self.written.marks), ""
 
     def _are_codes(self) -> bool:
         """Say whether what looks like numbers is none: too long for a float64, of telephones, plain in a frame."""
@@ -375,16 +372,35 @@ class StyleSearch:
         return dict(cells.most_common(SHOWN))
 
 
-def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound | None:
-    """Find how strings of a data frame are written, if they are numbers or dates; None where they are what they are.
+def style_of_words(times: Mapping[str, int]) -> CellStyle | None:
+    """Give the style of strings, by how often each occurs, if they are words for true and false, and both occur.
 
-    Yes and no stay two categories here, and marks of missing cells values, unless numbers or dates stand beside them.
+    >>> style_of_words({"Yes": 2, "NO": 1, "yes": 1}).true
+    ('Yes', 'yes', 'y', 'true')
+    """
+    words = {word.lower() for word in times}
+    for pair in TRUTHS:
+        if words <= {*pair[0], *pair[1]} and all(words.intersection(own) for own in pair):
+            usual = [max((w for w in times if w.lower() in own), key=lambda w: (times[w], w)) for own in pair]
+            spellings = zip(usual, pair, ("true", "false"), strict=True)  # later cells may be truths
+            true, false = (tuple(dict.fromkeys((word, *own, truth))) for word, own, truth in spellings)
+            return CellStyle("truth", true=true, false=false)
+    return None
+
+
+def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound | None:
+    """Find how strings of a data frame are written, if they are numbers, dates or two words for true and false.
+
+    Blank cells and marks of missing ones are values here, unless numbers or dates stand beside them.
     """
     import pyarrow as pa
 
     if not holds_strings(column.type) or (pa.types.is_dictionary(column.type) and not is_stored):
         return None
-    strings = distinct(column.slice(0, TRIED))[0]
+    strings, times = distinct(column.slice(0, TRIED))
+    words = dict(zip(strings.to_pylist(), times.tolist(), strict=True)) if len(strings) < 4 * SHOWN else {}
+    if found_words := style_of_words(words):
+        return StyleFound(replace(found_words, marks=(), kept=("",)))
     if not _matching(strings, r"\d").any() or _matching(strings, SHORT).all():
         return None
     for n_rows in (TRIED, SAMPLED)[: 1 + (len(column) > TRIED)]:  # most columns are passed over after the first look

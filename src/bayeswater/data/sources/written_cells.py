@@ -87,7 +87,7 @@ class WrittenCells:
     def marks(self, name: str) -> tuple[str, ...]:
         """Give the cells of a column that are missing."""
         style = self.style(name)
-        return ("", *self.written.marks) if style is None else style.missing
+        return ("", *(self.written.marks if style is None else filter(None, style.missing)))
 
     def schema(self, kinds: "Mapping[str, pa.DataType]", types: "Mapping[str, pa.DataType]") -> "pa.Schema":
         """Give the schema of columns that look so, in the types that are declared, or those of their styles."""
@@ -133,7 +133,7 @@ class WrittenCells:
             if style is None:
                 continue
             cells = table.column(place)
-            if style.kind != "plain" and not holds_strings(field.type):
+            if style.kind == "words" or (style.kind != "plain" and not holds_strings(field.type)):
                 cells = style.read(cells, name, is_clean=True).cast(field.type)
             table = table.set_column(place, field, cells)
         return table
