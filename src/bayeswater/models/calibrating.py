@@ -26,10 +26,8 @@ from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores, normalised
-from bayeswater.explain.turning import Decided, RowDecisions
+from bayeswater.explain.turning import RowDecisions
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.inference.log_space import best_class, fall_back, log_posterior
-from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
@@ -236,18 +234,6 @@ def learned_calibration(review: LeaveOneOut, priors: Priors) -> CalibrationRepor
         before=before,
         after=after,
     )
-
-
-def decided(joint: Joint, table: Any, calibration: Calibration | None = None, known: Array | None = None) -> Decided:
-    """Decide each row of a table as `predict` does; of a calibrated model, `known` are the known cells of each row."""
-    log_joint = score(joint, table)
-    fall_back(log_joint, joint.log_prior)
-    chosen = best_class(log_joint)
-    log_proba = log_posterior(log_joint)
-    if calibration is None or known is None:
-        return Decided(log_proba, None, chosen)
-    calibrated = calibration.corrected(log_proba, known)
-    return Decided(log_proba, calibrated, best_class(calibrated))
 
 
 def as_stale(report: CalibrationReport, old: Variable, new: Variable) -> CalibrationReport:

@@ -2,9 +2,8 @@
 
 A model says how it reads rows (`_table`), what their log-joints are (`_joint`), the same with each row taken out
 (`_joint_without`), what makes up the log-odds of a row (`_reasons`) and what a missing cell would tell (`_facts`). All
-else follows, and is written once: posteriors and decisions here and in `decision/`, calibration and leave-one-out
-in `calibrating`, reasons in `explain/`, questions in `asking`. X may be a source of rows that do not
-fit into memory: the answers come in pieces then (`streaming.answering`).
+else follows, and is written once: posteriors and decisions here and in `decision/`, calibration and leave-one-out in
+`calibrating`, reasons in `explain/`, questions in `asking`, answers in pieces for a source in `streaming.answering`.
 """
 
 from abc import abstractmethod
@@ -31,22 +30,14 @@ from bayeswater.errors import DataError, StatisticsError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.inference.log_space import best_class, log_evidence, log_posterior, posterior
+from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
 from bayeswater.models.asking import Facts, OpenRow, require_one_row
-from bayeswater.models.calibrating import (
-    Calibration,
-    LeaveOneOut,
-    Priors,
-    Review,
-    decided,
-    learned_calibration,
-    reviewed,
-)
+from bayeswater.models.calibrating import Calibration, LeaveOneOut, Priors, Review, learned_calibration, reviewed
 from bayeswater.models.settings import require_names
 from bayeswater.models.streaming.answering import in_memory, over_rows
 from bayeswater.models.streaming.fitting import score_source
-from bayeswater.models.streaming.partial_rows import letting_missing_in
+from bayeswater.models.streaming.partial_rows import cell_names, letting_missing_in
 from bayeswater.models.streaming.passes import Examples, walked
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -71,8 +62,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             setattr(tags.input_tags if hasattr(tags.input_tags, name) else tags.classifier_tags, name, True)
         tags.input_tags.allow_nan = vars(self).get("missing", "error") != "error"
         return tags
-
-    # ------------------------------------------------------------------ what each model says for itself
 
     @abstractmethod
     def _joint(self) -> Joint:
@@ -256,8 +245,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         if target is not None:
             return score_source(self, X, y, sample_weight, target)
-        share: float = super().score(materialised(X), y, sample_weight)
-        return share
+        return float(super().score(materialised(X), y, sample_weight))
 
     def estimate_class_prior(self, X: Any) -> PriorEstimate:
         """Find the class frequencies where unlabelled rows come from, of largest likelihood.
@@ -422,8 +410,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _decided(self, table: Any) -> Decided:
         """Decide each row as `predict` does."""
-        calibration = (self._calibration, self._known_cells(table)) if self._is_calibrated else ()
-        return decided(self._deciding_joint(), table, *calibration)
+        joint = self._deciding_joint()
+        log_joint = score(joint, table)
+        fall_back(log_joint, joint.log_prior)
+        chosen, log_proba = best_class(log_joint), log_posterior(log_joint)
+        if not self._is_calibrated:
+            return Decided(log_proba, None, chosen)
+        calibrated = self._calibration.corrected(log_proba, self._known_cells(table))
+        return Decided(log_proba, calibrated, best_class(calibrated))
 
     def _decisions(self, table: Any, n_more: int = 0) -> RowDecisions:
         """Say what calibration makes of log-joints before the largest wins, if `n_more` cells were known."""
@@ -455,15 +449,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         self._require_fitted()
         model, X = in_memory(letting_missing_in(self), row, "next_best")
-        names, X = self._names_to_ask_for(), materialised(X)
+        names, X = cell_names(self), materialised(X)
         evidence = model._evidence(X)
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
         return OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
-
-    def _names_to_ask_for(self) -> Sequence[str]:
-        """Names of the columns of a row."""
-        return self._column_names()
 
     def to_network(self, *, class_name: str | None = None) -> "BayesianNetwork":
         """Give the fitted model as a network, in which the class is a variable like any other.
@@ -496,3 +486,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)
+
+
+def frames_of(model: BayesClassifier) -> str | None:
+    """Name the library whose frames a model gives back; None for arrays."""
+    return model._library
+
+
+def with_columns(model: BayesClassifier, n_features: int, names: Sequence[str] | None, library: str | None) -> None:
+    """Let a model be one that was fitted on so many columns, with these names if any, and gives frames of a library."""
+    model.n_features_in_, model._library = n_features, library
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)

@@ -44,6 +44,8 @@ class FeatureClassifier(OnSums, BayesClassifier):
     force_alpha: bool
     _grouped_as = "margins"
     _tags: tuple[str, ...] = ("sparse", "positive_only", "poor_score")
+    _title = "P(feature | {})"
+    """What the parameters of a class are called in `tables`."""
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -91,11 +93,23 @@ class FeatureClassifier(OnSums, BayesClassifier):
             "is: no cell of it can be asked for; NaiveBayes can tell what counts of each column are worth"
         )
 
-    def _feature_table(self, what: str, values: Array) -> Any:
-        """Give a number (n_classes, n_features) for each feature and class as a labelled frame."""
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and what each feature has in each class, as labelled frames.
+
+        Returns
+        -------
+        dict {"class": frame, "features": frame}, of the library whose frames `fit` was given
+            Of each class the probability of a feature, or that it is present; of `ComplementNB` the weight.
+        """
+        self._require_fitted()
+        values = self._shown_parameters()
         columns: dict[str, Any] = {"feature": self._column_names()}
-        columns |= {what.format(label): values[k] for k, label in enumerate(self.classes_)}
-        return write_frame(columns, self._library)
+        columns |= {self._title.format(label): values[k] for k, label in enumerate(self.classes_)}
+        return {"class": self._class_table(), "features": write_frame(columns, self._library)}
+
+    def _shown_parameters(self) -> Array:
+        """Give what `tables` says of each class and feature: (n_classes, n_features)."""
+        return np.exp(self.feature_log_prob_)
 
     @property
     def feature_count_(self) -> Array:
@@ -184,12 +198,6 @@ class MultinomialNB(FeatureClassifier):
         values = np.array([rng.multinomial(total, probability[k]) for total, k in zip(totals, codes, strict=True)])
         return self._like_fitted(values), self.classes_[codes]
 
-    def tables(self) -> dict[str, Any]:
-        """Give the class prior, and the probability of each feature in each class, as labelled frames."""
-        self._require_fitted()
-        features = self._feature_table("P(feature | {})", np.exp(self.feature_log_prob_))
-        return {"class": self._class_table(), "features": features}
-
     @property
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, d - 1 for the features of each class."""
@@ -238,6 +246,8 @@ class ComplementNB(FeatureClassifier):
     >>> ComplementNB().fit(X, [0, 0, 1]).predict([[0, 0, 2]])
     array([1])
     """
+
+    _title = "weight({})"
 
     def __init__(
         self,
@@ -288,12 +298,11 @@ class ComplementNB(FeatureClassifier):
         """Refuse: the scores make up no distribution of rows."""
         raise ParameterError(NOT_GENERATIVE.format("tell P(row)"))
 
-    def tables(self) -> dict[str, Any]:
-        """Give the class counts, and the weight of each feature for each class, as labelled frames."""
-        self._require_fitted()
-        counts = {"class": self.classes_, "count": self.class_count_}
-        features = self._feature_table("weight({})", self.feature_log_prob_)
-        return {"class": write_frame(counts, self._library), "features": features}
+    def _class_table(self) -> Any:
+        return write_frame({"class": self.classes_, "count": self.class_count_}, self._library)
+
+    def _shown_parameters(self) -> Array:
+        return self.feature_log_prob_
 
     @property
     def n_parameters(self) -> int:
@@ -325,18 +334,15 @@ class BernoulliNB(FeatureClassifier):
         Whether an alpha under 1e-10 is taken as it is.
     binarize : float or None, default 0
         A feature is present where its value is over this threshold; None says that X holds 0 and 1 alone.
-    fit_prior, class_prior, class_alpha : as in `MultinomialNB`
+    fit_prior, class_prior, class_alpha, calibrate : as in `MultinomialNB`
     missing : {"error", "ignore"}, default "error"
         What to do with NaN: refuse it, or leave the cell out of the counts and of the product.
     columns : dict, optional
         ``{column: {"prior": Beta(present, absent)}}``: features with pseudo-counts of their own.
-    calibrate : bool, default False
-        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
 
     Attributes
     ----------
-    calibration_ : CalibrationReport
-        What calibration learned and achieved, where it was asked for.
+    calibration_ : as in `MultinomialNB`
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
     threshold_ : float
         Value over which a cell was counted as present.
@@ -351,6 +357,7 @@ class BernoulliNB(FeatureClassifier):
     """
 
     _tags = ("sparse", "poor_score")
+    _title = "P(present | {})"
 
     def __init__(
         self,
@@ -450,12 +457,6 @@ class BernoulliNB(FeatureClassifier):
         probability = np.exp(self.feature_log_prob_)[codes]
         values = (rng.random(probability.shape) < probability).astype(np.int64)
         return self._like_fitted(values), self.classes_[codes]
-
-    def tables(self) -> dict[str, Any]:
-        """Give the class prior, and the probability that each feature is present in each class, as labelled frames."""
-        self._require_fitted()
-        features = self._feature_table("P(present | {})", np.exp(self.feature_log_prob_))
-        return {"class": self._class_table(), "features": features}
 
     @property
     def n_parameters(self) -> int:

@@ -304,7 +304,7 @@ class OnSums(Base):
         self._require_parameters(sums)
         self._warn_of_parameters()
         if first:
-            note_columns(self, X)
+            self._library = note_columns(self, X)
             for name in ("calibration_", *self._fixed_by_fit):
                 self.__dict__.pop(name, None)
         elif self._is_calibrated:

@@ -19,6 +19,7 @@ from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.categorical_nb import CategoricalNB
+from bayeswater.models.classifier import frames_of, with_columns
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
 from bayeswater.models.gaussian_classifier import GaussianClassifier
@@ -40,7 +41,7 @@ from bayeswater.models.stored.documents import (
     FIELDS,
     TABLE_FIELDS,
     described_head,
-    note_columns,
+    read_columns,
     read_document,
     require_fields,
     with_parameters,
@@ -175,7 +176,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
     written, arrays = described_sums(model.statistics_)
-    document = {**described_head(model, kind), **written}
+    document = {**described_head(model, kind, frames_of(model)), **written}
     if "calibration" in KINDS[kind].fields or "calibration_" in vars(model):
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
     if isinstance(model, GaussianClassifier):
@@ -203,7 +204,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     if isinstance(model, StateClassifier):
         _structure(model, document["structure"], sums)
     plan = sums.columns.plan if isinstance(sums.columns, ColumnGroups) else None
-    note_columns(model, document, _n_features(sums.columns, document), plan)
+    with_columns(model, *read_columns(document, _n_features(sums.columns, document), plan))
     with_sums(model, sums)
     if "calibration" in document:
         _calibrate(model, document["calibration"])

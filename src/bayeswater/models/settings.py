@@ -148,8 +148,8 @@ def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
     return list(names).index(told)
 
 
-def note_columns(estimator: Any, X: Any) -> None:
-    """Remember number and names of the columns, as scikit-learn does, and whose frames the model is to give back."""
+def note_columns(estimator: Any, X: Any) -> str | None:
+    """Remember number and names of the columns, as scikit-learn does; tell whose frames the model is to give back."""
     names = list(given_names(X)) if is_frame(X) else []
     if names and all(isinstance(name, str) for name in names):
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
@@ -158,7 +158,7 @@ def note_columns(estimator: Any, X: Any) -> None:
         vars(estimator).pop("feature_names_in_", None)
     else:
         validate_data(estimator, X, skip_check_array=True)  # takes its time to look for them
-    estimator._library = library_of(X)
+    return library_of(X)
 
 
 def require_names(estimator: Any, X: Any) -> None:

@@ -24,6 +24,7 @@ from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.members.presets import KINDS, PRESETS
 from bayeswater.learning.members.stack import Stack
 from bayeswater.limits import require_table_bytes
+from bayeswater.models.classifier import frames_of, with_columns
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble, EnsembleState, state_of, with_state
 from bayeswater.models.ensemble.reading import FAMILIES, EnsembleReading
 from bayeswater.models.ensemble.reading import OF_STATES as ENSEMBLE_STATES
@@ -53,7 +54,7 @@ def described_classifier(model: NetworkClassifier) -> tuple[Document, dict[str, 
     """Give the document and the arrays of a classifier."""
     schema, classes, factors, counted = learned_by(model)
     document = {
-        **described_table(model, CLASSIFIER, classes, model.columns_, schema),
+        **described_table(model, CLASSIFIER, frames_of(model), classes, model.columns_, schema),
         "parents": [list(own) for own in factors.parents],
         "structure": model.structure_,
         "log_loss": {shape: float(loss) for shape, loss in vars(model).get("cv_log_loss_", {}).items()},
@@ -82,7 +83,7 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
         isinstance(losses, dict) and losses.keys() in (set(), {*SHAPES}) and all(map(is_number, losses.values()))
     )
     require(are_losses, f"its log-losses are {shortened(losses)}")
-    table.note_columns(model)
+    with_columns(model, *table.columns)
     with_learned(model, table.plan, table.schema, table.classes, factors, structure, losses, counts)
     as_read = all(map(np.array_equal, model.network_.core.tables, factors.tables))
     require(as_read, "the rows of its tables do not sum to one")
@@ -153,7 +154,7 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
     for place, committee in enumerate(stack.committees):
         arrays |= {f"{place}.{name}": np.asarray(array) for name, array in committee.to_arrays().items()}
     document = {
-        **described_table(model, ENSEMBLE, classes, reading.plan, reading.schema),
+        **described_table(model, ENSEMBLE, frames_of(model), classes, reading.plan, reading.schema),
         "families": [family.name for family in report.families],
         "numbers": {name: [array.dtype.name, *([] if array.size else array.shape)] for name, array in arrays.items()},
         "report": [report.preset, report.seed, report.seconds, report.forecast, report.is_stale],
@@ -172,7 +173,7 @@ def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnse
     found = _as_learned(arrays, document["numbers"])
     stack = _stack(document["families"], found, reading, table.classes.n_states)
     model = with_parameters(BayesEnsemble, document["parameters"])
-    table.note_columns(model)
+    with_columns(model, *table.columns)
     return with_state(model, EnsembleState(reading, table.classes, stack, _report(document, found, stack)))
 
 

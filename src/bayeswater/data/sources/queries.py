@@ -129,9 +129,13 @@ def _parquet_files(dataset: Any, types: Types) -> list[ParquetSource]:
         not isinstance(dataset, pyarrow.dataset.FileSystemDataset)
         or not isinstance(dataset.format, pyarrow.dataset.ParquetFileFormat)
         or not isinstance(dataset.filesystem, pyarrow.fs.LocalFileSystem)
-        or dataset._scan_options  # a filter
-        or any(str(fragment.partition_expression) != "true" for fragment in dataset.get_fragments())
     ):
+        return []
+    try:
+        fragments = [*dataset.get_fragments()]
+    except ValueError:  # a dataset with a filter gives none
+        return []
+    if any(str(fragment.partition_expression) != "true" for fragment in fragments):
         return []
     files = [ParquetSource(Origin(path), types) for path in dataset.files]
     for file in files:

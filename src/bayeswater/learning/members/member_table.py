@@ -65,6 +65,11 @@ class EnsembleTable:
         return self.numbers.shape[1] + self.states.shape[1]
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows, and of columns."""
+        return len(self), self.n_columns
+
+    @property
     def labels(self) -> Array:
         """Codes of classes, of rows that have them: (n_rows,)."""
         assert self.codes is not None

@@ -19,18 +19,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.data.frames import Alongside, index_of, is_frame, materialised, write_frame
+from bayeswater.data.frames import is_frame, materialised, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import inconsistent_lengths
-from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
-from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ParameterError, StatisticsError
-from bayeswater.explain.pooled_explanations import PooledExplanations
-from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
+from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.turning import Decided, ExplainedRows
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.inference.log_space import best_class
@@ -44,7 +42,6 @@ from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells
 from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.explaining import explained_by_known_cells
 from bayeswater.models.settings import note_columns, require_missing_rule, require_unseen_rule
-from bayeswater.models.streaming.answering import in_memory
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.typing import Array, is_number
 
@@ -184,7 +181,7 @@ class BayesEnsemble(BayesClassifier):
             committees, forecast = limited(committees, table, seed, float(self.time_limit), start)
         learned = learn(committees, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
-        note_columns(self, rows.X)
+        self._library = note_columns(self, rows.X)
         self._reading = reading
         self._classes = labels.variable
         self.classes_ = labels.variable.labels
@@ -320,18 +317,13 @@ class BayesEnsemble(BayesClassifier):
         """Refuse: of an ensemble the posterior is known, and no P(row)."""
         return self.predict_joint_log_proba(X)
 
-    def _evidence(self, X: Any) -> ClassEvidence:
-        X = materialised(X)
-        log_proba = Probabilities(self._score(X, None), "log_joint")
-        return ClassEvidence(log_proba, self.classes_, self._scored_prior(), X)
-
     def _scored_prior(self) -> Array:
         return np.exp(log_frequency(self._stack.class_count))
 
     def _joint(self) -> Joint:
         raise self._cannot("give joint probabilities of classes and rows")
 
-    def explain(self, X: Any, against: Any = None) -> PooledExplanations:
+    def explain(self, X: Any, against: Any = None) -> Explanations:
         """Say for each row why it gets its class rather than another: what each cell adds to the log-odds.
 
         A cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean over some
@@ -349,22 +341,19 @@ class BayesEnsemble(BayesClassifier):
         -------
         PooledExplanations
         """
-        self._require_fitted()
-        model, X = in_memory(self, X, "explain")
-        if model is not self:
-            return model.explain(X, against)
-        X = materialised(X)
-        table = self._table(X)
+        return super().explain(X, against)
+
+    def _decided(self, table: EnsembleTable) -> Decided:
         scored = self._stack.log_posterior(table)
-        verdicts = Decided(scored, None, best_class(scored)).compared(against, self._classes)
+        return Decided(scored, None, best_class(scored))
+
+    def _reasons(self, X: Any, table: EnsembleTable, about: ExplainedRows) -> Explanations:
         cells = cells_of(self._reading, self._reading.raw(X, self._settings), table)
         names = tuple(column.name for column in self._reading.columns)
 
         def log_posterior(rows: Array, known: Array) -> Array:
             return self._stack.log_posterior(with_known_cells(table, rows, known))
 
-        as_scored = RowDecisions(np.ones(len(table)), np.zeros(scored.shape))
-        about = ExplainedRows(verdicts, as_scored, self.classes_, Alongside(self._library, index_of(X)))
         return explained_by_known_cells(log_posterior, names, len(table), cells, about)
 
     @property

@@ -325,9 +325,6 @@ class NaiveBayes(OnSums, BayesClassifier):
         groups, unknown = self._columns_of_groups(), self._settings.unknown
         return facts_of_columns(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown)
 
-    def _names_to_ask_for(self) -> tuple[str, ...]:
-        return self.columns_.sources
-
     # ------------------------------------------------------------------ why, how sure, and whether it saw the like
 
     def _reasons(self, X: Any, table: MixedTable, about: ExplainedRows) -> Explanations:

@@ -402,9 +402,6 @@ class StateClassifier(OnSums, BayesClassifier):
         facts = state_facts(lambda block: joint.of(block, False), codes, estimate.n_states, asked)
         return {**dict.fromkeys(empty, MISSING_IS_STATE), **facts}
 
-    def _names_to_ask_for(self) -> Sequence[str]:
-        return self.columns_.sources
-
     @property
     def _names(self) -> StateNames:
         return StateNames.of(self.columns_, self._estimate(self.statistics_), self.classes_, self._library)

@@ -11,7 +11,6 @@ from reprlib import repr as shortened
 from textwrap import shorten
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
@@ -33,6 +32,8 @@ TABLE_FIELDS = FIELDS | {"states", "n_features"}
 FRAMES = (None, "pandas", "polars", "pyarrow")
 """Libraries whose frames a model gives back, or None for arrays."""
 
+Columns = tuple[int, tuple[str, ...] | None, str | None]
+"""Number of the columns that a model was fitted on, their names, and the library of the frames it gives back."""
 
 Restoring = Callable[[Document, dict[str, Array]], Any]
 """Makes a model of a document and its arrays."""
@@ -143,7 +144,7 @@ def require_source_names(names: Sequence[str], plan: ColumnPlan) -> None:
 # ---------------------------------------------------------------------- the table of a model
 
 
-def described_head(model: Any, kind: str) -> Document:
+def described_head(model: Any, kind: str, library: str | None) -> Document:
     """Give what a document says of any classifier but its classes and columns."""
     names = getattr(model, "feature_names_in_", None)
     return {
@@ -151,14 +152,16 @@ def described_head(model: Any, kind: str) -> Document:
         "kind": kind,
         "parameters": described_parameters(model),
         "feature_names": None if names is None else names.tolist(),
-        "frame": model._library,
+        "frame": library,
     }
 
 
-def described_table(model: Any, kind: str, classes: Variable, plan: ColumnPlan, schema: Schema) -> Document:
+def described_table(
+    model: Any, kind: str, library: str | None, classes: Variable, plan: ColumnPlan, schema: Schema
+) -> Document:
     """Give what the document of a model of a table says, whose columns are read by a plan."""
     return {
-        **described_head(model, kind),
+        **described_head(model, kind, library),
         "classes": CODEC.encode(classes, "a class"),
         "columns": written_plan(plan),
         "states": written_states(schema),
@@ -189,12 +192,13 @@ class TableDocument:
         require_states(schema, [column.name for column in plan.of_families(*of_states)])
         return cls(document, classes, plan, schema)
 
-    def note_columns(self, model: Any) -> None:
-        """Tell a model of the columns that it was fitted on."""
+    @property
+    def columns(self) -> Columns:
+        """The columns that the model was fitted on."""
         n_features, n_sources = self.document["n_features"], len(self.plan.sources)
         are_all = type(n_features) is int and n_features == n_sources
         require(are_all, f"it was fitted on {shortened(n_features)} columns, and not on {n_sources}")
-        note_columns(model, self.document, n_features, self.plan)
+        return read_columns(self.document, n_features, self.plan)
 
 
 def require_states(schema: Schema, names: Sequence[str]) -> None:
@@ -203,12 +207,9 @@ def require_states(schema: Schema, names: Sequence[str]) -> None:
     require(list(found) == list(names), f"it has states of {shortened(found)}, and not of {shortened(names)}")
 
 
-def note_columns(model: Any, document: Document, n_features: int, plan: ColumnPlan | None = None) -> None:
-    """Tell a model of the number of its columns, their names and the frames it gives back."""
-    model.n_features_in_ = n_features
+def read_columns(document: Document, n_features: int, plan: ColumnPlan | None = None) -> Columns:
+    """Read the number of columns of a model, their names and the frames it gives back."""
     names = read_names(document["feature_names"], n_features)
-    if names is not None:
-        if plan is not None:
-            require_source_names(names, plan)
-        model.feature_names_in_ = np.array(names, dtype=object)
-    model._library = document["frame"]
+    if names is not None and plan is not None:
+        require_source_names(names, plan)
+    return n_features, names, document["frame"]

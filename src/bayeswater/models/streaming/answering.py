@@ -77,14 +77,11 @@ def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> An
             "prior='estimate' looks at all rows before it decides the first, and these are read in pieces; estimate it "
             "from some rows, estimate_class_prior(X), and give that"
         )
-    columns = _columns(model, rows)
-    model = not_knowing(model, rows.let_absent(columns))
+    model, columns = _reading(model, rows)
     schema = _schema(model, method, given)
     own = {**given, "loss": as_loss(given["loss"], model.classes_)} if given.get("loss") is not None else dict(given)
     read = [*columns, *_cost_columns(own.get("loss"), rows, columns)]
     rows.require_columns(read)
-    if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
-        rows.declare(column_types(model), column_styles(model))
     return rows.map(Answering(model, method, own, schema), schema, read)
 
 
@@ -94,11 +91,7 @@ def in_memory(model: Any, X: Any, what: str) -> tuple[Any, Any]:
     rows = None if _are_texts(X, model) else rows_to_answer(X)
     if rows is None:
         return model, X
-    columns = _columns(model, rows)
-    model = not_knowing(model, rows.let_absent(columns))
-    rows.require_columns(columns)
-    if isinstance(rows, LocalRows) and hasattr(model, "feature_names_in_"):
-        rows.declare(column_types(model), column_styles(model))
+    model, columns = _reading(model, rows)
     return model, whole_table(rows, columns, what, "give fewer rows")
 
 
@@ -145,20 +138,28 @@ def _array(cells: Any, kind: "pa.DataType") -> "pa.Array":
     return pa.array(np.ascontiguousarray(cells) if is_number else list(cells.tolist()), kind)
 
 
-def _columns(model: Any, rows: Rows) -> list[str]:
-    """Name the columns of a source that a model reads: its own, or all where it was fitted without names."""
+def _reading(model: Any, rows: Rows) -> tuple[Any, list[str]]:
+    """Name the columns of a source that a model reads: its own, in the types it knows, or all if it has no names.
+
+    With them comes the model that does not know those of its columns that are not there.
+    """
     if hasattr(model, "feature_names_in_"):
+        names = column_names(model)
         if isinstance(rows, LocalRows):
-            rows.expect(column_names(model))
+            rows.expect(names)
             rows.declare({}, column_styles(model))  # so that no doubt is said that the model has settled
-        return column_names(model)
+        model = not_knowing(model, rows.let_absent(names))
+        rows.require_columns(names)
+        if isinstance(rows, LocalRows):
+            rows.declare(column_types(model), column_styles(model))
+        return model, names
     names = list(rows.schema.names)
     if len(names) != model.n_features_in_:
         raise SchemaError(
             f"{rows.name} has {len(names)} columns, but {type(model).__name__} was fitted on {model.n_features_in_} "
             "without names; give a source of just these, in the same order"
         )
-    return names
+    return model, names
 
 
 def _cost_columns(loss: Any, rows: Rows, columns: list[str]) -> list[str]:

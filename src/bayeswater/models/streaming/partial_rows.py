@@ -28,7 +28,7 @@ def partial_rows(model: Any, X: Any) -> tuple[Any, Any]:
     if rows is None:
         return model, X
     check_is_fitted(model)
-    names = _names(model)
+    names = cell_names(model)
     for row in rows:
         for name in row:
             if name not in names:
@@ -43,7 +43,7 @@ def partial_rows(model: Any, X: Any) -> tuple[Any, Any]:
     return model, table_of_rows(rows, names) if is_named else _array(rows, names)
 
 
-def _names(model: Any) -> Sequence[str]:
+def cell_names(model: Any) -> Sequence[str]:
     """Name the columns that a model reads, by number where it was fitted without names."""
     if hasattr(model, "columns_"):
         return list(model.columns_.sources)

@@ -8,7 +8,7 @@ missing cells. Which arcs a structure may have is told in `class_networks`.
 
 import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Self
@@ -37,7 +37,7 @@ from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.asking import Facts, state_facts
-from bayeswater.models.calibrating import Reviewing
+from bayeswater.models.calibrating import Review, Reviewing
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import cells_as_given, explained_by_known_cells
 from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
@@ -193,7 +193,7 @@ class NetworkClassifier(BayesClassifier):
         losses = {shape: networks.log_loss(shape) for shape in SHAPES} if self.selection == "cross-validated" else {}
         chosen = min(losses, key=losses.__getitem__) if losses else self.structure
         factors = networks.learned(chosen)
-        note_columns(self, rows.X)
+        self._library = note_columns(self, rows.X)
         counts = networks.counts(factors)
         self._adopt(table.plan, table.coded.schema, labels.variable, factors, chosen, losses, counts)
         return self._calibrated(rows) if self.calibrate else self
@@ -208,15 +208,15 @@ class NetworkClassifier(BayesClassifier):
             warnings.simplefilter("ignore", BayesWarning)  # the fit has said it of all rows
             for number in range(folds.n_scored):
                 held_out = Fold(cells, folds, number, held_out=True)
-                scorer = self._learned_by_others(rows, replace(held_out, held_out=False))
-                reviews.append(Reviewing(scorer._review_of, held_out)(piece))
+                review_of = self._review_by_others(rows, replace(held_out, held_out=False))
+                reviews.append(Reviewing(review_of, held_out)(piece))
         return self.calibrate_with(reduce(operator.add, filter(None, reviews)).result())
 
-    def _learned_by_others(self, rows: CountedRows, fold: Fold) -> Self:
-        """Make a model whose cuts and structure are chosen by some rows, and whose tables are counted of all."""
+    def _review_by_others(self, rows: CountedRows, fold: Fold) -> Callable[..., Review]:
+        """Give what scores rows by cuts and structure that some rows choose, and by tables that are counted of all."""
         X, y, weight, _ = fold.rows(*rows.triple)
         if not len(y):  # a single row has no others
-            return self
+            return self._review_of
         classes, settings = self._classes, self._settings
         plan = planned_table(X, encode_labels(y, classes), weight, settings, self.discretize).plan
         labels = encode_labels(rows.y, classes)
@@ -231,9 +231,9 @@ class NetworkClassifier(BayesClassifier):
         shares = share[order] if rows.weight is None else share[order] * rows.weight[order]
         factors = networks.estimated(networks.take(order, shares).graph(self.structure_))
         model: Self = clone(self)
-        note_columns(model, rows.X)
+        model._library = note_columns(model, rows.X)
         model._adopt(plan, table.coded.schema, classes, factors, self.structure_, {}, networks.counts(factors))
-        return model
+        return model._review_of
 
     def _adopt(
         self,
@@ -341,9 +341,6 @@ class NetworkClassifier(BayesClassifier):
             if codes[j] == cards[j]:
                 missing.setdefault(column.source, []).append(j)
         return state_facts(joint.of, codes, cards, missing)
-
-    def _names_to_ask_for(self) -> Sequence[str]:
-        return self.columns_.sources
 
     def network_tables(self) -> NetworkTables:
         """Give the model as a Bayesian network: the class, and every column with its parents.
