@@ -54,12 +54,9 @@ if TYPE_CHECKING:
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.persistence import load, save
-    from bayeswater.models.semi_naive.a2de import A2DE
-    from bayeswater.models.semi_naive.aode import AODE
-    from bayeswater.models.semi_naive.kdb import KDB
-    from bayeswater.models.semi_naive.skdb import SKDB
-    from bayeswater.models.semi_naive.spode import SPODE
-    from bayeswater.models.semi_naive.tan import TAN
+    from bayeswater.models.semi_naive.aode import A2DE, AODE
+    from bayeswater.models.semi_naive.kdb import KDB, SKDB
+    from bayeswater.models.semi_naive.tan import SPODE, TAN
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
@@ -87,12 +84,9 @@ _HOMES = {
     "models.mixed.naive_bayes": ("NaiveBayes",),
     "models.network.bayesian_network": ("BayesianNetwork",),
     "models.persistence": ("load", "save"),
-    "models.semi_naive.a2de": ("A2DE",),
-    "models.semi_naive.aode": ("AODE",),
-    "models.semi_naive.kdb": ("KDB",),
-    "models.semi_naive.skdb": ("SKDB",),
-    "models.semi_naive.spode": ("SPODE",),
-    "models.semi_naive.tan": ("TAN",),
+    "models.semi_naive.aode": ("A2DE", "AODE"),
+    "models.semi_naive.kdb": ("KDB", "SKDB"),
+    "models.semi_naive.tan": ("SPODE", "TAN"),
     "models.structures.bootstrapping": ("bootstrap_structure",),
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),

@@ -6,7 +6,7 @@ import pytest
 from bayeswater import KDB, SKDB
 from bayeswater.inference import choosing
 from bayeswater.inference.choosing import PrefixChoice, best_of_prefixes, row_hash, validation_rows, validation_weight
-from bayeswater.models.semi_naive import skdb
+from bayeswater.models.semi_naive import kdb
 
 
 def table_with_gaps(seed=0, n_rows=300):
@@ -20,9 +20,9 @@ def table_with_gaps(seed=0, n_rows=300):
 @pytest.mark.parametrize(("n_filled", "n_rows"), [(200, 2**18), (2**16, 2**18), (2**16, 50)])
 def test_neither_order_nor_repetition_of_rows_with_gaps_changes_the_losses(monkeypatch, n_filled, n_rows):
     monkeypatch.setattr(choosing, "FILLED_JUDGING", n_filled)
-    monkeypatch.setattr(skdb, "CHOOSING_ROWS", n_rows)
+    monkeypatch.setattr(kdb, "CHOOSING_ROWS", n_rows)
     losses = []
-    monkeypatch.setattr(skdb, "best_of_prefixes", lambda found: losses.append(found) or best_of_prefixes(found))
+    monkeypatch.setattr(kdb, "best_of_prefixes", lambda found: losses.append(found) or best_of_prefixes(found))
     X, y = table_with_gaps()
     times = np.random.default_rng(1).integers(1, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), times)

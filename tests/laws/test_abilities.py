@@ -142,9 +142,9 @@ def test_a_row_with_holes_is_taken_out_in_shares(monkeypatch):
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, rtol=1e-12)
     own, plain = found[np.arange(N), CODES], model.predict_log_proba(rows)[np.arange(N), CODES]
     assert (own <= plain + 1e-9).mean() > 0.95  # without a row, its class is less sure
-    from bayeswater.models.structures import tables_without
+    from bayeswater.models.structures import class_networks
 
-    monkeypatch.setattr(tables_without, "MOST_FILLED", 0)
+    monkeypatch.setattr(class_networks, "MOST_FILLED", 0)
     by_tree = model.loo_predict_log_proba(rows, LABELS)
     assert np.abs(by_tree - found).max() < 0.2
 

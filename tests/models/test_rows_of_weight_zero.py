@@ -20,7 +20,7 @@ from bayeswater import (
     compare,
     learn_structure,
 )
-from bayeswater.data.reading import counted_rows
+from bayeswater.data import weights
 
 MODELS = {
     "GaussianNB": GaussianNB(),
@@ -100,8 +100,8 @@ def test_what_is_no_table_is_refused_as_without_weights(model, table):
 @pytest.mark.parametrize("name", ["GaussianNB", "NaiveBayes", "GaussianClassifier", "AODE", "KDB", "BayesEnsemble"])
 def test_weights_are_looked_at_once(name, monkeypatch):
     looked_at = []
-    check = counted_rows.checked_weight
-    monkeypatch.setattr(counted_rows, "checked_weight", lambda *given: looked_at.append(given) or check(*given))
+    check = weights.checked_weight
+    monkeypatch.setattr(weights, "checked_weight", lambda *given: looked_at.append(given) or check(*given))
     MODELS[name].fit(X, y, sample_weight=EVERY_THIRD_IS_NONE)
     assert len(looked_at) == 1
 

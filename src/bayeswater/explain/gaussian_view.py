@@ -19,7 +19,7 @@ from bayeswater.families.numbers import told
 from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.gaussian_full import FullJoint, full_terms, independent_terms
-from bayeswater.inference.independent import IndependentJoint
+from bayeswater.inference.normal_joint import IndependentJoint
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
 from bayeswater.data.reading.column_plan import TEXT, Column
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import read_raw
-from bayeswater.data.weights import evenly_spaced, take_rows
+from bayeswater.data.weights import CountedRows, evenly_spaced, take_rows
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scores import Scores
 from bayeswater.families.family import Settings

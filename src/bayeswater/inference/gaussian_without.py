@@ -38,8 +38,8 @@ from bayeswater.estimate.densities import Densities, drawn_to_sphere, least_vari
 from bayeswater.inference.gaussian_full import FAR, FullJoint, log_density
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_read_again import BlendParts, PartsWithout, ReadAgain
-from bayeswater.inference.independent import IndependentJoint, independent_joint
 from bayeswater.inference.leave_one_out import STRETCH_CELLS
+from bayeswater.inference.normal_joint import IndependentJoint, independent_joint
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.scatter import class_scatter, merged
 from bayeswater.kernels.threads import row_blocks

@@ -5,9 +5,12 @@
 A density of variance zero is a spike: a row off it is impossible in that class; a row on it is certain, and
 among classes the one with most spikes under the row wins. That is the limit of ever smaller variance floors,
 reached without dividing by zero.
+
+`IndependentJoint` is the same of densities whose variances were read for all columns together.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import gammaln
@@ -15,6 +18,9 @@ from scipy.special import gammaln
 from bayeswater.estimate.normal_parameters import GaussianParameters
 from bayeswater.kernels.independent_normals import gaussian_scores
 from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    from bayeswater.estimate.densities import Densities
 
 LOG_TWO_PI = np.log(2 * np.pi)
 
@@ -85,3 +91,36 @@ def apply_spikes(log_likelihood: Array, off: Array, on: Array, log_prior: Array)
     log_likelihood[off] = -np.inf
     certain = np.where(np.isneginf(log_likelihood + log_prior), -1, on)
     log_likelihood[certain < certain.max(axis=1, keepdims=True)] = -np.inf
+
+
+@dataclass(frozen=True)
+class IndependentJoint:
+    """Densities of single columns, and what they were read from."""
+
+    densities: "Densities"
+    columns: GaussianJoint
+
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        return self.columns.log_prior
+
+    def of(self, block: Array, use_loop: bool) -> Array:
+        """Log-joints of a block of rows."""
+        return self.columns.of(block, use_loop)
+
+
+def independent_joint(log_prior: Array, densities: "Densities") -> IndependentJoint:
+    """Lay the densities out column by column."""
+    measure, shape = densities.blend.yardstick, densities.mean.shape
+    columns = measure.directions.columns
+    variance = np.ones(shape)
+    variance[:, columns] = densities.variance * measure.scale[columns] ** 2
+    has_factor = np.isin(np.arange(shape[1]), columns)
+    degrees = np.broadcast_to(densities.degrees[:, None], shape).copy()
+    seen = densities.blend.has_density
+    variance = np.where(seen[:, None], variance, 1.0)
+    return IndependentJoint(
+        densities,
+        gaussian_joint(log_prior, GaussianParameters(densities.mean, variance, degrees, has_factor, seen, epsilon=0.0)),
+    )

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.labels import Labels, encode_labels
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.reading.row_hashes import hash_word, hashed, number_words, row_hashes, state_words
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import CountedRows
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality, thinned, trial, with_doubt
 from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature

@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswater.data.frames import Alongside, index_of, materialised
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
-from bayeswater.data.reading.counted_rows import CountedRows, required_labels
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight, inconsistent_lengths
+from bayeswater.data.weights import CountedRows, checked_weight, inconsistent_lengths, required_labels
 from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest

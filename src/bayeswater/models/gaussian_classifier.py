@@ -8,9 +8,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from bayeswater.data.frames import is_frame, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.matrix import DenseMatrix, DenseTable, column_name
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import CountedRows
 from bayeswater.decision.facts import DensityFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.covariance import FORMS, CovarianceReading
@@ -25,9 +25,9 @@ from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_without import likelihood_without
-from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.linear import Line
+from bayeswater.inference.normal_joint import IndependentJoint
 from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.gaussian_em import expected_scatter

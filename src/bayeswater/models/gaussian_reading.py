@@ -18,7 +18,7 @@ from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
 from bayeswater.estimate.yardstick import NARROWEST
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_without import joint_of
-from bayeswater.inference.independent import IndependentJoint
+from bayeswater.inference.normal_joint import IndependentJoint
 from bayeswater.kernels.moments import FAINT
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.passes import Batches, Examples

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.labels import encode_labels
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.reading.row_hashes import hashed, row_hashes, state_words
-from bayeswater.data.weights import take_rows
+from bayeswater.data.weights import CountedRows, take_rows
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
 from bayeswater.typing import Array
 

@@ -18,9 +18,9 @@ from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import MixedJoint
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_line import line_joint
-from bayeswater.inference.independent import IndependentJoint
 from bayeswater.inference.linear import Line, require_whole
 from bayeswater.inference.log_space import best_class, log_posterior
+from bayeswater.inference.normal_joint import IndependentJoint
 from bayeswater.typing import Array
 
 

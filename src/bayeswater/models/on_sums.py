@@ -25,15 +25,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.frames import materialised, write_frame
 from bayeswater.data.labels import Labels, encode_labels
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.inference.linear import Line
-from bayeswater.inference.scoring import Joint, JointWithout
+from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, reviewed
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import agreed_classes, note_columns, require_flag, warn_of_small_alpha
@@ -388,8 +387,8 @@ class OnSums(Base):
         self._require_names(X)
         return self._encode(X, self.statistics_, learning=False)
 
-    def _joint(self) -> Joint:
-        """Read the parameters off the sums, once for each setting."""
+    def _joint(self) -> Any:
+        """Read the parameters off the sums, once for each setting; of what kind they are, each model knows."""
         self._require_fitted()
         setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
         known, joint = self._memo.get("read", ((), None))

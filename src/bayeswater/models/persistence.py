@@ -29,14 +29,11 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.stored_network import KIND as NETWORK
 from bayeswater.models.network.stored_network import described_network, restored_network
 from bayeswater.models.on_sums import OnSums, with_sums
-from bayeswater.models.semi_naive.a2de import A2DE
-from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.kdb import KDB
+from bayeswater.models.semi_naive.aode import A2DE, AODE
+from bayeswater.models.semi_naive.kdb import KDB, SKDB
 from bayeswater.models.semi_naive.learning import FAMILIES, PAIRS
-from bayeswater.models.semi_naive.skdb import SKDB
-from bayeswater.models.semi_naive.spode import SPODE
 from bayeswater.models.semi_naive.state_classifier import StateClassifier, can_be_structure
-from bayeswater.models.semi_naive.tan import TAN
+from bayeswater.models.semi_naive.tan import SPODE, TAN
 from bayeswater.models.stored.documents import (
     FIELDS,
     TABLE_FIELDS,

@@ -29,12 +29,9 @@ from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
-from bayeswater.models.semi_naive.a2de import A2DE
-from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.kdb import KDB
-from bayeswater.models.semi_naive.skdb import SKDB
-from bayeswater.models.semi_naive.spode import SPODE
-from bayeswater.models.semi_naive.tan import TAN
+from bayeswater.models.semi_naive.aode import A2DE, AODE
+from bayeswater.models.semi_naive.kdb import KDB, SKDB
+from bayeswater.models.semi_naive.tan import SPODE, TAN
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.typing import Array

@@ -22,9 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswater.data.frames import is_frame, materialised, write_frame
 from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.reading.column_plan import ColumnPlan
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.explain.explanations import Explanations

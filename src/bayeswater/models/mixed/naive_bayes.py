@@ -15,10 +15,10 @@ from bayeswater.data.frames import Alongside, index_of, is_frame, materialised, 
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import AUTO, COUNTS, TEXT, Column, ColumnPlan
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.original_types import drawn_table
 from bayeswater.data.reading.raw_table import RawTable, read_raw, with_whole_dates
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import CountedRows
 from bayeswater.errors import ParameterError
 from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDraws, support
 from bayeswater.explain.explanations import Explanations, Terms, views_of

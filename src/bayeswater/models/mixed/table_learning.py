@@ -20,9 +20,8 @@ from bayeswater.data.frames import sparse_columns
 from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.column_plan import IGNORED, TEXT, Column, ColumnPlan
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.raw_table import RawTable, read_raw
-from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import SchemaError
 from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts
 from bayeswater.families.binned import Binned

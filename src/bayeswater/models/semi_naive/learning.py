@@ -22,9 +22,8 @@ from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.reading.coded_table import CodedTable, DiscreteTable
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Schema, Variable
-from bayeswater.data.weights import inconsistent_lengths
+from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.families.family import Settings
 from bayeswater.families.state_planning import (
     code_columns,

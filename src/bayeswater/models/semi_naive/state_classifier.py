@@ -93,6 +93,26 @@ class StateClassifier(OnSums, BayesClassifier):
 
     _tags = ("categorical", "string")
 
+    def __init__(
+        self,
+        columns: Any,
+        discretize: str,
+        alpha: float,
+        smoothing: str,
+        class_prior: Any,
+        missing: str,
+        unseen: str,
+        calibrate: bool,
+    ) -> None:
+        self.columns = columns
+        self.discretize = discretize
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.calibrate = calibrate
+
     # ------------------------------------------------------------------ what each model says for itself
 
     @abstractmethod
@@ -296,11 +316,6 @@ class StateClassifier(OnSums, BayesClassifier):
             )
         return self
 
-    @property
-    def _is_chosen_by_labels(self) -> bool:
-        """Whether the labels of the rows choose cuts or structure."""
-        return self._learns_structure or bool(cut_by_labels(self.columns_, self._settings, self.discretize))
-
     # ------------------------------------------------------------------ the road
 
     @property
@@ -335,10 +350,6 @@ class StateClassifier(OnSums, BayesClassifier):
 
     def _read(self, sums: Sums[ColumnGroups]) -> Any:
         return self._read_with(sums, self._structure(sums))
-
-    def _joint(self) -> Any:
-        """Read the parameters off the sums; of what kind the joint is, each model knows."""
-        return super()._joint()
 
     def _known_cells(self, table: DiscreteTable) -> Array:
         return table.known_cells(self._estimate(self.statistics_).missing_is_state)
@@ -409,14 +420,17 @@ class StateClassifier(OnSums, BayesClassifier):
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and P(state | class, states of the parents) of each column, as labelled frames by name.
 
-        The prior is called "class", or "(class)" beside a column of that name.
+        Of a model that is a mean of networks, P(class, state) of each column; `pair_table` gives the rest. The prior is
+        called "class", or "(class)" beside a column of that name.
 
         Returns
         -------
         dict {name: frame}, of the library whose frames `fit` was given
         """
-        self._require_fitted()
-        return self._conditionals().tables(self._names, self._class_table())
+        joint = self._joint()
+        if isinstance(joint, Forest | Dependence):
+            return Conditionals.of(joint).tables(self._names, self._class_table())
+        return self._names.joint_tables(joint.estimate, self._class_table())
 
     def network_tables(self) -> NetworkTables:
         """Give the model as a Bayesian network: the class, and every column with its parents.
@@ -478,4 +492,4 @@ def can_be_structure(model: StateClassifier, chosen: Any, sums: Sums[Any]) -> bo
 
 def is_chosen_by_labels(model: StateClassifier) -> bool:
     """Tell whether the labels of the rows chose cuts or structure."""
-    return model._is_chosen_by_labels
+    return model._learns_structure or bool(cut_by_labels(model.columns_, model._settings, model.discretize))

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import CountedRows
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.statistics.sums import Sums
 

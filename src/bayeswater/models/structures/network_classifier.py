@@ -21,10 +21,10 @@ from bayeswater.data.frames import is_frame, materialised
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.discretising.finding_cuts import METHODS as CUTTING
 from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
+from bayeswater.data.weights import CountedRows
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.turning import ExplainedRows
@@ -54,9 +54,8 @@ from bayeswater.models.settings import (
 )
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.models.streaming.passes import Piece
-from bayeswater.models.structures.class_networks import SHAPES, ClassNetworks
+from bayeswater.models.structures.class_networks import SHAPES, ClassNetworks, CountedTables
 from bayeswater.models.structures.state_table import codes_of
-from bayeswater.models.structures.tables_without import CountedTables
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network

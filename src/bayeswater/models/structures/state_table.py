@@ -11,13 +11,13 @@ from bayeswater.data.frames import Alongside, is_frame, library_of, materialised
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import AUTO, IGNORED, ColumnPlan
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.dates import PARTS, has_times, is_date
 from bayeswater.data.reading.known_labels import holds_numbers, holds_texts
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Schema, Variable
+from bayeswater.data.weights import CountedRows
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.registry import NUMERIC

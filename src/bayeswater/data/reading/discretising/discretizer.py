@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayeswater.data.frames import materialised
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseTable, column_name
-from bayeswater.data.reading.counted_rows import CountedRows
 from bayeswater.data.reading.discretising.cuts import Cuts
 from bayeswater.data.reading.discretising.finding_cuts import (
     ENOUGH_ROWS,
@@ -20,7 +19,7 @@ from bayeswater.data.reading.discretising.finding_cuts import (
     find_table_cuts,
 )
 from bayeswater.data.reading.matrix_reading import read_dense, require_values, require_width
-from bayeswater.data.weights import inconsistent_lengths, n_rows_of
+from bayeswater.data.weights import CountedRows, inconsistent_lengths, n_rows_of
 from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
