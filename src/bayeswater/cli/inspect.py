@@ -207,11 +207,7 @@ def _forecast(network: "BayesianNetwork") -> str:
 
 
 def _network_facts(network: "BayesianNetwork") -> dict[str, Any]:
-    return {
-        "n_variables": len(network.names),
-        "n_edges": len(network.edges),
-        "n_parameters": network.n_parameters,
-    }
+    return {"n_variables": len(network.names), "n_edges": len(network.edges), "n_parameters": network.n_parameters}
 
 
 MANY_ROWS = 10_000

@@ -59,10 +59,7 @@ AsJson = Annotated[
 ]
 LossFile = Annotated[
     Path | None,
-    Parameter(
-        name="--loss",
-        help='File of costs: a CSV that begins with "action \\ truth,no,yes", or a TOML file.',
-    ),
+    Parameter(name="--loss", help='File of costs: a CSV that begins with "action \\ truth,no,yes", or a TOML file.'),
 ]
 
 ColumnFamilies = Annotated[

@@ -60,15 +60,7 @@ def candidate_types() -> "list[pa.DataType]":
     """Types that cells of text may look like, in the order in which they are tried; all can be a string."""
     import pyarrow as pa
 
-    return [
-        pa.int64(),
-        pa.float64(),
-        pa.bool_(),
-        pa.date32(),
-        pa.timestamp("s"),
-        pa.timestamp("ns"),
-        pa.string(),
-    ]
+    return [pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s"), pa.timestamp("ns"), pa.string()]
 
 
 def fits(cells: "pa.ChunkedArray", kind: "pa.DataType") -> bool:

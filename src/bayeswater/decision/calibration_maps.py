@@ -324,14 +324,7 @@ def _rising_logistic(features: Array, member: Array, weight: Array, slope: float
     return best * scale
 
 
-__all__ = [
-    "MAPS",
-    "BetaCalibration",
-    "CalibrationMap",
-    "IsotonicCalibration",
-    "Temperature",
-    "VectorScaling",
-]
+__all__ = ["MAPS", "BetaCalibration", "CalibrationMap", "IsotonicCalibration", "Temperature", "VectorScaling"]
 
 
 class CalibrationMap(Protocol):

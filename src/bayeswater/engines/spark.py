@@ -105,11 +105,7 @@ def spreads(frame: Any, types: "pa.Schema", pivot: Sequence[Any]) -> list[Spread
         for place, cell in enumerate(begin.tolist())
     ]
     each = [f"d{place}" for place in range(n_columns)]
-    asked = [
-        "count(1) AS n",
-        *(f"sum({d}) AS s{d}" for d in each),
-        *(f"sum({d} * {d}) AS q{d}" for d in each),
-    ]
+    asked = ["count(1) AS n", *(f"sum({d}) AS s{d}" for d in each), *(f"sum({d} * {d}) AS q{d}" for d in each)]
     from pyspark.sql import functions
 
     apart = frame.selectExpr("spark_partition_id() AS piece", _label_of(types), *away)

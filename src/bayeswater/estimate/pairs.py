@@ -131,9 +131,7 @@ class PairEstimate:
         column = self.column
         place = self._row - counts.start[column]
         first = np.where(
-            column < i,
-            counts.pair_start[i, column] + place,
-            counts.pair_start[column, i] + place * width[i],
+            column < i, counts.pair_start[i, column] + place, counts.pair_start[column, i] + place * width[i]
         )
         step = np.where(column < i, width[column], 1)
         there = self.is_state & (column != i)

@@ -64,11 +64,7 @@ def score(joint: Joint, table: BlockTable, finish: Finish | None = None) -> Arra
     return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table, finish)
 
 
-def score_blocks(
-    log_joint: JointWithout,
-    table: BlockTable,
-    finish: Finish | None,
-) -> Array:
+def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | None) -> Array:
     """Score the blocks of a table; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
     n_rows = table.shape[0]
     use_loop = worth_compiling(table.n_cells)

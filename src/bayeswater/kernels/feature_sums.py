@@ -27,14 +27,7 @@ from bayeswater.typing import Array
 
 
 def class_feature_sums(
-    X: Array,
-    y: Array,
-    weight: Array | None,
-    n_classes: int,
-    threshold: float | None,
-    kind: type,
-    *,
-    use_loop: bool,
+    X: Array, y: Array, weight: Array | None, n_classes: int, threshold: float | None, kind: type, *, use_loop: bool
 ) -> Array:
     """Sum one block of dense rows into (n_classes, n_features) of dtype `kind`."""
     sums: Array = np.zeros((n_classes, X.shape[1]), dtype=kind)
@@ -74,13 +67,7 @@ def add_sparse_rows(
 
 
 def sparse_rows_sum(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    rows: Array,
-    weight: Array | None,
-    threshold: float | None,
-    sums: Array,
+    indptr: Array, indices: Array, data: Array, rows: Array, weight: Array | None, threshold: float | None, sums: Array
 ) -> None:
     """Add the given rows of a CSR matrix into one row of `sums` (n_features,)."""
     _sparse_rows_sum_loop(indptr, indices, data, rows, weight, threshold, sums)
@@ -157,14 +144,7 @@ def smoothed_sums(sums: Array, alpha: Array) -> SmoothedSums:
 
 
 def own_logs_without(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    y: Array,
-    removed: Array,
-    tables: SmoothedSums,
-    *,
-    use_loop: bool,
+    indptr: Array, indices: Array, data: Array, y: Array, removed: Array, tables: SmoothedSums, *, use_loop: bool
 ) -> LogSums:
     """Sum over the row's own class alone, without the row: n_classes is 1."""
     if use_loop:
@@ -181,14 +161,7 @@ def own_logs_without(
 
 
 def other_logs_without(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    y: Array,
-    removed: Array,
-    tables: SmoothedSums,
-    *,
-    use_loop: bool,
+    indptr: Array, indices: Array, data: Array, y: Array, removed: Array, tables: SmoothedSums, *, use_loop: bool
 ) -> LogSums:
     """Sum over every class, without the row in all classes but its own."""
     n_classes = tables.sums.shape[1]

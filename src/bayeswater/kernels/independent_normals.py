@@ -203,19 +203,7 @@ def _scores_at_loop(X, mean, variance, epsilon, shift, log_determinant, series, 
 
 @compiled
 def _own_scores_without_loop(  # type: ignore[no-untyped-def]
-    X,
-    y,
-    removed,
-    epsilon,
-    n,
-    mean,
-    scatter,
-    log_determinant,
-    inverse_variance,
-    whole,
-    digits_kept,
-    own,
-    lost,
+    X, y, removed, epsilon, n, mean, scatter, log_determinant, inverse_variance, whole, digits_kept, own, lost
 ):
     n_rows, n_columns = X.shape
     for i in range(n_rows):
@@ -248,14 +236,7 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 def own_densities_without(
-    x: Array,
-    y: Array,
-    removed: Array,
-    n: Array,
-    mean: Array,
-    scatter: Array,
-    highest_floor: Array,
-    digits_kept: float,
+    x: Array, y: Array, removed: Array, n: Array, mean: Array, scatter: Array, highest_floor: Array, digits_kept: float
 ) -> tuple[Array, Array, Array]:
     """Log-likelihood of each row in its own class, which rows lost digits, and which come near a floor: (n_rows,) each.
 

@@ -51,9 +51,7 @@ def sum_features(matrix: Matrix, labels: Labels, weight: Array | None, threshold
     n_rows, n_features = matrix.shape
     n_classes = labels.n_classes
     require_table_bytes(
-        n_classes * n_features * 8,
-        f"sums of {n_features} features in {n_classes} classes",
-        "use fewer features",
+        n_classes * n_features * 8, f"sums of {n_features} features in {n_classes} classes", "use fewer features"
     )
     kind = _kind_of_sum(matrix, weight, threshold)
     if weight is not None:

@@ -48,14 +48,7 @@ class Moments(ColumnStatistic):
     scatter: Array
 
     @classmethod
-    def of(
-        cls,
-        matrix: DenseTable,
-        labels: Labels,
-        weight: Array | None,
-        *,
-        skip_missing: bool,
-    ) -> "Moments":
+    def of(cls, matrix: DenseTable, labels: Labels, weight: Array | None, *, skip_missing: bool) -> "Moments":
         """Sum some rows; with `skip_missing`, over the cells that are there."""
         n_rows, n_columns = matrix.shape
         skip_missing = skip_missing and matrix.dtype.kind == "f"

@@ -34,15 +34,7 @@ from bayeswater.files.networks.names import (
     written_names,
     written_numbers,
 )
-from bayeswater.files.networks.tokens import (
-    SIGNS,
-    SLASH_COMMENTS,
-    STRING,
-    Tokens,
-    is_string,
-    quoted,
-    word_pattern,
-)
+from bayeswater.files.networks.tokens import SIGNS, SLASH_COMMENTS, STRING, Tokens, is_string, quoted, word_pattern
 from bayeswater.typing import Array
 
 WORDS = word_pattern(r"\s,:=", SLASH_COMMENTS, rf'(?:[^\s,:={{}}()\[\];|"/]++|/(?![/*]))++|{STRING}')

@@ -196,10 +196,7 @@ class NaiveStates(KeptFields):
 
     def to_arrays(self) -> dict[str, Array]:
         """Give the counts as arrays."""
-        return {
-            "missing_is_state": self.columns.missing_is_state.astype(np.uint8),
-            "table": self.sums.columns.table,
-        }
+        return {"missing_is_state": self.columns.missing_is_state.astype(np.uint8), "table": self.sums.columns.table}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], n_states: Array, class_count: ClassCounts) -> "NaiveStates":

@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswater.data.variable import Variable
-from bayeswater.errors import (
-    NetworkFileError,
-    NetworkFileWarning,
-    ParameterError,
-    RoundedTableWarning,
-    warn_user,
-)
+from bayeswater.errors import NetworkFileError, NetworkFileWarning, ParameterError, RoundedTableWarning, warn_user
 from bayeswater.files.networks import document as written
 from bayeswater.files.networks.document import UNTITLED, NetworkDocument, NodeDocument, Property
 from bayeswater.files.networks.formats import find_format, format_of, read_network, write_network

@@ -25,13 +25,7 @@ from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.families.family import Settings
-from bayeswater.families.state_planning import (
-    code_columns,
-    method_of,
-    read_columns,
-    read_planned,
-    require_used,
-)
+from bayeswater.families.state_planning import code_columns, method_of, read_columns, read_planned, require_used
 from bayeswater.inference.choosing import row_hash
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows, kinds_of

@@ -50,10 +50,7 @@ WORDS = "words"
 
 def described_groups(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]:
     """Give what a document says of the columns, and the sums of all groups as arrays."""
-    document: Document = {
-        "columns": written_plan(columns.plan),
-        "states": [],
-    }
+    document: Document = {"columns": written_plan(columns.plan), "states": []}
     arrays = columns.to_arrays()
     for key, family in families_of(columns.plan).items():
         domain = family.domain(columns.groups[key])
@@ -116,10 +113,7 @@ MAY_BE_EMPTY = ("pairs", "triples")
 def described_discrete(columns: ColumnGroups) -> tuple[Document, dict[str, Array]]:
     """Give what a document says of the columns, and the sums of all groups as arrays; one column has no pairs."""
     pairs = next(group for group in columns.groups.values() if isinstance(group, PairCounts))
-    document = {
-        "columns": written_plan(columns.plan),
-        "states": written_states(pairs.schema),
-    }
+    document = {"columns": written_plan(columns.plan), "states": written_states(pairs.schema)}
     arrays = {name: array for name, array in columns.to_arrays().items() if array.size}
     for key, group in columns.groups.items():
         if isinstance(group, ParentCounts):
