@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.reading.discretising.one_column import find_cuts
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.discretising.cuts import closed_left
-from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts, quantile_cuts, value_cells
 from bayeswater.families.number_profile import NumberProfile

@@ -5,7 +5,8 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
-from bayeswater.structure.dag import Dag, moral_graph
+from bayeswater.structure.dag import Dag, Nodes, moral_graph
+from bayeswater.structure.separation import active_trail
 
 
 def all_dags(n_nodes: int) -> list[Dag]:
@@ -32,6 +33,11 @@ def random_dag(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Dag:
         if order[i] not in parents[order[j]]:
             parents[order[j]].append(order[i])
     return Dag(tuple(f"v{node}" for node in range(n_nodes)), tuple(map(tuple, parents)))
+
+
+def is_d_separated(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> bool:
+    """Say whether no trail between two sets of nodes is active given a third."""
+    return active_trail(dag, left, right, given) is None
 
 
 def subsets(items: list[int]) -> Iterator[frozenset[int]]:

@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from tests.structure.graphs import ASIA, all_dags, random_dag, subsets
+from tests.structure.graphs import ASIA, all_dags, is_d_separated, random_dag, subsets
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
@@ -15,7 +15,6 @@ from bayeswater.structure.equivalence import (
     structural_hamming_distance,
 )
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.separation import is_d_separated
 
 FOUR = all_dags(4)
 

@@ -10,13 +10,13 @@ from scipy.stats import chi2_contingency
 from tests.oracles.chained_rows import chained_rows
 from tests.oracles.local_scores import is_acyclic, random_parents
 from tests.oracles.pc_of_bnlearn import NAMES, SIGNIFICANCE, answers, rows
+from tests.structure.graphs import is_d_separated
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class, is_equivalent
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
-from bayeswater.structure.separation import is_d_separated
 
 
 class PerfectTest:

@@ -5,14 +5,13 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from tests.structure.graphs import ASIA, all_dags, is_separated_morally, random_dag, subsets
+from tests.structure.graphs import ASIA, all_dags, is_d_separated, is_separated_morally, random_dag, subsets
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import (
     Independence,
     active_trail,
-    is_d_separated,
     local_independencies,
     minimal_separator,
     minimal_separators,

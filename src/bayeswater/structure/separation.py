@@ -47,17 +47,6 @@ class Independence:
         return f"{left} ⊥ {right}{f' | {given}' if given else ''}"
 
 
-def is_d_separated(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> bool:
-    """Say whether `given` d-separates two sets of nodes.
-
-    >>> dag = Dag.parse("smoke -> cancer <- pollution; cancer -> xray")
-    >>> left, right, xray = dag.nodes("smoke"), dag.nodes("pollution"), dag.nodes("xray")
-    >>> is_d_separated(dag, left, right), is_d_separated(dag, left, right, xray)
-    (True, False)
-    """
-    return active_trail(dag, left, right, given) is None
-
-
 def active_trail(dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()) -> Trail | None:
     """Find a trail of fewest edges between two sets that is active given a third; None where they are d-separated.
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+from tests.data.reading.discretising.one_column import find_cuts
 from tests.learning.members.member_rows import mixed_rows, table_of
 
-from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.learning.members.member_table import LEAST_BINS, MOST_BINS, StateColumns
 
 ALL = np.ones(200, dtype=bool)

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.reading.discretising.one_column import find_cuts
 
 from bayeswater.data.reading.discretising.cuts import Cuts, apply_cuts, closed_left, cuts_named
-from bayeswater.data.reading.discretising.finding_cuts import METHODS, find_cuts
+from bayeswater.data.reading.discretising.finding_cuts import METHODS
 from bayeswater.data.reading.known_labels import write_known_codes
 from bayeswater.data.reading.number_table import interval_labels
 from bayeswater.data.variable import Variable

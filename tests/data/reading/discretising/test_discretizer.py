@@ -8,9 +8,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
+from tests.data.reading.discretising.one_column import find_cuts
 
 from bayeswater import CategoricalNB, DataError, Discretizer, ParameterError, SchemaError, threads
-from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 
 METHODS = ["mdl", "equal_frequency", "equal_width", "rounding", "pkid", "fixed_frequency"]
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -132,11 +132,6 @@ def test_transform_changes_nothing_and_a_clone_is_unfitted(iris):
 def test_settings_out_of_range_are_refused_by_name(iris, setting, message):
     with pytest.raises(ParameterError, match=message.replace("(", r"\(")):
         Discretizer(**setting).fit(*iris)
-
-
-def test_an_option_that_is_none_is_refused():
-    with pytest.raises(ParameterError, match="there is no option 'bins'"):
-        find_cuts(np.arange(3.0), None, 1, method="pkid", bins=3)
 
 
 def test_data_that_cannot_be_cut_are_refused_with_the_way_out(iris):

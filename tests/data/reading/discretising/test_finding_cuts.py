@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import KBinsDiscretizer
+from tests.data.reading.discretising.one_column import find_cuts
 
 from bayeswater.data.reading.discretising.cuts import apply_cuts
-from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.errors import ParameterError, ResourceLimitError
 
 

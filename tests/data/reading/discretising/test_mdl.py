@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
+from tests.data.reading.discretising.one_column import find_cuts
 from tests.oracles.mdl_cuts import brute_force_cuts, remaining
 
-from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.data.reading.discretising.mdl import ExactSearch, WekaSearch, class_weight, is_worth_its_cost, mdl_cuts
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.reading.discretising.one_column import find_cuts
 
 from bayeswater.data.reading.discretising.cuts import apply_cuts
-from bayeswater.data.reading.discretising.finding_cuts import find_cuts
 from bayeswater.data.reading.discretising.value_cells import ValueCells, equal_frequency_cuts
 
 METHODS = [("equal_frequency", {"n_bins": 4}), ("pkid", {}), ("fixed_frequency", {"min_rows": 3})]

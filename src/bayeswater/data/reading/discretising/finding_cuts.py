@@ -9,8 +9,8 @@ still rounds down, so that the intervals are those of rounding to the last digit
 seen goes to the nearest that was.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +24,6 @@ from bayeswater.data.reading.discretising.value_cells import (
     half_way,
     proportional_cuts,
 )
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.limits import require_table_bytes
@@ -241,31 +240,6 @@ METHODS = ("mdl", *BY_NUMBERS)
 """Names of all methods."""
 
 
-def find_cuts(
-    values: Array,
-    labels: Array | None,
-    n_classes: int,
-    weights: Array | None = None,
-    method: str = "mdl",
-    **options: Any,
-) -> Array:
-    """Cut one column of numbers: float64 in rising order; a number up to a cut is on its left.
-
-    Parameters
-    ----------
-    values : (n_rows,), of any kind of numbers; NaN is missing
-    labels : (n_rows,), codes of classes, or None for methods that do not ask for them
-    n_classes : number of classes
-    weights : (n_rows,), optional; a row of weight w counts as w rows, and one of weight 0 as none
-    method, options : those of `Method`
-
-    >>> x, y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), np.array([0, 0, 0, 1, 1, 1])
-    >>> find_cuts(x, y, 2), find_cuts(x, None, 1, method="equal_width", n_bins=2)
-    (array([3.5]), array([3.5]))
-    """
-    return _method(method, options).found(values, labels, n_classes, checked_weight(weights, len(values))).cuts
-
-
 def find_table_cuts(
     table: DenseTable, labels: Array | None, n_classes: int, weight: Array | None, method: Method
 ) -> tuple[Array, ...]:
@@ -281,14 +255,6 @@ def find_table_cuts(
 def column_of(table: DenseTable, j: int) -> Array:
     """One column of a table (n_rows,), without a copy."""
     return table.values[:, j] if isinstance(table, DenseMatrix) else table.columns[j]
-
-
-def _method(method: str, options: Mapping[str, Any]) -> Method:
-    known = {field.name for field in fields(Method)}
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise ParameterError(f"there is no option {unknown[0]!r} of discretising; there are {sorted(known)}")
-    return Method(method, **options)
 
 
 def _is_whole(value: Any, least: int | None) -> bool:
