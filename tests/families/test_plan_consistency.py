@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.mixed_rows import N_ROWS, mixed_frame, mixed_labels, number_rows, sparse_frame, word_counts
 
-from bayeswater import GaussianNB, NaiveBayes, SchemaError, StatisticsError
+from bayeswater import KDB, GaussianNB, NaiveBayes, SchemaError, StatisticsError
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.families.plan_consistency import is_block, require_planned, require_sound_plan
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.parent_counts import ParentCounts
 from bayeswater.statistics.sums import Sums
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")  # of identifiers
@@ -83,6 +84,16 @@ def test_words_of_a_block_may_count_less_than_once():
     (words,) = sums.columns.groups.values()
     assert (words.word_count < words.present).any()
     require_planned(sums)
+
+
+def test_columns_counted_with_their_parents_from_other_rows_than_in_pairs_are_refused():
+    cells = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(str)
+    sums, other = (KDB().fit(rows, np.arange(40) % 2).statistics_ for rows in (cells, cells[::-1]))
+    require_planned(sums)
+    (parents,) = (key for key, group in sums.columns.groups.items() if isinstance(group, ParentCounts))
+    of_others = replace(sums.columns, groups={**sums.columns.groups, parents: other.columns.groups[parents]})
+    with pytest.raises(StatisticsError, match="not counted with their parents as often as in pairs"):
+        require_planned(Sums(sums.class_count, of_others))
 
 
 # ---------------------------------------------------------------------- plans
