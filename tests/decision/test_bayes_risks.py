@@ -93,6 +93,7 @@ def test_logarithms_and_rows_with_their_own_costs_are_read():
     ("call", "error", "message"),
     [
         (lambda: bayes_risk([[0.5, 0.5]], confidence=1.0), ParameterError, "between 0 and 1"),
+        (lambda: bayes_risk([[0.5, 0.5]], confidence=0.0), ParameterError, "between 0 and 1"),
         (lambda: bayes_risk([[0.5, 0.5]], n_resamples=0), ParameterError, "n_resamples is 0"),
         (lambda: bayes_risk([[0.5, 0.6]]), DataError, "does not sum to one"),
         (lambda: bayes_risk_by_enumeration([[0.5, 0.6]]), DataError, "1 in all"),
@@ -104,6 +105,12 @@ def test_logarithms_and_rows_with_their_own_costs_are_read():
 def test_it_is_refused_with_the_reason(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_two_drawn_rows_are_enough_and_their_interval_is_normal():
+    found = bayes_risk_by_sampling(lambda n, rng: np.arange(n), lambda x: np.log([[0.9, 0.1], [0.7, 0.3]]), n_rows=2)
+    error = np.std([0.1, 0.3], ddof=1) / np.sqrt(2)
+    assert_allclose([found.value, *found.interval], [0.2, 0.2 - 1.96 * error, 0.2 + 1.96 * error], atol=1e-5)
 
 
 def test_a_gaussian_model_tells_its_own_bayes_risk():

@@ -473,3 +473,10 @@ def test_a_label_for_each_row_is_asked_for():
         Calibrated(GaussianNB()).fit(X, None)
     with pytest.raises(ValueError, match="inconsistent"):
         Calibrated(GaussianNB()).fit(X, y[:-1], sample_weight=np.append(0.0, np.ones(148)))
+
+
+def test_folds_of_which_thinning_leaves_nothing_to_learn_or_to_hold_out_are_dropped(monkeypatch):
+    monkeypatch.setattr(calibration_choice, "CHOICE_ROWS", 2)  # the first and the last of ten rows
+    folds = [([0, 9], [1, 2]), ([1, 2], [0, 9]), ([0, 4], [9, 5])]
+    found = calibration_choice.thinned([(np.array(learn), np.array(held_out)) for learn, held_out in folds], 10)
+    assert [(learn.tolist(), held_out.tolist()) for learn, held_out in found] == [([0], [9])]

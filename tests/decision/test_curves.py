@@ -157,4 +157,5 @@ def test_curves_need_fixed_costs_and_thresholds_two_of_everything():
 
 def test_thresholds_begin_at_zero_and_are_the_probabilities_that_occur():
     proba = np.array([[0.25, 0.75], [0.5, 0.5], [0.25, 0.75]])
-    assert threshold_curve([0, 1, 1], proba, LOSS).threshold.tolist() == [0.0, 0.5, 0.75]
+    curve = threshold_curve([0, 1, 1], proba, LOSS)
+    assert (curve.threshold.tolist(), curve.positive) == ([0.0, 0.5, 0.75], 1)

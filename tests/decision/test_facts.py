@@ -222,3 +222,9 @@ def test_the_grid_of_a_number_holds_the_same_quantiles_of_every_class():
     for point in expected:  # and, as the densities are symmetric, those on the other side
         assert np.abs(grid - point).min() <= 1e-9 * max(1.0, abs(point))
     assert (grid > 1.0).any() and (grid < -2.0).any()
+
+
+def test_a_class_that_is_not_believed_in_has_its_whole_mass_somewhere():
+    fact = density_fact((0.0, 1.0, NORMAL), (1.0, 1.0, NORMAL), (5.0, 1.0, NORMAL))
+    outcomes = fact.outcomes(np.array([0.5, 0.5, 0.0]), 1 - np.eye(3))
+    assert_allclose(outcomes.likelihood.sum(axis=0), 1.0, rtol=1e-12)

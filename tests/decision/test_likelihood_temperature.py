@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from scipy.special import log_softmax
 
-from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.decision.likelihood_temperature import LikelihoodTemperature, _polished
 from bayeswater.decision.scores import Scores
 
 PRIOR = np.log([0.7, 0.2, 0.1])
@@ -192,3 +192,29 @@ def test_any_scores_give_probabilities_and_keep_the_impossible_impossible(data: 
     assert_allclose(np.exp(answers).sum(axis=1), 1, atol=1e-13)
     assert np.isneginf(answers[np.isneginf(new)]).all()
     assert "nan" not in str(found)
+
+
+HESSIAN, LEAST = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([0.25, -3.0])
+
+
+def test_a_step_of_newtons_finds_a_minimum_nearby_to_the_last_digits() -> None:
+    for off in ([9e-4, -5e-4], [1e-9, 0.0], [0.0, 0.0]):
+        assert_allclose(_polished(LEAST + off, lambda at: HESSIAN @ (at - LEAST)), LEAST, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("start", "slope"),
+    [
+        (LEAST + 1.1e-3, lambda at: HESSIAN @ (at - LEAST)),  # too far for the curvature to be trusted
+        (np.array([0.0, 12.0 - 1e-4]), lambda at: HESSIAN @ (at - [0.0, 12.0 + 1e-4])),  # beyond what is sought
+        (LEAST + 1e-4, lambda at: np.zeros(2)),  # no curvature
+        (LEAST + 1e-4, lambda at: np.full(2, 1e-9) + 1e-12 * (at - LEAST) / np.abs(at - LEAST + 1e-300)),  # no better
+    ],
+)
+def test_a_step_of_newtons_that_is_far_beyond_or_no_better_is_not_taken(start: Any, slope: Any) -> None:
+    assert_array_equal(_polished(start, slope), start)
+
+
+def test_many_parameters_are_left_as_they_are() -> None:
+    for n, moves in ((32, True), (33, False)):
+        assert (_polished(np.full(n, 1e-4), lambda at: at) == 1e-4).all() != moves

@@ -180,6 +180,7 @@ def test_labels_that_do_not_match_are_named():
         (lambda: spam().realised(["ham"], ["eggs"]), "unknown class 'eggs'"),
         (lambda: spam().realised(np.array(["ham", "eggs"]), ["ham", "ham"]), "unknown action 'eggs'; the loss knows"),
         (lambda: spam().realised(np.array([0, 1]), ["ham", "ham"]), "unknown action 0, 1; the loss knows"),
+        (lambda: spam().realised(np.array(["spam", "eggs"]), ["ham", "ham"]), "unknown action 'eggs'; the loss knows"),
         (lambda: spam().realised(np.array(["ham", np.nan], dtype=object), ["ham", "ham"]), "unknown action nan"),
         (lambda: spam().realised([["ham"]], ["ham"]), "one action for each row, in one dimension"),
         (lambda: spam().realised(["ham"], np.array([["ham"]])), r"one class for each row, .* shape \(1, 1\)"),

@@ -121,3 +121,10 @@ def test_a_minimum_beyond_zero_is_held_at_zero():
         return float(off @ hessian @ off / 2), hessian @ off, hessian
 
     np.testing.assert_allclose(minimise_above_zero(bowl, np.array([3.0, 3.0])), [0.0, 1.5], atol=1e-12)
+
+
+def test_rows_that_are_all_but_impossible_to_every_model_speak_by_their_ratio():
+    log_proba, codes = posteriors(60)
+    far = np.where(np.arange(60) % 2, -900.0, 0.0)[:, None]  # no float64 holds exp(-900)
+    near, lowered = (linear_shares(found, codes, np.ones(60)) for found in (log_proba, [p + far for p in log_proba]))
+    np.testing.assert_allclose(lowered, near, rtol=1e-9)

@@ -116,3 +116,15 @@ def test_weights_of_any_size_have_intervals(weight):
         assert found.error.high - found.error.low < 1e-6
     else:
         assert (found.error.low, found.error.high) == pytest.approx((0.0, 1.0), abs=1e-6)
+
+
+def test_the_interval_of_a_calibration_error_that_is_no_chance_is_that_of_the_share_that_is_right():
+    right = np.arange(400) % 5 < 3  # 60 % of the rows, of which 90 % should be
+    found = Measures.of(Scores.of(np.log(np.tile([0.9, 0.1], (400, 1))), (~right).astype(np.int64))).ece
+    half = 1.96 * np.sqrt(0.6 * 0.4 / 400)
+    assert found.value == pytest.approx(0.3, abs=1e-12)
+    # Of 200 draws the outer ones are known to a sixth.
+    assert (found.value - found.low, found.high - found.value) == (
+        pytest.approx(half, rel=0.3),
+        pytest.approx(half, rel=0.3),
+    )
