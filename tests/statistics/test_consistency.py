@@ -239,3 +239,19 @@ def test_a_count_without_all_its_digits_is_refused():
     for name, place in (("count", 0), ("weight", (0, 0))):
         with pytest.raises(StatisticsError, match="counts 1e-310 rows, a number without all its digits"):
             require_consistent(forged(sums, name, at(place, 1e-310)))
+
+
+def test_rows_of_little_weight_that_differ_by_a_float_are_sums_of_rows():
+    cells = np.column_stack([1e6 + (N % 2) * np.spacing(1e6), N])
+    weight = np.where(N % 2, 1e-9, 1.0)
+    require_consistent(GaussianClassifier().fit(cells, LABELS, weight).statistics_)
+
+
+def test_fourth_moments_are_of_whole_rows_and_those_of_one_column_always_are():
+    one = GaussianClassifier(shrinkage="ledoit_wolf").fit(CELLS[:, :1], LABELS).statistics_
+    require_consistent(one)
+    whole = GaussianClassifier(shrinkage="ledoit_wolf").fit(CELLS, LABELS).statistics_
+    pairs = {name: np.tile(getattr(whole.columns, name), (1, 1, 3)) for name in ("mean",)}
+    pairs["weight"] = np.tile(whole.columns.weight, (1, 3, 3))
+    with pytest.raises(StatisticsError, match="fourth is of whole rows alone"):
+        require_consistent(replace(whole, columns=replace(whole.columns, **pairs)))

@@ -240,6 +240,17 @@ def test_rows_that_have_a_word_less_often_than_they_are_many_were_never_counted(
         whole - sums_of(["a a a"], ["x"])
 
 
+def test_rounding_of_weights_is_no_row_without_a_word():
+    weight = np.array([0.1, 0.2, 0.3])
+    whole = sums_of(["a", "a", "a"], ["x"] * 3, weight)
+    slip = whole.with_arrays({**whole.to_arrays(), "present": whole.present * (1 + 1e-13)})
+    rest = slip - sums_of(["a"], ["x"], weight[:1])
+    np.testing.assert_allclose(rest.present, [[0.5]], rtol=1e-12)
+    slip = whole.with_arrays({**whole.to_arrays(), "present": whole.present * 1.01})
+    with pytest.raises(StatisticsError, match="the number of rows without 'a'"):
+        slip - sums_of(["a"], ["x"], weight[:1])
+
+
 def test_a_class_that_was_never_counted_cannot_be_taken_away():
     with pytest.raises(StatisticsError, match="class 'y' was never counted here"):
         sums_of(["a"], ["x"]) - sums_of(["a"], ["y"])
