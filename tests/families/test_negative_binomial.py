@@ -16,11 +16,13 @@ from bayeswater.families.negative_binomial import (
     DispersedFact,
     DispersedTotals,
     NegativeBinomialBlock,
+    _stands_apart,
     log_rise,
 )
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenColumn
 from bayeswater.families.registry import CANDIDATES
+from bayeswater.statistics.key_counts import Occupied
 
 RNG = np.random.default_rng(0)
 COUNTS = np.array([0, 0, 1, 7, 2, 0, 15, 3, 1, 4])
@@ -163,3 +165,20 @@ def test_draws_of_the_mean_lie_around_it():
     X = pd.DataFrame({"x": [0, 3, 40]})
     found = NaiveBayes(columns={"x": "negative_binomial"}).fit(pd.DataFrame({"x": x}), y).credible_interval(X)
     assert ((found.low < found.probability) & (found.probability < found.high)).all()
+
+
+@pytest.mark.parametrize(
+    ("counts", "weights", "is_apart"),
+    [
+        ([0, 2, 3], [9, 4, 4], True),
+        ([0, 1, 3], [9, 4, 4], False),
+        ([2, 3, 9], [4, 9, 4], False),
+        ([1, 3, 9], [4, 9, 4], True),
+        ([], [], False),
+        (np.arange(0, 40, 2), np.ones(20), False),  # none is frequent: a twentieth is no peak
+        (np.arange(0, 38, 2), np.ones(19), True),
+    ],
+)
+def test_a_peak_stands_apart_where_it_has_no_neighbour(counts, weights, is_apart):
+    counts = np.asarray(counts, dtype=float)
+    assert _stands_apart(Occupied(counts, counts, np.asarray(weights, dtype=float), is_whole=True)) == is_apart
