@@ -44,7 +44,7 @@ class FourthMoments(Scatter):
         mine = shifted_higher(*self._about(left.mean))
         theirs = shifted_higher(*other._about(left.mean))
         third, fourth = (a - b for a, b in zip(mine, theirs, strict=True))
-        remains = left.scatter.any(axis=(1, 2), keepdims=True)  # where nothing differs, or is left, all sums are zero
+        remains = (left.scatter != 0).any(axis=(1, 2))[:, None, None]  # where nothing differs, all sums are zero
         lost = remains[:, 0] & (_own(fourth) < DIGITS_KEPT * (self._size(left.mean) + other._size(left.mean)))
         third, fourth = np.where(remains, third, 0.0), np.where(remains, np.maximum(fourth, 0.0), 0.0)
         if rest is not None:
