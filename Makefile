@@ -18,7 +18,7 @@ DOCS    := $(VENV)/.docs
 OLDEST  := .venv-oldest
 
 # All tests, and the examples in docstrings and documents.
-SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' tests src README.md docs
+SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' --doctest-glob='*.pycon' tests src README.md docs
 
 # The package keeps at least this share of its lines covered, in percent.
 COVERAGE := 95
@@ -62,10 +62,11 @@ accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, be
 # A warning is an error. All is built anew, so that no menu and no page of an older state stays behind. The English site comes first: the Chinese one links to its reference.
 SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs
 
-docs: $(DOCS) ## the site in build/docs: English, 中文 under zh/; every link and anchor is followed
+docs: $(DOCS) ## the site in build/docs: English, 中文 under zh/; notebooks are run, every link and anchor is followed
 	@rm -rf build/docs build/doctrees docs/generated
 	@$(SPHINX) --doctree-dir build/doctrees/en docs build/docs
 	@$(SPHINX) --doctree-dir build/doctrees/zh --define language=zh_CN docs/zh build/docs/zh
+	@$(BIN)/python tools/pages/notebooks.py build/docs
 	@$(BIN)/python tools/pages/check_links.py build/docs
 
 docs-serve: docs ## the site at http://127.0.0.1:8000

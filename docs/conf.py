@@ -26,6 +26,8 @@ extensions = [
     "pages.generated",
     "pages.languages",
     "pages.links",
+    "pages.notebooks",
+    "pages.snippets",
 ]
 # README.md is the list of pages for those who read the files as they are.
 exclude_patterns = ["README.md", "zh", "_templates", "generated/means.md"]
@@ -69,7 +71,7 @@ html_theme_options = {
     "navbar_persistent": ["search-button-field", "language"],  # also where the window is narrow
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": ["page-toc", "notebook"],
     "footer_start": ["version"],
     "footer_end": [],
     "show_prev_next": True,

@@ -2,12 +2,9 @@
 
 Four yes/no traits of ten suitors and a decision. The question: tall, rich, plain and gentle, will it be yes?
 Maximum likelihood gives 27/640 for yes against 1/120 for no; with one imagined row for each state and each
-class 10/243 against 7/512. With a path it draws what each trait adds to the log-odds:
-
-    python examples/ten_rows_by_hand.py [docs/images/ten_rows.svg]
+class 10/243 against 7/512. Lesson 1 of the course goes through it step by step (docs/learn/ten_rows.md).
 """
 
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -42,16 +39,3 @@ for smoothing in (0, 1):
 joint_cells = 2**4
 print(f"\nA full table of the traits has {joint_cells} cells in each class; naive Bayes needs 4 x 2 = 8.")
 print(f"Free parameters: {2 * joint_cells - 1} for the joint, {model.n_parameters} for naive Bayes.")
-
-if len(sys.argv) > 1:
-    from matplotlib import pyplot
-
-    reasons = CategoricalNB(alpha=0).fit(X, y).explain(question)[0]
-    bars = [("prior", reasons.intercept), *((value, added) for _, value, added in reasons.contributions)]
-    names, lengths = zip(*bars, ("sum", reasons.log_odds), strict=True)
-    figure, ax = pyplot.subplots(figsize=(6, 2.6), layout="constrained")
-    ax.barh(names, lengths, color=["C0"] * len(bars) + ["C1"])
-    ax.invert_yaxis()
-    ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_xlabel("log-odds: no to the left, yes to the right")
-    figure.savefig(sys.argv[1], metadata={"Date": None})

@@ -5,7 +5,7 @@ import re
 import pytest
 from tools.pages.languages import CHINESE, DOCS, STAMP, chinese_pages, english_pages, stamp
 
-CODE = re.compile(r"^```(?:python|sh|text)\n.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```(?:python|sh|text)\n.*?^```$|^```\{(?:snippet\} [^\n]+|picture\})", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", chinese_pages(), ids=str)
