@@ -52,9 +52,10 @@ def _readable(text: str) -> str:
 def make(site: Path) -> int:
     """Write the notebooks of both languages beside the pages of the site; give how many lessons there are."""
     import nbformat
-    from jupyter_client import AsyncKernelManager
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
+    private = Config(KernelManager={"transport": "ipc"})  # by a socket that nobody else can listen at
     for page in lessons():
         outputs: list[Any] = []
         for folder, language in ((DOCS, ""), (CHINESE, "zh")):
@@ -65,8 +66,7 @@ def make(site: Path) -> int:
             )
             code = [cell for cell in notebook.cells if cell.cell_type == "code"]
             if not outputs:
-                kernel = AsyncKernelManager(transport="ipc")  # nobody else on the machine can listen
-                NotebookClient(notebook, km=kernel, record_timing=False, timeout=600).execute()
+                NotebookClient(notebook, config=private, record_timing=False, timeout=600).execute()
                 outputs = [cell.outputs for cell in code]
             for place, (cell, shown) in enumerate(zip(code, outputs, strict=True), start=1):
                 cell.outputs, cell.execution_count = shown, place
