@@ -12,11 +12,13 @@ from bayeswater import (
     SKDB,
     SPODE,
     TAN,
+    BayesEnsemble,
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
     GaussianNB,
     MultinomialNB,
+    NaiveBayes,
     NetworkClassifier,
 )
 from bayeswater.models.settings import documented_as_in
@@ -33,7 +35,7 @@ def test_every_parameter_is_described_in_full(kind):
     assert "as in `" not in text
 
 
-@pytest.mark.parametrize("kind", OF_STATES)
+@pytest.mark.parametrize("kind", [*OF_STATES, NaiveBayes, BayesEnsemble])
 def test_every_public_method_says_what_it_takes_and_gives(kind):
     methods = [
         value for name, value in inspect.getmembers(kind) if not name.startswith("_") and inspect.isfunction(value)
@@ -41,6 +43,9 @@ def test_every_public_method_says_what_it_takes_and_gives(kind):
     for method in methods:
         text = inspect.getdoc(method)
         takes = [name for name in inspect.signature(method).parameters if name != "self"]
+        if text.startswith("Refuse"):
+            assert "Raises\n------" in text, method
+            continue
         assert "Returns\n-------" in text, method
         assert not takes or "Parameters\n----------" in text, method
 

@@ -150,3 +150,13 @@ def _rising(name: str, cuts: Any) -> tuple[float, ...]:
 
 def _choices() -> list[str]:
     return [*FAMILIES, TEXT, AUTO, IGNORED]
+
+
+def require_same_families(given: Mapping[str, ColumnSettings], plan: ColumnPlan) -> None:
+    """Refuse families that were told after the rows had been counted in others."""
+    for name, said in given.items():
+        if said.family not in (None, AUTO, TEXT) and plan[name].family != said.family:
+            raise ParameterError(
+                f"columns says that {name!r} is {said.family}, but the rows were counted as {plan[name].family}; set "
+                "it back, or fit again"
+            )

@@ -84,14 +84,23 @@ class Fold:
         return X, y, share if weight is None else weight * share, weight
 
 
-def folds_of_rows(examples: Examples, cells: CellsOf) -> Walk[Folds]:
-    """Divide the rows of some examples; where the first rows are few and not all, by a pass over all of them."""
+def folds_of_rows(examples: Examples, cells: CellsOf) -> Walk[tuple[Fold, ...]]:
+    """Divide the rows of some examples; where the first rows are few and not all, by a pass over all of them.
+
+    Those folds are given that are scored, each as the rows that are held out.
+    """
     counting = CountingKinds(cells)
     with examples.head_named():
         kinds = counting(examples.head)
     if not (kinds.is_many or examples.fits_into_head):
         kinds = yield Pass(counting, "dividing rows into folds", None, "calibrate=True reads the rows twice")
-    return kinds.folds()
+    return held_out_folds(kinds, cells)
+
+
+def held_out_folds(kinds: "KindCounts", cells: CellsOf) -> tuple[Fold, ...]:
+    """Assign rows to folds by the kinds that they are of."""
+    folds = kinds.folds()
+    return tuple(Fold(cells, folds, number, held_out=True) for number in range(folds.n_scored))
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
 from bayeswater.data.reading.dates import SECONDS_PER_DAY, date_columns, in_zone_of, seconds_of
 from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
-from bayeswater.data.reading.original_types import arrow_type, pandas_types
-from bayeswater.errors import BayesWarning, DataError, SchemaError, warn_user
+from bayeswater.data.reading.original_types import arrow_type, drawn_table, pandas_types
+from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
 from bayeswater.typing import Array
 
 
@@ -247,13 +247,20 @@ def _require_finite(numbers: Array, name: str, first: int = 0) -> None:
         )
 
 
-def with_whole_dates(drawn: dict[str, Any], plan: ColumnPlan, n_rows: int) -> dict[str, Any]:
-    """Give drawn columns as a table has them: a date is its day and its time of day; what was left out is empty."""
+def drawn_rows(drawn: dict[str, Any], plan: ColumnPlan, n_rows: int, library: str | None) -> Any:
+    """Give drawn columns as the table had them: a frame of the library, or an array; counts as a sparse matrix.
+
+    A date is its day and its time of day; what was left out is empty.
+    """
     cells = {name: drawn.get(name, np.full(n_rows, np.nan)) for name in plan.sources}
     for column in plan.used:
         if column.part == "time":
             cells[column.source] = np.floor(cells[column.source]) + drawn[column.name] / SECONDS_PER_DAY
-    return cells
+    if COUNTS not in cells:
+        return drawn_table(cells, {column.name: column.dtype for column in plan}, library)
+    if len(cells) > 1:
+        raise ParameterError("a frame with sparse columns cannot be drawn; fit the sparse block alone")
+    return cells[COUNTS]
 
 
 def read_raw(X: Any, model: str) -> RawTable:

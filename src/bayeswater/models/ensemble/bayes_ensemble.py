@@ -306,14 +306,24 @@ class BayesEnsemble(BayesClassifier):
         return log_proba if finish is None else np.asarray(finish(log_proba, False))
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Refuse: of an ensemble the posterior is known, and no P(row)."""
+        """Refuse: of an ensemble the posterior is known, and no P(row).
+
+        Raises
+        ------
+        ParameterError
+        """
         raise ParameterError(
             "BayesEnsemble knows P(class | row) and no P(row, class): its trees and pools are of classes given rows; "
             "use predict_log_proba, or NaiveBayes and its like for joint probabilities"
         )
 
     def log_evidence(self, X: Any) -> Array:
-        """Refuse: of an ensemble the posterior is known, and no P(row)."""
+        """Refuse: of an ensemble the posterior is known, and no P(row).
+
+        Raises
+        ------
+        ParameterError
+        """
         return self.predict_joint_log_proba(X)
 
     def _scored_prior(self) -> Array:
@@ -360,19 +370,39 @@ class BayesEnsemble(BayesClassifier):
         return self._classes
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others."""
+        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others.
+
+        Raises
+        ------
+        ParameterError
+        """
         raise ParameterError(NOT_WITHOUT_ROWS)
 
     def leave_one_out(self, batches: Any) -> LeaveOneOut:
-        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others."""
+        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others.
+
+        Raises
+        ------
+        ParameterError
+        """
         raise ParameterError(NOT_WITHOUT_ROWS)
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
-        """Refuse: an ensemble is calibrated always, by the rows that its structures have not seen."""
+        """Refuse: an ensemble is calibrated always, by the rows that its structures have not seen.
+
+        Raises
+        ------
+        ParameterError
+        """
         raise ParameterError("BayesEnsemble is calibrated always, by rows that its structures have not seen")
 
     def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
-        """Refuse: of an ensemble the posterior is known, and no distribution of a cell."""
+        """Refuse: of an ensemble the posterior is known, and no distribution of a cell.
+
+        Raises
+        ------
+        ParameterError
+        """
         raise ParameterError(
             "BayesEnsemble knows P(class | row) and no distribution of what a missing cell may hold; NaiveBayes, AODE "
             "and their like can say what to ask for"
@@ -422,7 +452,12 @@ class BayesEnsemble(BayesClassifier):
         return found
 
     def __add__(self, other: Any) -> Any:
-        """Refuse: two ensembles have structures of their own, and counts of other things."""
+        """Refuse: two ensembles have structures of their own, and counts of other things.
+
+        Raises
+        ------
+        StatisticsError
+        """
         if not (isinstance(other, BayesEnsemble) or (isinstance(other, int) and other == 0)):
             return NotImplemented
         raise StatisticsError(

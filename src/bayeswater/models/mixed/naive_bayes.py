@@ -14,9 +14,8 @@ import numpy as np
 from bayeswater.data.frames import Alongside, index_of, is_frame, materialised, write_frame
 from bayeswater.data.labels import Labels, declared_classes
 from bayeswater.data.reading.coded_table import MixedTable
-from bayeswater.data.reading.column_plan import AUTO, COUNTS, TEXT, Column, ColumnPlan
-from bayeswater.data.reading.original_types import drawn_table
-from bayeswater.data.reading.raw_table import RawTable, read_raw, with_whole_dates
+from bayeswater.data.reading.column_plan import AUTO, COUNTS, Column, ColumnPlan
+from bayeswater.data.reading.raw_table import RawTable, drawn_rows, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import ParameterError
@@ -37,7 +36,7 @@ from bayeswater.families.registry import (
     seen_in_columns,
     with_new_cells,
 )
-from bayeswater.families.settings import column_settings, is_smoothing
+from bayeswater.families.settings import column_settings, is_smoothing, require_same_families
 from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
@@ -292,17 +291,8 @@ class NaiveBayes(OnSums, BayesClassifier):
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         self._require_reading_parameters()
-        self._require_same_families(sums.columns.plan)
+        require_same_families(self._settings.given, sums.columns.plan)
         self._terms(sums)
-
-    def _require_same_families(self, plan: ColumnPlan) -> None:
-        """Refuse families that were told after the rows had been counted in others."""
-        for name, said in self._settings.given.items():
-            if said.family not in (None, AUTO, TEXT) and plan[name].family != said.family:
-                raise ParameterError(
-                    f"columns says that {name!r} is {said.family}, but the rows were counted as {plan[name].family}; "
-                    "set it back, or fit again"
-                )
 
     def _require_reading_parameters(self) -> None:
         require_missing_rule(self.missing, ("ignore", "state", "error"))
@@ -375,7 +365,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside)
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
-        """Say how unlike the rows of the model each row is: (n_rows,), near 0 for rows unlike them.
+        """Say how unlike the rows of the model each row is: near 0 for rows unlike them.
 
         It is the share of rows drawn from the model that are no more probable than this one: `log_evidence` turned into
         a tail probability. Rows of the model have novelties spread evenly over 0 to 1. A row is compared with drawn
@@ -389,6 +379,10 @@ class NaiveBayes(OnSums, BayesClassifier):
         X : rows
         n_draws : rows to draw; no novelty is smaller than 1 / (1 + n_draws)
         random_state : seed of the draws; the novelty of a row does not depend on the other rows of X
+
+        Returns
+        -------
+        array of shape (n_rows,)
         """
         X = materialised(X)
         table, stage = (
@@ -399,10 +393,18 @@ class NaiveBayes(OnSums, BayesClassifier):
 
     @over_rows
     def log_evidence(self, X: Any) -> Array:
-        """Logarithm of P(row), the sum over all classes: (n_rows,).
+        """Give the logarithm of P(row), the sum over all classes.
 
         A text that is read by complement counts, which score classes but are no distribution of texts, is taken here as
         its words are counted: the same sums read as a multinomial.
+
+        Parameters
+        ----------
+        X : rows, as in `predict`
+
+        Returns
+        -------
+        array of shape (n_rows,)
         """
         return log_evidence(score(self._mixed_joint().generative(), self._table(X), None))
 
@@ -434,6 +436,10 @@ class NaiveBayes(OnSums, BayesClassifier):
         """Give the class prior, and the parameters of each column, as labelled frames by name.
 
         The prior is called "class", or "(class)" beside a column of that name.
+
+        Returns
+        -------
+        dict {name: frame}, of the library whose frames `fit` was given
         """
         self._require_fitted()
         plan = self.columns_
@@ -445,7 +451,12 @@ class NaiveBayes(OnSums, BayesClassifier):
         return tables | {name: write_frame(found[name], self._library) for name in names}
 
     def network_tables(self) -> NetworkTables:
-        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        """Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Returns
+        -------
+        NetworkTables, of which `to_network` makes a network
+        """
         joint, plan = self._mixed_joint(), self.columns_
         found: dict[str, StateShares] = {}
         for key, family in families_of(plan).items():
@@ -460,30 +471,27 @@ class NaiveBayes(OnSums, BayesClassifier):
         return NetworkTables.of_star(self.classes_, joint.log_prior, (found[column.name] for column in plan.used))
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows, in the form and the types that `fit` was given, and their classes (n,).
+        """Draw rows, in the form and the types that `fit` was given, and their classes.
 
         A text comes as its bag of words, and a column that was left out is empty.
+
+        Parameters
+        ----------
+        n : number of rows
+        random_state : seed or generator, optional
+
+        Returns
+        -------
+        X, y : table of n rows, labels of shape (n,)
         """
         rng, codes = self._sample_classes(n, random_state)
         drawn: dict[str, Any] = {}
         for key, part in families_of(self.columns_).items():
             drawn |= part.sample(self.statistics_.columns.groups[key], self._settings, codes, rng)
-        dtypes = {column.name: column.dtype for column in self.columns_}
-        return self._as_fitted(with_whole_dates(drawn, self.columns_, n), dtypes), self.classes_[codes]
-
-    def _as_fitted(self, cells: dict[str, Any], dtypes: dict[str, str | None]) -> Any:
-        """Give drawn cells the form of the table that `fit` was given."""
-        if COUNTS in cells:
-            counts = cells.pop(COUNTS)
-            if not cells:
-                return counts
-            raise ParameterError("a frame with sparse columns cannot be drawn; fit the sparse block alone")
-        return drawn_table(cells, dtypes, self._library)
+        return drawn_rows(drawn, self.columns_, n, self._library), self.classes_[codes]
 
     @property
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, and those of each column."""
-        groups = self.statistics_.columns.groups
-        return (
-            len(self.classes_) - 1 + sum(p.n_parameters(groups[key]) for key, p in families_of(self.columns_).items())
-        )
+        groups, parts = self.statistics_.columns.groups, families_of(self.columns_)
+        return len(self.classes_) - 1 + sum(part.n_parameters(groups[key]) for key, part in parts.items())

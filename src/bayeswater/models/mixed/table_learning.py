@@ -255,9 +255,7 @@ class MixedReading:
         read = (head.X, raw) if isinstance(examples, Batches) else None  # elsewhere the first rows come again
         folds: tuple[Fold, ...] = ()
         if cut_by_labels:
-            cells = CellsOf(model, plan.sources)
-            found = yield from folds_of_rows(examples, cells)
-            folds = tuple(Fold(cells, found, number, held_out=True) for number in range(found.n_scored))
+            folds = yield from folds_of_rows(examples, CellsOf(model, plan.sources))
         counting = MixedCounting(self, plan, sparse, cut_by_labels, folds, read)
         total = yield Pass(counting, then="calibrate=True reads the rows twice" if calibrates else "")
         return total, folds

@@ -28,7 +28,7 @@ from bayeswater.families.family import Settings
 from bayeswater.families.state_planning import code_columns, method_of, read_columns, read_planned, require_used
 from bayeswater.inference.choosing import row_hash
 from bayeswater.inference.leave_one_out import removed_weight
-from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows, kinds_of
+from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.semi_naive.cutting import (
     Looked,
     Near,
@@ -157,12 +157,6 @@ class LearningStart:
     def is_cut_by_labels(self) -> bool:
         """Whether the labels of the rows choose cuts of numbers."""
         return any(method_of(self.settings.of(column), self.discretize).needs_labels for column in self.numbers)
-
-    def folds(self, examples: Examples) -> Walk[list["Fold"]]:
-        """Divide the rows into folds, those that are held out."""
-        cells = CellsOf(self.settings.model, self.first.sources)
-        found = yield from folds_of_rows(examples, cells)
-        return [Fold(cells, found, number, held_out=True) for number in range(found.n_scored)]
 
     def planned(self) -> Walk[ColumnPlan | None]:
         """Plan the columns by the rows that choose; None where there are none."""

@@ -26,8 +26,7 @@ from bayeswater.data.labels import Labels, declared_classes, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.discretising.finding_cuts import METHODS
-from bayeswater.data.reading.original_types import drawn_table
-from bayeswater.data.reading.raw_table import with_whole_dates
+from bayeswater.data.reading.raw_table import drawn_rows
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
@@ -59,7 +58,7 @@ from bayeswater.inference.scoring import JointWithout, score_blocks
 from bayeswater.models.asking import Facts, state_facts
 from bayeswater.models.calibrating import REVIEWED_ROWS, Review
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.held_out import Fold
+from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.cutting import left_out
 from bayeswater.models.semi_naive.learning import (
@@ -222,9 +221,9 @@ class StateClassifier(OnSums, BayesClassifier):
         settings, head = self._settings, examples.head
         blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
         way = LearningStart.of(examples, settings, self.discretize)
-        folds: list[Fold] = []
+        folds: tuple[Fold, ...] = ()
         if self.calibrate and (self._learns_structure or way.is_cut_by_labels):
-            folds = yield from way.folds(examples)
+            folds = yield from folds_of_rows(examples, CellsOf(settings.model, way.first.sources))
         ways = [way, *(replace(way, fold=replace(fold, held_out=False)) for fold in folds)]
         learned, *by_others = yield from together(*(blank._learned_states(way, classes) for way in ways))
         if learned is None:
@@ -470,8 +469,7 @@ class StateClassifier(OnSums, BayesClassifier):
         for part in state_families_of(plan):
             for j, name in enumerate(part.names):
                 drawn[name] = part.drawn(schema[place[name]], j, states[:, place[name]], rng)
-        cells = with_whole_dates(drawn, plan, n)
-        return drawn_table(cells, {column.name: column.dtype for column in plan}, self._library), self.classes_[codes]
+        return drawn_rows(drawn, plan, n, self._library), self.classes_[codes]
 
     def _line(self) -> Line:
         raise ParameterError(

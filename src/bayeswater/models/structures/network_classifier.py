@@ -40,7 +40,7 @@ from bayeswater.models.asking import Facts, state_facts
 from bayeswater.models.calibrating import Review, Reviewing
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import cells_as_given, explained_by_known_cells
-from bayeswater.models.held_out import CellsOf, CountingKinds, Fold
+from bayeswater.models.held_out import CellsOf, CountingKinds, Fold, held_out_folds
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
 from bayeswater.models.semi_naive.aode import AODE
@@ -201,14 +201,12 @@ class NetworkClassifier(BayesClassifier):
         """Calibrate by rows that are held out, fold by fold (`models.held_out`)."""
         cells = CellsOf(type(self).__name__, self.columns_.sources)
         piece = Piece(*rows.triple)
-        folds = CountingKinds(cells)(piece).folds()
-        reviews = []
         with rows.named(), warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesWarning)  # the fit has said it of all rows
-            for number in range(folds.n_scored):
-                held_out = Fold(cells, folds, number, held_out=True)
-                review_of = self._review_by_others(rows, replace(held_out, held_out=False))
-                reviews.append(Reviewing(review_of, held_out)(piece))
+            reviews = [
+                Reviewing(self._review_by_others(rows, replace(held_out, held_out=False)), held_out)(piece)
+                for held_out in held_out_folds(CountingKinds(cells)(piece), cells)
+            ]
         return self.calibrate_with(reduce(operator.add, filter(None, reviews)).result())
 
     def _review_by_others(self, rows: CountedRows, fold: Fold) -> Callable[..., Review]:
