@@ -5,7 +5,7 @@ import pytest
 
 from bayeswater import KDB, SKDB
 from bayeswater.inference import choosing
-from bayeswater.inference.choosing import PrefixChoice, best_of_prefixes, row_hash, validation_rows, validation_weight
+from bayeswater.inference.choosing import first_of_least, row_hash, validation_rows, validation_weight
 from bayeswater.models.semi_naive import kdb
 
 
@@ -22,7 +22,7 @@ def test_neither_order_nor_repetition_of_rows_with_gaps_changes_the_losses(monke
     monkeypatch.setattr(choosing, "FILLED_JUDGING", n_filled)
     monkeypatch.setattr(kdb, "CHOOSING_ROWS", n_rows)
     losses = []
-    monkeypatch.setattr(kdb, "best_of_prefixes", lambda found: losses.append(found) or best_of_prefixes(found))
+    monkeypatch.setattr(kdb, "first_of_least", lambda found: losses.append(found) or first_of_least(found))
     X, y = table_with_gaps()
     times = np.random.default_rng(1).integers(1, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), times)
@@ -49,13 +49,13 @@ def test_rows_with_too_many_combinations_judge_nothing_where_all_have():
 @pytest.mark.parametrize(
     ("losses", "choice"),
     [
-        ([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], PrefixChoice(0, 2)),  # of equal ones the fewest parents
-        ([[3.0, 1.0, 1.0 - 1e-15], [3.0, 2.0, 2.0]], PrefixChoice(0, 1)),  # and, but for rounding, the fewest columns
-        ([[1.0, 2.0], [1.0, 0.5]], PrefixChoice(1, 1)),
+        ([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], (0, 2)),  # of equal ones the fewest parents
+        ([[3.0, 1.0, 1.0 - 1e-15], [3.0, 2.0, 2.0]], (0, 1)),  # and, but for rounding, the fewest columns
+        ([[1.0, 2.0], [1.0, 0.5]], (1, 1)),
     ],
 )
 def test_the_fewer_are_chosen_of_equal_ones(losses, choice):
-    assert best_of_prefixes(np.array(losses)) == choice
+    assert first_of_least(np.array(losses)) == choice
 
 
 def kinds(X, y, weight, most, removed=None):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayeswater import AODE
-from bayeswater.inference.choosing import best_of_nested, nested_losses
+from bayeswater.inference.choosing import first_of_least, nested_losses
 from bayeswater.inference.parent_weights import information_without, parent_shares
 from bayeswater.inference.super_parents import log_average
 from bayeswater.models.semi_naive.learning import pairs_of
@@ -62,8 +62,8 @@ def test_the_nested_pass_scores_every_model_as_its_own_leave_one_out(settings_of
 
 
 def test_of_equal_losses_the_fewest_parents_and_then_children_win():
-    assert best_of_nested(np.array([[3.0, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 1.0, 1.0]])) == (1, 2)
-    assert best_of_nested(np.array([[2.0, 2.0], [2.0 * (1 - 1e-14), 2.0]])) == (1, 1)
+    assert first_of_least(np.array([[3.0, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 1.0, 1.0]])) == (0, 1)
+    assert first_of_least(np.array([[2.0, 2.0], [2.0 * (1 - 1e-14), 2.0]])) == (0, 0)
 
 
 def test_information_without_a_row_is_that_of_the_other_rows():

@@ -56,7 +56,7 @@ def squared_error(scores: Array, prior: Array, codes: Array) -> Array:
 
 
 def first_of_least(losses: Array) -> tuple[int, ...]:
-    """Place of the least loss; of equal ones, but for rounding, the first."""
+    """Place of the least loss; of equal ones, but for rounding, the first: the simplest model."""
     enough = losses <= losses.min() * (1 + LAST_DIGITS)
     return tuple(np.argwhere(enough)[0].tolist())
 
@@ -93,13 +93,6 @@ MOST_JUDGING = 2**10
 
 FILLED_JUDGING = 2**16
 """Filled rows that are looked at, at most."""
-
-
-class PrefixChoice(NamedTuple):
-    """The best number of parents, and of columns."""
-
-    n_parents: int
-    n_columns: int
 
 
 def prefix_losses(
@@ -146,11 +139,6 @@ def validation_weight(n_combinations: Array, weight: Array) -> Array:
     if within.any():
         times[within] = weight[within] * (weight[is_filled].sum() / weight[within].sum())
     return times
-
-
-def best_of_prefixes(losses: Array) -> PrefixChoice:
-    """Give the model of least loss; of equal ones the one of fewest parents, then of fewest columns."""
-    return PrefixChoice(*first_of_least(losses))
 
 
 def _losses(
@@ -213,12 +201,6 @@ def nested_losses(
         rows = slice(first, first + size)
         losses += _nested_losses(joint, order, block[rows], codes[rows], removed[rows], weight[rows])
     return losses
-
-
-def best_of_nested(losses: Array) -> tuple[int, int]:
-    """Numbers of parents and of children of least loss; of equal ones the fewest parents, then the fewest children."""
-    p, c = first_of_least(losses)
-    return p + 1, c + 1
 
 
 def _nested_losses(

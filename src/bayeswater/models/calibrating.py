@@ -114,7 +114,8 @@ class Review:
             hashes = row_hashes(read_raw(rows.X, "leave_one_out")) + hash_word(fold)
         weight = rows.weight if score_weight is None else score_weight
         scores = Scores.of(log_proba, labels.codes, weight, known)
-        key = row_keys(hashes, labels, removed)
+        # Rows are told apart that are scored differently: by cells, class and the weight that leaving out takes.
+        key = hashed(hashes + hashed(state_words(labels.variable)[labels.codes] + hashed(number_words(removed))))
         return cls.of(scores.take(is_scored), key[is_scored], int((~is_scored).sum()))
 
     def __add__(self, other: "Review") -> "Review":
@@ -139,11 +140,6 @@ class Review:
 
 def _joined(parts: list[Scores]) -> Scores:
     return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in Scores.__annotations__))
-
-
-def row_keys(hashes: Array, labels: Labels, removed: Array) -> Array:
-    """Tell rows apart that are scored differently, by cells, class and the weight that leaving out takes: (n_rows,)."""
-    return hashed(hashes + hashed(state_words(labels.variable)[labels.codes] + hashed(number_words(removed))))
 
 
 def reviewed(review_of: Callable[..., Review]) -> Walk[LeaveOneOut]:

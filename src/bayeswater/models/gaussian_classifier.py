@@ -24,7 +24,7 @@ from bayeswater.inference.discriminant_axes import conditional_densities, discri
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
 from bayeswater.inference.gaussian_line import line_joint
-from bayeswater.inference.gaussian_without import likelihood_without
+from bayeswater.inference.gaussian_without import joint_of, likelihood_without
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.linear import Line
 from bayeswater.inference.normal_joint import IndependentJoint
@@ -40,7 +40,6 @@ from bayeswater.models.gaussian_reading import (
     LEDOIT_WOLF,
     checked_reading,
     is_named,
-    read_joint,
     read_rows,
     refuse_em,
     require_finite,
@@ -165,7 +164,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         self._keep(sums, examples.columns_of_X, first=True)
         if is_auto:
             losses = yield Pass(self._losses, "choosing the shrinkage", then=again if self.calibrate else "")
-            self._keep_shrinkage(losses.best())
+            self.shrinkage_, self._memo = losses.best(), {}  # parameters are read again with it
         warn_of_singular(self._densities, sums)
         return self.calibrate_with((yield from reviewed(self._review_of))) if self.calibrate else self
 
@@ -177,11 +176,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         log_prior = self._log_prior_without(self.class_log_prior_, codes, removed)
         left_out = LeftOutRows(sums, table, codes, removed, rows.weight, log_prior)
         return left_out.losses(self._reading_of(sums.columns), self.variance_floor)
-
-    def _keep_shrinkage(self, chosen: Friedman) -> None:
-        """Accept the shrinkage that the rows of a first fit chose; parameters are read again with it."""
-        self.shrinkage_ = chosen
-        self._memo = {}
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, which may bring new classes.
@@ -302,7 +296,10 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         return SeenRanges.of((name, table.column_pieces(j)) for j, name in enumerate(names))
 
     def _read(self, sums: Sums[Scatter]) -> FullJoint | IndependentJoint:
-        return read_joint(sums, self._reading_of(sums.columns), self._log_prior(sums), self.variance_floor)
+        return joint_of(self._log_prior(sums), self._read_densities(sums, self._reading_of(sums.columns)))
+
+    def _read_densities(self, sums: Sums[Scatter], reading: CovarianceReading) -> Densities:
+        return read_densities(sums.columns, sums.class_count.count, reading, self.variance_floor)
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
         refuse_em(self.missing, "no row can be left out of them; hold rows out and call fit with the others")
@@ -334,10 +331,9 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         return self._normals().densities
 
     def _shared_densities(self) -> Densities:
-        reading, sums = self._reading_of(self.statistics_.columns), self.statistics_
+        reading = self._reading_of(self.statistics_.columns)
         shrinkage = Friedman() if self.covariance == "spherical" else reading.shrinkage
-        shared = CovarianceReading("shared", reading.unbiased, shrinkage)
-        return read_densities(sums.columns, sums.class_count.count, shared, self.variance_floor)
+        return self._read_densities(self.statistics_, CovarianceReading("shared", reading.unbiased, shrinkage))
 
     @property
     def discriminant_axes_(self) -> Array:

@@ -14,11 +14,8 @@ from bayeswater.data.reading.matrix_reading import first_cell, names_of, read_de
 from bayeswater.errors import DataError, ParameterError, SingularCovarianceWarning, StatisticsError, warn_user
 from bayeswater.estimate.covariance import FORMS, CovarianceReading, Shrinkage
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
-from bayeswater.estimate.densities import FEW_DIGITS, Densities, read_densities
+from bayeswater.estimate.densities import FEW_DIGITS, Densities
 from bayeswater.estimate.yardstick import NARROWEST
-from bayeswater.inference.gaussian_full import FullJoint
-from bayeswater.inference.gaussian_without import joint_of
-from bayeswater.inference.normal_joint import IndependentJoint
 from bayeswater.kernels.moments import FAINT
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.passes import Batches, Examples
@@ -186,13 +183,6 @@ def _refuse(scatter: Scatter, columns: Array, what: str, remedy: str) -> None:
         f"the squares of column {scatter.column_name(int(columns.argmax()))!r} {what} for float64; {remedy} the column "
         "by a large number"
     )
-
-
-def read_joint(
-    sums: Sums[Scatter], reading: CovarianceReading, log_prior: Array, variance_floor: float
-) -> FullJoint | IndependentJoint:
-    """Read the densities off the sums, ready for scoring."""
-    return joint_of(log_prior, read_densities(sums.columns, sums.class_count.count, reading, variance_floor))
 
 
 def warn_of_singular(read: Densities, sums: Sums[Scatter]) -> None:

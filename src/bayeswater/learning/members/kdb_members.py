@@ -25,7 +25,7 @@ from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.back_off import Concentrations
 from bayeswater.estimate.dirichlet import PseudoCounts
-from bayeswater.inference.choosing import best_of_prefixes
+from bayeswater.inference.choosing import first_of_least
 from bayeswater.inference.dependence import CountedColumn, Removed, SparseDependence, starting_concentrations
 from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_posterior
@@ -94,7 +94,7 @@ class KdbMember:
         found = member.joint.fitted(columns.codes(few), few.weights, _taken(few))
         joint = replace(member.joint, concentrations=found)
         losses = joint.log_losses(columns.codes(validation), validation.weights, _taken(validation))
-        member = replace(member, joint=joint.shortened(*best_of_prefixes(losses)))
+        member = replace(member, joint=joint.shortened(*first_of_least(losses)))
         return replace(
             member, temperature=best_temperature(member.log_posterior_without(validation), validation, count)
         )

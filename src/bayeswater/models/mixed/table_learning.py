@@ -41,11 +41,6 @@ from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 
-def columns_cut_by_labels(settings: Settings) -> tuple[str, ...]:
-    """Name the columns of which it was said that the labels choose their bins."""
-    return tuple(name for name, said in settings.given.items() if said.bins == MDL)
-
-
 def profiles_of_choosing(
     names: tuple[str, ...],
     folds: tuple[Fold, ...],
@@ -68,36 +63,6 @@ def profiles_of_choosing(
         return NumberProfile.of(matrix, labels.take(some), None if (counted == 1).all() else counted)
 
     return Parts(tuple(map(profile, folds)))
-
-
-def chosen_cuts(chosen_by: NumberProfile, of_all: NumberProfile) -> Mapping[str, tuple[float, ...]]:
-    """Choose the cuts of each column by some rows, such that all rows can be counted by them."""
-    assert chosen_by.names is not None and of_all.names is not None
-    cuts = {}
-    for j, name in enumerate(chosen_by.names):
-        histogram = of_all.keys.of_column(of_all.names.index(name))
-        cuts[name] = between_buckets(class_cuts(chosen_by.keys.of_column(j)), histogram)
-    return cuts
-
-
-def with_cuts(
-    sums: Sums[ColumnGroups], profile: NumberProfile, cuts: Mapping[str, tuple[float, ...]], settings: Settings
-) -> Sums[ColumnGroups]:
-    """Count the bins of some columns by other cuts; `profile` is that of all rows, before families were settled."""
-    assert profile.names is not None
-    columns = sums.columns
-    plan = columns.plan.with_columns(
-        {name: replace(columns.plan[name], cuts=limits, spans=None) for name, limits in cuts.items()}
-    )
-    family, counts = families_of(plan)[Binned.key], columns.groups[Binned.key]
-    assert isinstance(counts, CategoryCounts)
-    kept = [j for j, name in enumerate(family.names) if name not in cuts]
-    pieces: list[Any] = [counts.take(kept)] if kept else []
-    for name, limits in cuts.items():
-        choice = FamilyChoice("binned", "", limits, {})
-        pieces.append(sums_of_choice(profile, profile.names.index(name), choice, sums.class_count.count))
-    groups = {**columns.groups, Binned.key: family.declaring(in_order(pieces, family.names), settings)}
-    return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))
 
 
 @dataclass(frozen=True)
@@ -133,24 +98,17 @@ class MixedCounting:
         late: Late = {}
         if plan.open and not is_read:
             plan, late = replan_open(plan, raw, settings.given, self.reading.family)
-        sums = sums_by_plan(raw, flat, weight, plan, settings)
+        if raw.n_rows != len(flat):
+            raise inconsistent_lengths(raw.n_rows, len(flat))
+        labels, table = encode_labels(flat), encode_columns(raw, plan, {}, settings, learning=True)
+        columns = count_columns(table, labels, weight, settings)
+        sums = Sums(ClassCounts.of(labels, weight), columns, seen_in_columns(table))
         texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
         shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
         profiles = None
         if self.folds:
             profiles = profiles_of_choosing(self.choosing, self.folds, raw, raw.with_dates(plan), flat, weight)
         return MixedTotal(sums, self.plan, late, shown, profiles, settings)
-
-
-def sums_by_plan(
-    raw: RawTable, flat: CheckedLabels, weight: Array | None, plan: ColumnPlan, settings: Settings
-) -> Sums[ColumnGroups]:
-    """Sum rows that count, by a plan of which nothing is counted yet."""
-    if raw.n_rows != len(flat):
-        raise inconsistent_lengths(raw.n_rows, len(flat))
-    labels = encode_labels(flat)
-    class_count, table = ClassCounts.of(labels, weight), encode_columns(raw, plan, {}, settings, learning=True)
-    return Sums(class_count, count_columns(table, labels, weight, settings), seen_in_columns(table))
 
 
 @dataclass(frozen=True)
@@ -245,7 +203,7 @@ class MixedReading:
     def counted(self, examples: Examples, *, calibrates: bool) -> Walk[tuple[MixedTotal, tuple[Fold, ...]]]:
         """Plan the columns and sum all rows; where a calibration needs them, beside it which folds are held out."""
         head, model = examples.head, self.settings.model
-        cut_by_labels = columns_cut_by_labels(self.settings) if calibrates else ()
+        cut_by_labels = tuple(name for name, said in self.settings.given.items() if calibrates and said.bins == MDL)
         with examples.head_named():
             raw = read_raw(head.X, model)
             if raw.n_rows != len(head.y):
@@ -279,7 +237,20 @@ class MixedReading:
 
     def recut(self, sums: Sums[ColumnGroups], profile: NumberProfile, chosen_by: NumberProfile) -> Sums[ColumnGroups]:
         """Count all rows in bins whose cuts some of them choose; `profile` is that of all, before families settled."""
-        return with_cuts(sums, profile, chosen_cuts(chosen_by, profile), self.settings)
+        assert chosen_by.names is not None and profile.names is not None
+        count, pieces, cut = sums.class_count.count, [], {}
+        for own, name in enumerate(chosen_by.names):
+            j = profile.names.index(name)
+            cuts = between_buckets(class_cuts(chosen_by.keys.of_column(own)), profile.keys.of_column(j))
+            cut[name] = replace(sums.columns.plan[name], cuts=cuts, spans=None)
+            pieces.append(sums_of_choice(profile, j, FamilyChoice("binned", "", cuts, {}), count))
+        plan = sums.columns.plan.with_columns(cut)
+        family, counts = families_of(plan)[Binned.key], sums.columns.groups[Binned.key]
+        assert isinstance(counts, CategoryCounts)
+        kept = [j for j, name in enumerate(family.names) if name not in cut]
+        pieces += [counts.take(kept)] if kept else []
+        binned = family.declaring(in_order(pieces, family.names), self.settings)
+        return replace(sums, columns=ColumnGroups(sums.classes, plan, {**sums.columns.groups, Binned.key: binned}))
 
 
 def review_of_folds(folds: tuple[Fold, ...], reviews: Iterable[Callable[..., Review]]) -> Walk[LeaveOneOut]:

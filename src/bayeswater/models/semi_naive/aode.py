@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.inference.choosing import best_of_nested, nested_losses, validation_rows
+from bayeswater.inference.choosing import first_of_least, nested_losses, validation_rows
 from bayeswater.inference.super_pairs import SuperPairs
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.semi_naive.learning import StateRows, pairs_of
@@ -125,9 +125,9 @@ class AODE(StateClassifier):
         some = rows.take(validation.rows)
         block = some.table.block(slice(None))
         losses = nested_losses(joint, order, block, some.labels.codes, some.removed, validation.weight)
-        n_parents, n_children = best_of_nested(losses)
+        last_parent, last_child = first_of_least(losses)
         names = [estimate.counts.schema.names[j] for j in order.tolist()]
-        return tuple(names[:n_parents]), tuple(names[:n_children])
+        return tuple(names[: last_parent + 1]), tuple(names[: last_child + 1])
 
     @property
     def _chooses_by_rows(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.dirichlet import KINDS, PseudoCounts
-from bayeswater.inference.choosing import best_of_prefixes, prefix_losses, validation_rows, validation_weight
+from bayeswater.inference.choosing import first_of_least, prefix_losses, validation_rows, validation_weight
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
@@ -335,8 +335,8 @@ class SKDB(SeveralParents, StateClassifier):
         losses = np.zeros((joint.n_levels, len(order) + 1))
         for part in ordered_map(losses_of, blocks):
             losses += part
-        choice = best_of_prefixes(losses)
-        return choice.n_parents, tuple(names[j] for j in order[: choice.n_columns])
+        n_parents, n_columns = first_of_least(losses)
+        return n_parents, tuple(names[j] for j in order[:n_columns])
 
     def _order(self, sums: Sums[ColumnGroups]) -> list[int]:
         """Columns in the order of what they tell about the class; given parents stand before their children."""
