@@ -14,7 +14,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
@@ -45,7 +44,7 @@ from bayeswater.models.stored.documents import (
     write_document,
 )
 from bayeswater.models.stored.sums import SEEN, described_sums, read_n_features, restored_sums
-from bayeswater.models.stored.values import CODEC, OldMap, require_fitting
+from bayeswater.models.stored.values import CODEC, OldMap, read_calibration
 from bayeswater.models.stored_models import (
     CLASSIFIER,
     ENSEMBLE,
@@ -203,7 +202,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     plan = sums.columns.plan if isinstance(sums.columns, ColumnGroups) else None
     with_columns(model, *read_columns(document, _n_features(sums.columns, document), plan))
     with_sums(model, sums)
-    if "calibration" in document:
+    if document.get("calibration") is not None:
         _calibrate(model, document["calibration"])
     return model
 
@@ -233,10 +232,7 @@ def _structure(model: StateClassifier, written: Any, sums: Any) -> None:
 
 
 def _calibrate(model: OnSums, written: Any) -> None:
-    report = CODEC.decode(written, "the calibration")
-    if report is not None:
-        require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
-        require_fitting(report, len(model.classes_))
-        if isinstance(report.map, OldMap):
-            report = replace(report, map=report.map.of_likelihood(model.class_log_prior_))
-        model.calibration_ = report
+    report = read_calibration(written, len(model.classes_))
+    if isinstance(report.map, OldMap):
+        report = replace(report, map=report.map.of_likelihood(model.class_log_prior_))
+    model.calibration_ = report

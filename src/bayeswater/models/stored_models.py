@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED, NUMBER
-from bayeswater.decision.calibration_choice import CalibrationReport
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scorecard import Measured
 from bayeswater.families.registry import OF_STATES
@@ -29,17 +28,17 @@ from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble, EnsembleSta
 from bayeswater.models.ensemble.reading import FAMILIES, EnsembleReading
 from bayeswater.models.ensemble.reading import OF_STATES as ENSEMBLE_STATES
 from bayeswater.models.ensemble.report import CommitteeReport, EnsembleReport
-from bayeswater.models.network.stored_network import read_parents
 from bayeswater.models.stored.codec import NUMBERS, as_held, as_was
 from bayeswater.models.stored.documents import (
     TABLE_FIELDS,
     TableDocument,
     described_table,
+    read_parents,
     require_arrays,
     require_fields,
     with_parameters,
 )
-from bayeswater.models.stored.values import CODEC, require_fitting
+from bayeswater.models.stored.values import CODEC, read_calibration
 from bayeswater.models.structures.class_networks import SHAPES
 from bayeswater.models.structures.network_classifier import NetworkClassifier, learned_by, with_learned
 from bayeswater.structure.dag import Dag
@@ -88,10 +87,7 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
     as_read = all(map(np.array_equal, model.network_.core.tables, factors.tables))
     require(as_read, "the rows of its tables do not sum to one")
     if "calibration" in document:
-        report = CODEC.decode(document["calibration"], "the calibration")
-        require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
-        require_fitting(report, table.classes.n_states)
-        model.calibration_ = report
+        model.calibration_ = read_calibration(document["calibration"], table.classes.n_states)
     return model
 
 

@@ -322,8 +322,13 @@ def _chosen(
 
 def _why_no_gaussians(X: Any, columns: Mapping[Any, Any] | None) -> list[str]:
     """Columns that are not simply numbers: as is said of them, or by their type."""
+
+    def is_number(column: Any) -> bool:
+        return isinstance(column, np.ndarray | SparseMatrix) or holds_numbers(column.type)
+
     said = [f"columns says how {name!r} is read" for name in column_settings(columns)]
-    return said + [f"{name!r} holds none" for name in _no_numbers(X)]
+    cells = read_raw(X, "compare").columns
+    return said + [f"{name!r} holds none" for name, column in cells.items() if not is_number(column)]
 
 
 def _names(models: Any) -> list[str]:
@@ -336,15 +341,6 @@ def _names(models: Any) -> list[str]:
             f"models names {unknown[0]!r}; it can be a list of some of {[*LADDER]}, or a dict of names and classifiers"
         )
     return names
-
-
-def _no_numbers(X: Any) -> list[str]:
-    """Columns that are no numbers by their type."""
-
-    def is_number(column: Any) -> bool:
-        return isinstance(column, np.ndarray | SparseMatrix) or holds_numbers(column.type)
-
-    return [name for name, column in read_raw(X, "compare").columns.items() if not is_number(column)]
 
 
 def _teller(progress: Progress | None, place: int, n_models: int, n_folds: int, name: str) -> Callable[[], None]:

@@ -20,6 +20,7 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_files import Remarks
 from bayeswater.models.stored.documents import (
     read_document,
+    read_parents,
     read_states,
     require_arrays,
     require_fields,
@@ -91,13 +92,6 @@ def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNe
     title, remarks = document["title"], document["remarks"]
     require(isinstance(title, str), f"its title is {shortened(title)}")
     return BayesianNetwork.from_core(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
-
-
-def read_parents(written: Any) -> tuple[tuple[int, ...], ...]:
-    """Read the parents of every variable, by their numbers."""
-    are_lists = isinstance(written, list) and all(isinstance(own, list) for own in written)
-    require(are_lists and all(type(parent) is int for own in written for parent in own), "its parents are no numbers")
-    return tuple(tuple(own) for own in written)
 
 
 def _read(

@@ -92,6 +92,13 @@ def read_states(written: Any) -> Schema:
     return Schema(tuple(variables))
 
 
+def read_parents(written: Any) -> tuple[tuple[int, ...], ...]:
+    """Read the parents of every variable, by their numbers."""
+    are_lists = isinstance(written, list) and all(isinstance(own, list) for own in written)
+    require(are_lists and all(type(parent) is int for own in written for parent in own), "its parents are no numbers")
+    return tuple(tuple(own) for own in written)
+
+
 def read_names(written: Any, n_columns: int) -> tuple[str, ...] | None:
     """Read the names of columns, where they have any."""
     if written is None:

@@ -27,6 +27,7 @@ from bayeswater.families.registry import OF_STATES, families_of, key_of, law_of
 from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
 from bayeswater.models.stored.documents import (
     read_names,
+    read_parents,
     read_plan,
     read_states,
     require_arrays,
@@ -143,7 +144,10 @@ def restored_discrete(
         needed = kinds[group].array_names(found)
         domain: dict[str, Any] = {"classes": classes, "schema": schema}
         if kinds[group] is ParentCounts:
-            domain["parents"] = _read_parents(document["parents"], len(schema))
+            parents, n_columns = read_parents(document["parents"]), len(schema)
+            within = len(parents) == n_columns and all(0 <= p < n_columns for own in parents for p in own)
+            require(within, f"its parents {shortened(parents)} are not those of {n_columns} columns")
+            domain["parents"] = parents
             found = {name: _narrow(array, schema) if name == "cell" else array for name, array in found.items()}
         for name in needed.intersection(MAY_BE_EMPTY):
             table = found.get("table", np.zeros((0, 0), dtype=np.int64))
@@ -151,15 +155,6 @@ def restored_discrete(
         require_arrays(found, needed)
         groups[group] = kinds[group].from_arrays(found, **domain)
     return ColumnGroups(classes, plan, groups)
-
-
-def _read_parents(written: Any, n_columns: int) -> tuple[tuple[int, ...], ...]:
-    are_lists = isinstance(written, list) and len(written) == n_columns and all(type(own) is list for own in written)
-    require(
-        are_lists and all(type(p) is int and 0 <= p < n_columns for own in written for p in own),
-        f"its parents {shortened(written)} are not those of {n_columns} columns",
-    )
-    return tuple(tuple(own) for own in written)
 
 
 def _narrow(cell: Array, schema: Schema) -> Array:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from math import inf
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -147,10 +148,14 @@ ROUNDING = 1e-9
 """A weighted share of all rows may be over 1, and a mean loss under 0, by the rounding of its sums."""
 
 
-def require_fitting(report: CalibrationReport, n_classes: int) -> None:
-    """Refuse a calibration of other classes than the model has."""
+def read_calibration(written: Any, n_classes: int) -> CalibrationReport:
+    """Read a calibration; refuse one of other classes than the model has."""
+    report = CODEC.decode(written, "the calibration")
+    require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
     sizes = [len(array) for array in (report.doubt.known, report.map.shift) if np.ndim(array)]
     require(set(sizes) == {n_classes}, f"its calibration is of {sizes} classes, and the model has {n_classes}")
+    found: CalibrationReport = report
+    return found
 
 
 def _number(number: float) -> Any:
