@@ -206,13 +206,10 @@ def test_it_says_when_it_was_stopped_before_it_had_come_to_an_end():
     rng = np.random.default_rng(7)
     network = random_network(4, rng)
     codes = rows_of(network, 50, 0.5, rng)
-    told = []
     with pytest.warns(ConvergenceWarning, match="stopped after 2 rounds"):
-        learned = fit(
-            uneven(network), codes, no_pseudo_counts(network), max_rounds=2, watch=lambda *step: told.append(step)
-        )
+        learned = fit(uneven(network), codes, no_pseudo_counts(network), max_rounds=2)
     assert not learned.has_converged and learned.n_rounds == 2
-    assert told == list(enumerate(learned.log_likelihood))
+    assert len(learned.log_likelihood) == 3 and list(learned.log_likelihood) == sorted(learned.log_likelihood)
 
 
 def test_the_list_of_completions_has_a_limit_and_what_is_beyond_is_answered_all_the_same(monkeypatch):

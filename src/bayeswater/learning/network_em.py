@@ -13,7 +13,7 @@ From the expected counts the tables are read as from any counts. Every round rai
 the rows (plus that of the prior); that is watched, and rounding that would let it fall is warned of.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,7 +164,6 @@ def fit_by_em(
     *,
     max_rounds: int = 200,
     tolerance: float = 1e-6,
-    watch: Callable[[int, float], None] | None = None,
 ) -> EmFit:
     """Estimate all tables.
 
@@ -174,14 +173,11 @@ def fit_by_em(
     rows : what is learned from, made for the same graph
     pseudo_counts : for each variable, what is added to the counts of its states: (card,) or of the shape of its table
     max_rounds, tolerance : end after so many rounds, or when a round adds less than this for each row
-    watch : told the round and the log-likelihood
     """
     factors, way, objective = start, [], -np.inf
     for n_rounds in range(max_rounds + 1):
         counts, log_likelihood = rows.counts(factors)
         way.append(log_likelihood)
-        if watch is not None:
-            watch(n_rounds, log_likelihood)
         reached = log_likelihood + _log_prior(factors.tables, pseudo_counts)
         if reached < objective - SLACK * abs(objective):
             warn_user(f"the likelihood fell from {objective} to {reached} in round {n_rounds}", PrecisionWarning)
