@@ -190,12 +190,18 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     from bayeswater.families.settings import settings_like
     from bayeswater.models.comparing.compare import LADDER
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.streaming.sources import column_names, column_styles, column_types, label_type
+    from bayeswater.models.streaming.sources import (
+        column_names,
+        column_styles,
+        column_types,
+        label_type,
+        read_as_learned,
+    )
 
     model = load_model(path)
     if all(type(model) is not rung.model for rung in LADDER.values()):
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
-    rows.declare({}, column_styles(model))
+    read_as_learned(model, rows)
     require_target(rows, target)
     require_columns(rows, model, path)
     rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))
@@ -218,12 +224,15 @@ def _learned(
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.streaming.fitting import learned_from
+    from bayeswater.models.streaming.sources import note_reading
 
     rows: Any = examples.rows
     if kind is BayesEnsemble:
         with passes_shown(rows, lambda: examples.under_way):
             X, y = _whole(examples, checkpoint)
-        return FittedModel(kind(**settings).fit(X, y), examples, None)
+        learned = kind(**settings).fit(X, y)
+        note_reading(learned, rows)
+        return FittedModel(learned, examples, None)
     # What leaving one out shows of naive Bayes is enough to calibrate it, unless the labels have cut its bins.
     at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
     model = kind(**{**settings, "calibrate": calibrate and not at_once})

@@ -147,7 +147,13 @@ def open_for(
     """
     import pyarrow as pa
 
-    from bayeswater.models.streaming.sources import column_names, column_styles, column_types, label_type
+    from bayeswater.models.streaming.sources import (
+        column_names,
+        column_styles,
+        column_types,
+        label_type,
+        read_as_learned,
+    )
     from bayeswater.models.streaming.target_rules import TargetBins
 
     of_costs = costs.columns if costs else ()
@@ -157,7 +163,7 @@ def open_for(
         _require_no_column(model, path, target)
         types[target] = label_type(model) if TargetBins.of_classes(model.classes_) is None else pa.float64()
     rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
-    rows.declare({}, column_styles(model))  # so that no doubt is said that the model has settled
+    read_as_learned(model, rows)
     if target is None:
         _name_in_order(rows, column_names(model))
     absent = rows.let_absent(column_names(model))

@@ -1,6 +1,8 @@
 """`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -8,8 +10,10 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories, report_unseen
-from bayeswater.data.reading.raw_table import read_raw
+from bayeswater.data.reading.column_plan import spelled
+from bayeswater.data.reading.raw_table import in_words, read_raw
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
@@ -128,7 +132,7 @@ class CategoricalNB(OnSums, BayesClassifier):
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> CodedTable:
         let_in = require_missing_rule(self.missing, ("error", "ignore", "state"))
         rules = Rules(type(self).__name__, not let_in, None if known is None else known.columns.schema, grow=learning)
-        coded = encode_categories(X, rules)
+        coded = encode_categories(in_words(X), rules)
         if coded.unseen:
             report_unseen(coded.unseen, coded.shape[0], self.unseen)
         return coded
@@ -180,6 +184,14 @@ class CategoricalNB(OnSums, BayesClassifier):
     def _require_same_reading(self, other: Self) -> None:
         if (self.missing == "state") != (other.missing == "state"):
             raise StatisticsError("cannot combine a model that takes missing as a state with one that does not")
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        styles = {**other.read_as_.styles, **self.read_as_.styles}
+        words = {name: style for name, style in styles.items() if style.kind == "words"}
+        first, second = (copy(model)._adopt(_spelled(model.statistics_, words)) for model in (self, other))
+        return super(CategoricalNB, first)._combined(second, operation)
 
     def _facts(self, X: Any) -> Facts:
         codes, n_states = self._table(X).block(slice(0, 1))[0], self.statistics_.columns.n_states
@@ -267,6 +279,11 @@ class CategoricalNB(OnSums, BayesClassifier):
     def n_categories_(self) -> Array:
         """Number of states of each column."""
         return self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
+
+
+def _spelled(sums: Sums[CategoryCounts], words: Mapping[str, CellStyle]) -> Sums[CategoryCounts]:
+    """Name states for true and false alike."""
+    return replace(sums, columns=replace(sums.columns, schema=spelled(sums.columns.schema, words)))
 
 
 def _require_codes(labels: Iterable[Any], name: str) -> None:

@@ -7,7 +7,7 @@ else follows, and is written once: posteriors and decisions here and in `decisio
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswater.data.frames import Alongside, index_of, materialised
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import column_name
+from bayeswater.data.reading.raw_table import in_styles
+from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, checked_weight, inconsistent_lengths, required_labels
 from bayeswater.decision.calibration_choice import CalibrationReport
@@ -51,6 +53,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     classes_: Array
     calibration_: CalibrationReport
     _library: str | None
+    read_as_: ReadAs = AS_FOUND
 
     _tags: tuple[str, ...] = ()
     """What holds of its tables, and of its scores on any numbers, in the words of scikit-learn's tags."""
@@ -401,11 +404,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         model, X = in_memory(self, X, "explain")
         if model is not self:
             return model.explain(X, against)
-        X = materialised(X)
+        alongside, X = Alongside(self._library, index_of(X)), in_styles(materialised(X), self.read_as_.styles)
         table = self._table(X)
-        verdicts = self._decided(table).compared(against, self._class_variable)
-        alongside = Alongside(self._library, index_of(X))
-        return self._reasons(X, table, ExplainedRows(verdicts, self._decisions(table), self.classes_, alongside))
+        told = self._decided(table).compared(against, self._class_variable), self._decisions(table)
+        return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside))
 
     def _decided(self, table: Any) -> Decided:
         """Decide each row as `predict` does."""
@@ -477,8 +479,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return BayesianNetwork.from_classifier(self, class_name=class_name)
 
     def _column_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [column_name(names, j) for j in range(self.n_features_in_)]
+        return [column_name(getattr(self, "feature_names_in_", None), j) for j in range(self.n_features_in_)]
 
     def _require_names(self, X: Any) -> None:
         require_names(self, X)
@@ -492,8 +493,8 @@ def frames_of(model: BayesClassifier) -> str | None:
     return model._library
 
 
-def with_columns(model: BayesClassifier, n_features: int, names: Sequence[str] | None, library: str | None) -> None:
+def with_columns(model: BayesClassifier, n_features: int, names: Any, library: str | None, read_as: ReadAs) -> None:
     """Let a model be one that was fitted on so many columns, with these names if any, and gives frames of a library."""
     model.n_features_in_, model._library = n_features, library
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
+    known = {"read_as_": read_as} if read_as != AS_FOUND else {}
+    model.__dict__.update(known if names is None else {**known, "feature_names_in_": np.array(names, dtype=object)})

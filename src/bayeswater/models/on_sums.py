@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.frames import materialised, write_frame
 from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.reading.raw_table import in_styles
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
@@ -251,8 +252,10 @@ class OnSums(Base):
             model._require_fitted()
             model._require_sums("models cannot be merged or taken apart; call fit with all rows")
         self._require_same_reading(other)
-        result, sums = self._like_self(), operation(self.statistics_, other.statistics_)
+        result, read_as = self._like_self(), self.read_as_.merged(other.read_as_)
+        sums = operation(self.statistics_, other.statistics_)
         result._require_parameters(sums)
+        result.read_as_ = read_as
         result._adopt(sums)
         if self._is_calibrated:
             result.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
@@ -261,7 +264,7 @@ class OnSums(Base):
     def _like_self(self) -> Self:
         """Make a model without sums that has the parameters of this one, its columns, and what its fit has fixed."""
         new: Self = clone(self)
-        for name in ("n_features_in_", "feature_names_in_", "_library", *self._fixed_by_fit):
+        for name in ("n_features_in_", "feature_names_in_", "_library", "read_as_", *self._fixed_by_fit):
             if name in self.__dict__:
                 setattr(new, name, self.__dict__[name])
         return new
@@ -287,7 +290,7 @@ class OnSums(Base):
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(rows.X)
         with rows.named():
-            table = self._encode(rows.X, known, learning=True)
+            table = self._encode(in_styles(rows.X, self.read_as_.styles), known, learning=True)
             if table.shape[0] != len(rows.y):
                 raise inconsistent_lengths(table.shape[0], len(rows.y))
             labels = encode_labels(rows.y, classes, counted=counted)
@@ -385,7 +388,7 @@ class OnSums(Base):
         """Read rows to predict; only where the model or the rows have names are they compared."""
         X = materialised(X)
         self._require_names(X)
-        return self._encode(X, self.statistics_, learning=False)
+        return self._encode(in_styles(X, self.read_as_.styles), self.statistics_, learning=False)
 
     def _joint(self) -> Any:
         """Read the parameters off the sums, once for each setting; of what kind they are, each model knows."""

@@ -158,6 +158,7 @@ def note_columns(estimator: Any, X: Any) -> str | None:
         vars(estimator).pop("feature_names_in_", None)
     else:
         validate_data(estimator, X, skip_check_array=True)  # takes its time to look for them
+    vars(estimator).pop("read_as_", None)  # who reads a file says so afterwards
     return library_of(X)
 
 

@@ -162,13 +162,8 @@ class ColumnPlan:
                     f"column {mine.name!r} has {zones[0]} here and {zones[1]} there, where the days begin at other "
                     "times; convert the rows of the second model to the zone of the first, and fit it again"
                 )
-            units = {column.style.unit for column in (mine, theirs) if column.style is not None and column.style.unit}
-            if len(units) > 1:
-                raise SchemaError(
-                    f"column {mine.name!r} has {mine.style and mine.style.unit!r} beside its numbers here and "
-                    f"{theirs.style and theirs.style.unit!r} there; bring both into one unit, and fit the second model "
-                    "again"
-                )
+            if mine.style is not None and theirs.style is not None:
+                require_same_unit(mine.name, mine.style, theirs.style)
             if mine.reading != theirs.reading:
                 raise SchemaError(
                     f"column {mine.name!r} is read as {_reading(mine)} here and as {_reading(theirs)} there; fit the "
@@ -198,6 +193,15 @@ class ColumnPlan:
         widths = [max(display_width(row[i]) for row in rows) for i in range(2)]
         lines = ("  ".join([*map(padded, row, widths), row[2]]) for row in rows)
         return "\n".join(map(str.rstrip, lines))
+
+
+def require_same_unit(name: str, mine: CellStyle, theirs: CellStyle) -> None:
+    """Refuse numbers that stand beside different units; one that has none may be of any."""
+    if mine.unit and theirs.unit and mine.unit != theirs.unit:
+        raise SchemaError(
+            f"column {name!r} has {mine.unit!r} beside its numbers here and {theirs.unit!r} there; bring both into one "
+            "unit, and fit the second model again"
+        )
 
 
 def spelled(schema: Schema, words: Mapping[str, CellStyle]) -> Schema:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import (
+    STORED,
     Frame,
     as_arrow,
     as_numpy,
     is_frame,
+    library_of,
     numeric_column,
     read_frame,
     require_known_columns,
@@ -261,6 +263,31 @@ def drawn_rows(drawn: dict[str, Any], plan: ColumnPlan, n_rows: int, library: st
     if len(cells) > 1:
         raise ParameterError("a frame with sparse columns cannot be drawn; fit the sparse block alone")
     return cells[COUNTS]
+
+
+def in_styles(X: Any, styles: Mapping[str, CellStyle]) -> Any:
+    """Read the strings of a frame, for who has no plan; what is no frame, or has none to read, is left as it is."""
+    if not styles or not is_frame(X) or sparse_columns(X):
+        return X
+    import pyarrow as pa
+
+    raw = read_raw(X, "the model")
+    read = raw.in_styles({name: style for name, style in styles.items() if name in raw.columns})
+    if read is raw:
+        return X
+    fields = [
+        pa.field(name, read.arrow(name).type, metadata=STORED if name in read.stored else None) for name in read.names
+    ]
+    return pa.table([read.arrow(name) for name in read.names], schema=pa.schema(fields))
+
+
+def in_words(X: Any) -> Any:
+    """Put words for the truths of a table that a source has read, where a model of states has them so."""
+    if library_of(X) != "pyarrow" or not hasattr(X, "schema"):
+        return X
+    styles = {field.name: style.of_states for field in X.schema if (style := style_of(field)) is not None}
+    words = {name: style for name, style in styles.items() if style.kind == "words"}
+    return in_styles(X, words)
 
 
 def read_raw(X: Any, model: str) -> RawTable:

@@ -188,7 +188,7 @@ class ArffSource(Source):
         if name is None:
             head = self.origin.head(BLOCK_BYTES)
             name = marked_encoding(head) or (
-                UTF_8 if is_utf_8(head) else found_encoding(head, self.name, self.expected)
+                UTF_8 if is_utf_8(head) else found_encoding(head, self.name, self.expected, self.likely)
             )
             if name != UTF_8:
                 self.note(f"the text is read as {name}")

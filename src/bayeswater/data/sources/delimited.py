@@ -12,15 +12,24 @@ from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.column_types import Misfit, said_by_types
-from bayeswater.data.reading.cell_styles import WAY_OUT, CellStyle
+from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
-from bayeswater.data.sources.odd_rows import TAIL_BYTES, BadRow, BadRows, padded, row_of_totals
+from bayeswater.data.sources.odd_rows import (
+    RAGGED,
+    TAIL_BYTES,
+    BadRow,
+    BadRows,
+    padded,
+    ragged_row,
+    row_of_totals,
+    way_to_read,
+)
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark, chosen_fields
 from bayeswater.data.sources.prefetch import worked_beside
-from bayeswater.data.sources.reading_options import Reading
+from bayeswater.data.sources.reading_options import ReadAs, Reading
 from bayeswater.data.sources.records import (
     end_of_lines,
     end_of_rows,
@@ -46,7 +55,6 @@ NEWLINE = b"\n"
 MISFIT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?: (invalid UTF8|invalid value '(.*)')", re.S
 )
-RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
 
 
 class DelimitedSource(Source):
@@ -64,6 +72,7 @@ class DelimitedSource(Source):
         super().__init__(origin, types)
         self.reading = Reading() if reading is None else reading
         self._decimal, self._quotes = self.reading.decimal or ".", self.reading.quotes
+        self._supposed_decimal = self._decimal
         self.cells = WrittenCells(self.reading.written)
         self._asked = dict(self.types)  # by a user, not by a model
         self._told_of_bad_rows = False
@@ -76,8 +85,27 @@ class DelimitedSource(Source):
     def call_columns(self, names: Sequence[str]) -> None:
         """Give names to columns that are only counted."""
         self.reading = replace(self.reading, names=names)
-        for found in ("schema", "_layout", "_first_types"):
-            self.__dict__.pop(found, None)
+        self._look_again()
+
+    def suppose(self, known: ReadAs) -> None:
+        """Let it be read as other files of the same table are, as far as nothing is said of it."""
+        super().suppose(known)
+        reading = self.reading.like(known.written)
+        said, self.cells, self.reading = self.cells.said, WrittenCells(reading.written), reading
+        self.cells.said = said
+        self._supposed_decimal, self._decimal = self._decimal, reading.decimal or "."
+        self.__dict__.pop("_encoding", None)
+        self._look_again()
+
+    def read_as(self) -> ReadAs:
+        """Say what other files of the same table should know of this one, beside its schema."""
+        encoding = self.reading.encoding or self.likely
+        return ReadAs({}, None if encoding == UTF_8 else encoding, self.reading.written)
+
+    def _look_again(self) -> None:
+        """Forget what the beginning of the file says."""
+        for told in ("_head", "_beginning", "_first_text", "_layout", "_first_types", "schema"):
+            self.__dict__.pop(told, None)
 
     # ------------------------------------------------------------------ what the beginning says
 
@@ -92,11 +120,18 @@ class DelimitedSource(Source):
             self.note(f"the text is read as {told}, as its first bytes say")
         elif not is_utf_8(head):
             return self._found_encoding(head)
+        elif self.likely is not None and not head.isascii():
+            self.note(f"the text is UTF-8, and not {self.likely} as the files that the model has learned from")
         return told or UTF_8
 
     def _found_encoding(self, content: bytes) -> str:
-        found = found_encoding(content, f"{self.name}: the file", self.expected)
-        self.note(f"the text is no UTF-8 and is read as {found}, as it looks; encoding='{found}' says so for sure")
+        found = found_encoding(content, f"{self.name}: the file", self.expected, self.likely)
+        if found != self.likely:  # else it is settled
+            other = f" and not as {self.likely}, as the files that the model has learned from" * bool(self.likely)
+            self.note(
+                f"the text is no UTF-8 and is read as {found}{other}, as it looks; encoding='{found}' says so for sure"
+            )
+        self.likely = found
         return found
 
     @cached_property
@@ -131,6 +166,8 @@ class DelimitedSource(Source):
             self._first_text = without_blanks(self._first_text, found.delimiter)
             found = found_layout(self._first_text, self.reading, is_whole=self._is_short, where=self.name)
             found = replace(found, blanks_before_quotes=True)
+        if found.delimiter == self._decimal != self._supposed_decimal:
+            self._decimal = self._supposed_decimal  # other files had a comma there, which this one cannot have
         if found.delimiter == self._decimal:
             raise ParameterError(
                 f"{self.name}: {found.delimiter!r} stands between cells, so it cannot stand before decimals too; name "
@@ -378,47 +415,18 @@ class DelimitedSource(Source):
     def _refuse(self, where: str, name: str, cell: str, kind: "pa.DataType | str") -> NoReturn:
         """Refuse a cell, or find how all cells of its column can be read."""
         if name in self.types or name in self.cells.said:
-            raise Misfit.of(where, name, cell, kind, self._way_to_read(cell, kind)) from None
+            raise Misfit.of(where, name, cell, kind, way_to_read(cell, kind, self._decimal)) from None
         style = self.cells.style(name)
         self.cells.refused.add((name, kind if style is None or style.kind == "plain" else str(style)))
         misfit = f"{where}, column {name!r} holds {cell!r}, which is no {kind} as the cells before are"
         self._widen(misfit, said_by_types(name), self._fitting_schema)
 
-    def _way_to_read(self, cell: str, kind: "pa.DataType | str") -> str:
-        """Say what to do about a cell that is not of the type that its column has to have."""
-        import pyarrow as pa
-
-        if isinstance(kind, str) and re.search(r"\d", cell):  # a value, which would be lost among the missing ones
-            return WAY_OUT
-        other = {".": ",", ",": "."}[self._decimal]
-        if (
-            isinstance(kind, pa.DataType)
-            and pa.types.is_floating(kind)
-            and re.fullmatch(rf"[-+]?\d+[{other}]\d+", cell.strip())
-        ):
-            return f"read the file {'with' if other == ',' else 'without'} decimal=','"
-        return (
-            f"correct the cell, or name what stands for missing with bayeswater.local_rows(source, missing=[{cell!r}])"
-        )
-
     def _unparsable(self, error: Exception, n_rows: int) -> DataError:
         found = RAGGED.match(str(error))
         if found:
-            row, expected, there, text = int(found[1]), int(found[2]), int(found[3]), found[4]
-            way_out = (
-                f"quote cells that hold {self.delimiter!r}, or name another character between cells with "
-                "bayeswater.local_rows(source, delimiter=...)"
-            )
-            if there == expected + 1 and text.rstrip().endswith(self.delimiter):
-                way_out = f"take the {self.delimiter!r} off its end, or add one to the end of the header"
-            elif there > expected and n_rows + row <= MOST_LINES_ABOVE:
-                way_out = f"take out the lines above it if it is the header; else {way_out}"
-            n_bad = self._count_bad_rows() if self.can_be_reread else 1
-            lengths = f"has {_cells(there)} and not {expected}" + f", as the first of {n_bad:,} rows" * (n_bad > 1)
-            return DataError(
-                f"{self.name}: {self._row(n_rows + row)} {lengths}: {text[:80]!r}; {way_out}; or leave such rows out "
-                "with bayeswater.local_rows(source, bad_rows='skip'), or fill them up with bad_rows='pad'"
-            )
+            row, n_bad = n_rows + int(found[1]), self._count_bad_rows() if self.can_be_reread else 1
+            said = ragged_row(found, self.delimiter, n_bad, near_top=row <= MOST_LINES_ABOVE)
+            return DataError(f"{self.name}: {self._row(row)} {said}")
         if "Empty CSV" in str(error):
             return DataError(f"{self.name} has no rows; give a file with a header and rows")
         return DataError(f"{self.name}: {error}")
@@ -479,8 +487,7 @@ class DelimitedSource(Source):
             raise self._not_in_encoding(where)
         other = next(piece for piece in self._raw(0) if not is_utf_8(piece))  # cut where it may be no whole character
         found = self._found_encoding(other.split(NEWLINE, 1)[-1])
-        for told in ("_head", "_beginning", "_first_text", "_layout", "_first_types", "schema"):
-            self.__dict__.pop(told, None)
+        self._look_again()
         self._encoding = found
         raise TypesWidened(f"{self.name}: {where} is not text in {UTF_8}; the file is read again as {found}")
 
@@ -490,7 +497,3 @@ class DelimitedSource(Source):
 
 class _UnclosedQuote(Exception):
     """A row that does not end."""
-
-
-def _cells(n: int) -> str:
-    return f"{n} cell{'' if n == 1 else 's'}"

@@ -41,6 +41,9 @@ CANDIDATES: dict[str, Callable[[str], bool]] = {
 LEAST_SHARE = 0.5
 """Of signs beyond ASCII that are common in a language; of what is no text at all, less are."""
 
+FAR_MORE = 0.3
+"""Share of common signs that another encoding has more than the likely one, where it is taken in its place."""
+
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has."""
 
@@ -85,10 +88,11 @@ def _is_wide(content: bytes) -> bool:
     return head.count(b"\0") > len(head) // 4
 
 
-def found_encoding(content: bytes, where: str, expected: Iterable[str] = ()) -> str:
+def found_encoding(content: bytes, where: str, expected: Iterable[str] = (), likely: str | None = None) -> str:
     """Find the encoding of text that is not UTF-8, by the lines in which it shows.
 
-    Names of columns that are `expected` decide, where text has them in some encodings alone.
+    Names of columns that are `expected` decide, where text has them in some encodings alone. The encoding that is
+    `likely`, of other files of the same table, is taken unless the text looks like another one far more.
 
     Raises
     ------
@@ -100,8 +104,8 @@ def found_encoding(content: bytes, where: str, expected: Iterable[str] = ()) -> 
     shown = b"\n".join(lines)[:LOOKED_AT]
     share = {
         name: _share_of_common(shown, name)
-        for name in CANDIDATES
-        if name.startswith("utf_16") == is_wide and _is_text_in(name, content)
+        for name in dict.fromkeys([*CANDIDATES, *([likely] if likely else [])])
+        if ("16" in name) == is_wide and _is_text_in(name, content)
     }
     named = [column for column in expected if not column.isascii()]
     n_named = {name: sum(column in shown.decode(name, errors="ignore") for column in named) for name in share}
@@ -110,18 +114,20 @@ def found_encoding(content: bytes, where: str, expected: Iterable[str] = ()) -> 
     is_binary = not is_wide and CONTROL.search(content) is not None
     if is_binary or max(share.values(), default=0.0) < LEAST_SHARE:
         raise DataError(not_in_encoding(where, UTF_8))
+    if likely in share and share[likely] > max(LEAST_SHARE, max(share.values()) - FAR_MORE):
+        return likely
     best = [name for name in share if share[name] > max(share.values()) - 0.05]
     if len(best) > 1 and sum(byte > 127 for byte in shown) >= LONG_ENOUGH:
         from charset_normalizer import from_bytes
 
-        likely = from_bytes(shown, cp_isolation=best, threshold=1.0).best()
-        best = best if likely is None else [likely.encoding]
+        found = from_bytes(shown, cp_isolation=best, threshold=1.0).best()
+        best = best if found is None else [found.encoding]
     return known_encoding(best[0])
 
 
 def _share_of_common(content: bytes, encoding: str) -> float:
     """Give the share of bytes beyond ASCII that are common signs; of UTF-16, of all."""
-    is_common = CANDIDATES[encoding]
+    is_common = CANDIDATES.get(encoding, str.isprintable)
     signs = [sign for sign in content.decode(encoding, errors="ignore") if not sign.isascii() or "16" in encoding]
     if not signs or (encoding == "euc_kr" and len(signs) < KOREAN_SIGNS):
         return 0.0

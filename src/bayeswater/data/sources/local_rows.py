@@ -9,7 +9,7 @@ decoded of files is not decoded again by a sum of the same columns: reading goes
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from hashlib import sha256
 from itertools import chain
 from os import getpid
@@ -35,6 +35,7 @@ from bayeswater.data.sources.parts import (
     with_missing_columns,
 )
 from bayeswater.data.sources.prefetch import worked_beside
+from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
 from bayeswater.data.sources.rows import HEAD_ROWS, Margin, Rows, S
 from bayeswater.data.sources.source import Source, TypesWidened, batch_rows
 from bayeswater.data.sources.streams import Stream
@@ -142,6 +143,20 @@ class LocalRows(Rows):
         for part in self.parts:
             if isinstance(part, Source):
                 part.expected = names
+
+    def suppose(self, known: ReadAs) -> None:
+        """Let files be read as others of the same table, before they are looked at, as far as nothing is said."""
+        if known != AS_FOUND:
+            for part in self.parts:
+                if isinstance(part, Source):
+                    part.suppose(known)
+            self.__dict__.pop("schema", None)
+
+    def read_as(self) -> ReadAs:
+        """Say how the files are read, for others of the same table."""
+        styles = {field.name: style for field in self.schema if (style := style_of(field)) is not None}
+        told = [part.read_as() for part in self.parts if isinstance(part, Source)]
+        return reduce(ReadAs.merged, told, ReadAs(styles))
 
     def let_absent(self, names: Sequence[str]) -> Sequence[str]:
         """Let columns be missing in all rows of JSON, which need not write them, and name them; one has to be there."""

@@ -4,9 +4,13 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from bayeswater.data.reading.cell_styles import WAY_OUT
 from bayeswater.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TOTALS = re.compile(
     r"(grand|sub)?\s*-?totals?( general)?|(gesamt)?summe|gesamt|sums?|somme|suma|totale|averages?|means?|"
@@ -15,6 +19,9 @@ TOTALS = re.compile(
 )
 """What a row of totals begins with."""
 
+
+RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
+"""How Arrow words it."""
 
 TAIL_BYTES = 2**14
 """The stretch at the end in which the last row is looked for."""
@@ -84,3 +91,34 @@ def is_total(cells: Sequence[str]) -> bool:
     filled = [cell.strip() for cell in cells if cell.strip()]
     begins_so = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":")) is not None
     return bool(begins_so) and not any(map(str.isalpha, "".join(filled[1:])))
+
+
+def way_to_read(cell: str, kind: "pa.DataType | str", decimal: str) -> str:
+    """Say what to do about a cell that is not of the type that its column has to have."""
+    import pyarrow as pa
+
+    if isinstance(kind, str) and re.search(r"\d", cell):  # a value, which would be lost among the missing ones
+        return WAY_OUT
+    other = {".": ",", ",": "."}[decimal]
+    is_number = isinstance(kind, pa.DataType) and pa.types.is_floating(kind)
+    if is_number and re.fullmatch(rf"[-+]?\d+[{other}]\d+", cell.strip()):
+        return f"read the file {'with' if other == ',' else 'without'} decimal=','"
+    return f"correct the cell, or name what stands for missing with bayeswater.local_rows(source, missing=[{cell!r}])"
+
+
+def ragged_row(found: re.Match[str], delimiter: str, n_bad: int, *, near_top: bool) -> str:
+    """Say what is wrong with the first of so many rows of another length, and what to do."""
+    expected, there, text = int(found[2]), int(found[3]), found[4]
+    way_out = (
+        f"quote cells that hold {delimiter!r}, or name another character between cells with "
+        "bayeswater.local_rows(source, delimiter=...)"
+    )
+    if there == expected + 1 and text.rstrip().endswith(delimiter):
+        way_out = f"take the {delimiter!r} off its end, or add one to the end of the header"
+    elif there > expected and near_top:
+        way_out = f"take out the lines above it if it is the header; else {way_out}"
+    cells = f"{there} cell{'' if there == 1 else 's'} and not {expected}"
+    return (
+        f"has {cells}{f', as the first of {n_bad:,} rows' * (n_bad > 1)}: {text[:80]!r}; {way_out}; or leave such rows "
+        "out with bayeswater.local_rows(source, bad_rows='skip'), or fill them up with bad_rows='pad'"
+    )

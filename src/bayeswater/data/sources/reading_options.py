@@ -1,10 +1,12 @@
 """`Reading`: all that can be said of how a file is read; what nobody says is found in the file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from bayeswater.data.reading.style_search import WrittenAs
+from bayeswater.data.reading.cell_styles import CellStyle, style_of_document
+from bayeswater.data.reading.column_plan import require_same_unit
+from bayeswater.data.reading.style_search import NOTHING_WRITTEN, WrittenAs
 from bayeswater.data.sources.encodings import known_encoding
 from bayeswater.data.sources.paths import Format
 from bayeswater.data.sources.records import require_decimal, require_delimiter
@@ -83,6 +85,75 @@ class Reading:
     def has_header(self) -> bool:
         """Whether a row of the file holds the names."""
         return self.header and self.names is None
+
+    def like(self, written: WrittenAs) -> "Reading":
+        """Take over what is said of the cells of other files, where nothing is said here."""
+        names = ("decimal", "thousands", "date_format")
+        own: dict[str, Any] = {name: getattr(self, name) or getattr(written, name) for name in names}
+        if not self.missing and self.missing_only is None:
+            own |= {"missing": written.missing, "missing_only": written.missing_only}
+        return replace(self, **own)
+
+
+@dataclass(frozen=True)
+class ReadAs:
+    """How the files were read that a model has learned from: later ones are read alike, where nothing is said of them.
+
+    Delimiters, headers and all else that is about the shape of one file are found anew in each.
+
+    Parameters
+    ----------
+    styles : how cells are written, by column, for models that have no plan of their columns
+    encoding : of text that is not UTF-8 and does not say of itself what it is
+    written : what was said of cells
+    """
+
+    styles: Mapping[str, CellStyle] = field(default_factory=dict)
+    encoding: str | None = None
+    written: WrittenAs = NOTHING_WRITTEN
+
+    def merged(self, other: "ReadAs") -> "ReadAs":
+        """Add what only the other knows; refuse columns of another unit."""
+        for name in self.styles.keys() & other.styles.keys():
+            require_same_unit(name, self.styles[name], other.styles[name])
+        written = other.written if self.written == NOTHING_WRITTEN else self.written
+        return ReadAs({**other.styles, **self.styles}, self.encoding or other.encoding, written)
+
+    def document(self) -> dict[str, Any]:
+        """Give it for JSON."""
+        told = {name: getattr(self.written, name) for name in WRITTEN}
+        marks = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items() if value}
+        styles = {name: style.document() for name, style in self.styles.items()}
+        return {"styles": styles, "encoding": self.encoding, "written": marks}
+
+
+WRITTEN = ("missing", "missing_only", "decimal", "thousands", "date_format")
+
+AS_FOUND = ReadAs()
+"""Of a model that has learned from no file, or of whose files nothing was said."""
+
+
+def read_as_of_document(document: Any) -> ReadAs:
+    """Make it of what was written down; refuse what none could be.
+
+    >>> read_as_of_document(ReadAs(encoding="gbk").document()).encoding
+    'gbk'
+    """
+    if not isinstance(document, dict) or document.keys() != {"styles", "encoding", "written"}:
+        raise TypeError("how files are read is told by styles, an encoding and what is written")
+    styles, encoding, written = document["styles"], document["encoding"], document["written"]
+    if not (isinstance(styles, dict) and isinstance(written, dict) and written.keys() <= {*WRITTEN}):
+        raise TypeError("styles and what is written are told by name")
+    said: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in written.items()}
+    words = [word for value in said.values() for word in (value if isinstance(value, tuple) else (value,))]
+    if not all(isinstance(word, str) for word in (*words, *styles, *([] if encoding is None else [encoding]))):
+        raise TypeError("how files are read is told in words")
+    if any(isinstance(said.get(name, ()), tuple) != name.startswith("missing") for name in said):
+        raise TypeError("marks of missing cells are a list, and all else is one word")
+    if said.get("decimal", ".") not in (".", ","):
+        raise ValueError("numbers are not written so")
+    own = {name: style_of_document(style) for name, style in styles.items()}
+    return ReadAs(own, None if encoding is None else known_encoding(encoding), WrittenAs(**said))
 
 
 def _words(given: str | Iterable[str] | None) -> tuple[str, ...]:

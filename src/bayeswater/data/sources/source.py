@@ -14,6 +14,7 @@ from bayeswater.data.frames import require_own_names
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark
+from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
 from bayeswater.errors import DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Source(ABC):
         """What was found out about the file that a person should know."""
         self.expected: Sequence[str] = ()
         """Columns that it has to have, by which an encoding is known that is not UTF-8."""
+        self.likely: str | None = None
+        """Encoding of other files of the same table, where it is not UTF-8; then that which is found in this one."""
 
     def note(self, said: str) -> None:
         """Take note of something, once."""
@@ -81,6 +84,14 @@ class Source(ABC):
         """
         self.types = {**types, **self.types}
         self.__dict__.pop("schema", None)
+
+    def suppose(self, known: ReadAs) -> None:
+        """Let it be read as other files of the same table are, as far as nothing is said of it."""
+        self.likely = known.encoding
+
+    def read_as(self) -> ReadAs:
+        """Say what other files of the same table should know of this one, beside its schema."""
+        return AS_FOUND
 
     def batches(self, columns: Sequence[str] | None = None) -> "Iterator[pa.Table]":
         """Give all rows, or the named columns of them, table by table; a pipe gives them only once.

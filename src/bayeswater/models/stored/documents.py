@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from sklearn.base import BaseEstimator
 
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesError, ModelFileError
 from bayeswater.families.plan_consistency import is_block, require_sound_plan
@@ -29,10 +30,13 @@ FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feat
 TABLE_FIELDS = FIELDS | {"states", "n_features"}
 """What the document of a table that is read by a plan says: its columns may be less than those of X."""
 
+READ_AS = "read_as"
+"""What a document may say of files that were read in another way than all are."""
+
 FRAMES = (None, "pandas", "polars", "pyarrow")
 """Libraries whose frames a model gives back, or None for arrays."""
 
-Columns = tuple[int, tuple[str, ...] | None, str | None]
+Columns = tuple[int, tuple[str, ...] | None, str | None, ReadAs]
 """Number of the columns that a model was fitted on, their names, and the library of the frames it gives back."""
 
 Restoring = Callable[[Document, dict[str, Array]], Any]
@@ -68,7 +72,7 @@ def _in_brief(error: Exception) -> str:
 
 def require_fields(document: Document, fields: Collection[str], optional: Collection[str] = ()) -> None:
     """Refuse a document that says more or less than it should or may, or that is of frames nobody knows."""
-    said = document.keys() - set(optional)
+    said = document.keys() - {READ_AS if "feature_names" in fields else "", *optional}
     require(said == set(fields), f"its document holds {sorted(document)}, and not {sorted(fields)}")
     library = document.get("frame")
     require(library in FRAMES, f"its frame is of {shortened(library)}, which is none of {[*FRAMES]}")
@@ -154,7 +158,9 @@ def require_source_names(names: Sequence[str], plan: ColumnPlan) -> None:
 def described_head(model: Any, kind: str, library: str | None) -> Document:
     """Give what a document says of any classifier but its classes and columns."""
     names = getattr(model, "feature_names_in_", None)
+    read_as = {} if model.read_as_ == AS_FOUND else {READ_AS: CODEC.encode(model.read_as_, "how its files are read")}
     return {
+        **read_as,
         "library": f"bayeswater {__version__}",
         "kind": kind,
         "parameters": described_parameters(model),
@@ -219,4 +225,6 @@ def read_columns(document: Document, n_features: int, plan: ColumnPlan | None = 
     names = read_names(document["feature_names"], n_features)
     if names is not None and plan is not None:
         require_source_names(names, plan)
-    return n_features, names, document["frame"]
+    read_as = CODEC.decode(document[READ_AS], "how its files are read") if READ_AS in document else AS_FOUND
+    require(isinstance(read_as, ReadAs), f"how its files are read is {shortened(read_as)}")
+    return n_features, names, document["frame"], read_as

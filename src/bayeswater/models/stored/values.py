@@ -16,6 +16,7 @@ import numpy as np
 from bayeswater.data.reading.cell_styles import CellStyle, style_of_document
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.text import TextAnalyser, word_finder
+from bayeswater.data.sources.reading_options import ReadAs, read_as_of_document
 from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
@@ -131,6 +132,7 @@ def _settings(*parts: Any) -> ColumnSettings:
 
 COLUMN_FORMS = {
     "TextAnalyser": ValueForm(TextAnalyser, field_parts, _analyser),
+    "ReadAs": ValueForm(ReadAs, lambda told: [told.document()], read_as_of_document),
     "CellStyle": ValueForm(CellStyle, lambda style: [style.document()], style_of_document),
     "Column": ValueForm(Column, field_parts, _column),
     "ColumnPlan": ValueForm(ColumnPlan, lambda plan: list(plan.columns), _plan),

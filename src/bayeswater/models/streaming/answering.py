@@ -33,7 +33,14 @@ from bayeswater.data.sources.whole import whole_table
 from bayeswater.decision.loss import as_loss
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.models.streaming.partial_rows import not_knowing, partial_rows
-from bayeswater.models.streaming.sources import column_names, column_styles, column_types, label_type, rows_to_answer
+from bayeswater.models.streaming.sources import (
+    column_names,
+    column_styles,
+    column_types,
+    label_type,
+    read_as_learned,
+    rows_to_answer,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,9 +152,7 @@ def _reading(model: Any, rows: Rows) -> tuple[Any, list[str]]:
     """
     if hasattr(model, "feature_names_in_"):
         names = column_names(model)
-        if isinstance(rows, LocalRows):
-            rows.expect(names)
-            rows.declare({}, column_styles(model))  # so that no doubt is said that the model has settled
+        read_as_learned(model, rows)
         model = not_knowing(model, rows.let_absent(names))
         rows.require_columns(names)
         if isinstance(rows, LocalRows):

@@ -16,6 +16,7 @@ from bayeswater.data.frames import frame_names, take_columns
 from bayeswater.data.labels import one_dimensional
 from bayeswater.data.row_places import Stretch, places_told, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.weights import take_rows
@@ -28,6 +29,8 @@ from bayeswater.models.streaming.sources import (
     column_types,
     is_in_memory,
     label_type,
+    note_reading,
+    read_as_learned,
     reported_progress,
     rows_to_learn,
 )
@@ -59,8 +62,8 @@ def require_target(target: Any, y: Any) -> None:
         raise ParameterError(f"target is {target!r}; give the name of the column of labels")
 
 
-def labelled_rows(source: Any, target: str, sample_weight: Any) -> LabelledRows:
-    """Give the rows of a source that is read in pieces; refuse what has no columns with names."""
+def labelled_rows(source: Any, target: str, sample_weight: Any, model: Any = None) -> LabelledRows:
+    """Give the rows of a source that is read in pieces, as a model does; refuse what has no columns with names."""
     rows = rows_to_learn(source)
     if rows is None:
         raise DataError(
@@ -69,6 +72,8 @@ def labelled_rows(source: Any, target: str, sample_weight: Any) -> LabelledRows:
         )
     if not (sample_weight is None or isinstance(sample_weight, str)):
         raise ParameterError("sample_weight must be the name of a column of the source")
+    if hasattr(model, "feature_names_in_"):
+        read_as_learned(model, rows)
     return LabelledRows(rows, target, sample_weight)
 
 
@@ -83,6 +88,7 @@ def learned_from(
         except TypesWidened as change:  # the rows are read in other types from now on
             warn_user(str(change), BayesWarning)
             examples.begin_anew()
+    note_reading(model, examples.rows)
     if examples.n_unlabelled:
         warn_of_unlabelled(examples.n_unlabelled, examples.target)
     return found
@@ -163,21 +169,21 @@ WAY_OUT = (
 
 
 class Whole(NamedTuple):
-    """All rows that have a label, their labels and weights; of a source, its name and which of its rows these are."""
+    """All rows that have a label, their labels and weights; the source that they are of, and which of its rows."""
 
     X: Any
     y: Any
     weight: Any
-    name: str | None = None
+    rows: Rows | None = None
     kept: Array | None = None
 
     @contextmanager
     def named(self) -> Iterator[None]:
         """Give errors about rows the name of the source, and the numbers that rows have there."""
-        if self.name is None or self.kept is None:
+        if self.rows is None or self.kept is None:
             yield
             return
-        with rows_named([Stretch(self.name, 0, len(self.kept))]), places_told(self.kept):
+        with rows_named([Stretch(self.rows.name, 0, len(self.kept))]), places_told(self.kept):
             yield
 
 
@@ -185,7 +191,10 @@ def fit_whole(model: Any, source: Any, y: Any, sample_weight: Any, target: Any, 
     """Fit a model that looks at its rows many times to a source, of which one column holds the labels."""
     whole = whole_source(source, y, sample_weight, target, type(model).__name__, progress)
     with whole.named():
-        return model.fit(whole.X, whole.y, whole.weight)
+        model.fit(whole.X, whole.y, whole.weight)
+    if whole.rows is not None:
+        note_reading(model, whole.rows)
+    return model
 
 
 def whole_source(source: Any, y: Any, sample_weight: Any, target: Any, holder: str, progress: Any = None) -> Whole:
@@ -205,7 +214,7 @@ def whole_rows(examples: LabelledRows, holder: str, way_out: str = WAY_OUT) -> W
     piece, kept = examples.at_once(table)
     if examples.n_unlabelled:
         warn_of_unlabelled(examples.n_unlabelled, examples.target)
-    return Whole(piece.X, piece.y, piece.weight, examples.name, kept)
+    return Whole(piece.X, piece.y, piece.weight, examples.rows, kept)
 
 
 def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: Any) -> float:
@@ -214,7 +223,7 @@ def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: An
     if is_in_memory(source):
         share: float = model.score(*parted(source, target, sample_weight))
         return share
-    examples = labelled_rows(source, target, sample_weight)
+    examples = labelled_rows(source, target, sample_weight, model)
     if hasattr(model, "feature_names_in_"):
         examples.columns = column_names(model)
         examples.rows.require_columns(examples.columns)

@@ -8,8 +8,9 @@ where it looks like numbers.
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,20 +85,42 @@ def column_types(model: Any) -> "dict[str, pa.DataType]":
     """Give the types in which a model has to be handed its columns."""
     import pyarrow as pa
 
+    found: dict[str, pa.DataType | None]
     if hasattr(model, "columns_"):
         # A date is several columns, of which the first has the type of the source.
         found = {c.source: _type_of(c.family, c.dtype or "") for c in reversed(list(model.columns_))}
-        found |= dict.fromkeys(name for name, style in column_styles(model).items() if style.kind != "plain")
-        return {name: kind for name, kind in found.items() if kind is not None}
-    if hasattr(model, "categories_"):
+    elif hasattr(model, "categories_"):
         labels = zip(column_names(model), model.categories_, strict=True)
-        return {name: pa.array(states.tolist()).type for name, states in labels if len(states)}
-    return dict.fromkeys(column_names(model), pa.float64())
+        found = {name: pa.array(states.tolist()).type for name, states in labels if len(states)}
+    else:
+        found = dict.fromkeys(column_names(model), pa.float64())
+    found |= dict.fromkeys(name for name, style in column_styles(model).items() if style.kind != "plain")
+    return {name: kind for name, kind in found.items() if kind is not None}
 
 
-def column_styles(model: Any) -> dict[str, CellStyle]:
+def column_styles(model: Any) -> Mapping[str, CellStyle]:
     """Say how cells were written in the columns that a model was fitted on."""
-    return {c.source: c.style for c in getattr(model, "columns_", ()) if c.style is not None}
+    if not hasattr(model, "columns_"):
+        return model.read_as_.styles
+    return {c.source: c.style for c in model.columns_ if c.style is not None}
+
+
+def note_reading(model: Any, rows: Rows) -> None:
+    """Let a model know how the files were read that it has learned from; a plan of columns has their styles already."""
+    if not isinstance(rows, LocalRows):
+        return
+    told, reads_words = rows.read_as(), model.__sklearn_tags__().input_tags.string
+    names = () if hasattr(model, "columns_") else told.styles.keys() & set(column_names(model))
+    styles = {name: told.styles[name].of_states if reads_words else told.styles[name] for name in sorted(names)}
+    model.read_as_ = replace(told, styles=styles)
+
+
+def read_as_learned(model: Any, rows: Rows) -> None:
+    """Let files be read as those that a model has learned from, before they are looked at."""
+    if isinstance(rows, LocalRows):
+        rows.expect(column_names(model))
+        rows.suppose(model.read_as_)
+        rows.declare({}, column_styles(model))  # so that no doubt is said that the model has settled
 
 
 def label_type(model: Any) -> "pa.DataType":
