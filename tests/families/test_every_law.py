@@ -93,6 +93,33 @@ def test_terms_add_up_and_answers_of_all_kinds_are_given(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_a_curve_is_the_law_that_rows_are_scored_by(family):
+    X = frame_of(family)
+    model = model_of(family).fit(X, Y)
+    curve = model.curve("x")
+    assert curve.values.shape == (len(curve.at), 3)
+    if curve.kind == "words":
+        assert set(curve.at) <= {"red", "green", "blue", "it"}
+        words = model.tables()["x"].set_index("word").loc[curve.at]
+        if family != "complement":  # of which tables have the weights
+            assert_allclose(curve.values, words.to_numpy(), rtol=1e-12)
+        texts = pd.Series(CELLS[family]).drop(5).str
+        how_often = texts.contains if family == "marks" else texts.count
+        assert_array_equal(curve.counts.sum(axis=1), [how_often(word).sum() for word in curve.at])
+        return
+    at = curve.edges[:-1] + 1e-9 if curve.kind == "bins" else curve.at
+    scores = model.predict_joint_log_proba(pd.DataFrame({"x": at, "other": None}))
+    assert_allclose(np.log(curve.values) + model.class_log_prior_, scores, rtol=1e-9, atol=1e-9)
+    if curve.kind == "density":
+        mass = np.trapezoid(curve.values, curve.at, axis=0)
+        assert ((mass > 0.98) & (mass < 1.01)).all()  # a share of .001 is beyond either end
+    else:
+        assert_allclose(curve.values.sum(axis=0), 1.0, atol=1e-3)
+    if curve.counts is not None:
+        assert_array_equal(curve.counts.sum(axis=0), pd.Series(Y)[X["x"].notna()].value_counts().sort_index())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_a_missing_cell_says_nothing(family):
     X = frame_of(family)
     model = model_of(family).fit(X, Y)

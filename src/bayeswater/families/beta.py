@@ -27,6 +27,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
 from bayeswater.estimate.normal_parameters import or_impossible
 from bayeswater.families.cell_sums import CONVERGED, EVEN_ROWS, STEPS, CellSumBlock, CellSums
+from bayeswater.families.curve import class_shares, grid_over
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
@@ -144,6 +145,11 @@ class BetaBlock(CellSumBlock):
         near, far = (np.where(missing, 0.0, part) for part in self.functions(np.where(missing, 0.5, cells)))
         found: Array = near @ (1 - self.a).T + far @ (1 - self.b).T - ~missing @ betaln(self.a, self.b).T
         return found
+
+    def places(self, j: int) -> Array:
+        """Quantiles of all classes."""
+        found = grid_over(betaincinv(self.a[:, j], self.b[:, j], class_shares(len(self.a))))
+        return found[(found > 0) & (found < 1)]
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a share."""

@@ -28,7 +28,7 @@ from bayeswater.estimate.histogram_cuts import quantile_cuts
 from bayeswater.estimate.normal_parameters import dirichlet_log_evidence, or_impossible
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
-from bayeswater.families.states import StateFamily, counts_of_values, without_unknown
+from bayeswater.families.states import StateFamily, bin_edges, counts_of_values, without_unknown
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
@@ -147,11 +147,10 @@ class Binned(StateFamily, NumberFamily):
         if column.spans is not None:
             low, high = np.array([*column.spans, (np.nan, np.nan)]).T[:, state]
             return low + rng.random(len(state)) * (high - low)
-        cuts = np.asarray(_cuts(column))
-        if not len(cuts):
+        edges = bin_edges(column)
+        if edges is None:
             return np.full(len(state), np.nan)
-        inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])
-        limits = np.concatenate([[cuts[0] - inner[0]], cuts, [cuts[-1] + inner[-1], np.nan]])
+        limits = np.append(edges, np.nan)
         return limits[state] + rng.random(len(state)) * (limits[state + 1] - limits[state])
 
     def with_new_cells(self, table: CodedTable, raw: RawTable) -> CodedTable:

@@ -42,6 +42,7 @@ from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import Fact
 from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.drawing import Stage
 from bayeswater.inference.linear import Line
 from bayeswater.statistics.statistic import Statistic
@@ -160,6 +161,10 @@ class Block(ABC):
 
         `is_unknown` says that nothing is known of the cell, not even that it is empty.
         """
+
+    @abstractmethod
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the law of column j in each class as plain data, for a picture."""
 
     @abstractmethod
     def patterns(self, cells: Any) -> Array:

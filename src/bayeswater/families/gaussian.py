@@ -15,12 +15,13 @@ that the spacing hides (`Occupied.hidden_variance`; for whole numbers 1/12, as i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
@@ -37,6 +38,7 @@ from bayeswater.estimate.normal_parameters import (
     require_finite_moments,
     require_near_priors,
 )
+from bayeswater.families.curve import ColumnCurve, class_shares, grid_over
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
@@ -130,14 +132,26 @@ class NormalBlock(NumberBlock):
         p = self.parameters
         x = cells[:, :, None]
         mean, variance, degrees = (own.T[columns] for own in (p.mean, p.variance, p.degrees))  # (n_columns, n_classes)
-        student = np.isfinite(degrees)
-        safe = np.where(variance > 0, variance, 1.0)
-        with np.errstate(over="ignore"):
-            terms = -0.5 * (LOG_TWO_PI + np.log(safe) + ((x - mean) / np.sqrt(safe)) ** 2)
-        if student.any():
-            terms = np.where(student, student_log_density(x, mean, safe, np.where(student, degrees, 1.0)), terms)
+        terms = log_density(x, mean, np.where(variance > 0, variance, 1.0), degrees)
         terms -= np.where(self.is_log[columns, None], x, 0.0)
         return np.where(np.isnan(x) | ~p.has_factor[columns, None], 0.0, terms)
+
+    def places(self, j: int) -> Array:
+        """Quantiles of all classes."""
+        p = self.parameters
+        if not p.has_factor[j]:
+            return np.empty(0)
+        return _normal_places(p.mean[:, j], p.variance[:, j], p.degrees[:, j])
+
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the density in each class, that of a log-normal column at numbers and not at their logarithms."""
+        found = super().curve(column, j)
+        if not self.is_log[j]:
+            return found
+        with np.errstate(over="ignore"):
+            at = np.exp(found.at)
+        kept = (at > 0) & np.isfinite(at)
+        return replace(found, at=at[kept], values=found.values[kept], is_log=True)
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a number; those of a log-normal one are of its logarithm."""
@@ -348,6 +362,30 @@ def draw_normals(parameters: GaussianParameters, codes: Array, rng: np.random.Ge
         noise[student] = rng.standard_t(degrees[student])
     drawn: Array = mean + np.sqrt(parameters.variance[codes]) * noise
     return drawn
+
+
+def log_density(x: Array, mean: Array, variance: Array, degrees: Array) -> Array:
+    """Logarithm of normal densities, or of Student's t where `degrees` are finite, elementwise."""
+    student = np.isfinite(degrees)
+    with np.errstate(over="ignore"):
+        found: Array = -0.5 * (LOG_TWO_PI + np.log(variance) + ((x - mean) / np.sqrt(variance)) ** 2)
+    if student.any():
+        found = np.where(student, student_log_density(x, mean, variance, np.where(student, degrees, 1.0)), found)
+    return found
+
+
+def _normal_places(mean: Array, variance: Array, degrees: Array) -> Array:
+    """Places of normal or Student-t densities (n_classes,) each: quantiles of all of them."""
+    standard = class_shares(len(mean))
+    student = stdtrit(np.where(np.isinf(degrees), 1.0, degrees), standard)
+    return grid_over(mean + np.sqrt(variance) * np.where(np.isinf(degrees), ndtri(standard), student))
+
+
+def normal_curve(name: str, mean: Array, variance: Array, degrees: Array) -> ColumnCurve:
+    """Give the densities of a column whose variances (n_classes,) are over 0; NaN is a class without a density."""
+    at = _normal_places(mean, variance, degrees)
+    values = np.exp(log_density(at[:, None], mean, variance, degrees))
+    return ColumnCurve(name, "density", at, np.where(np.isnan(values), 0.0, values))
 
 
 def normal_fact(parameters: GaussianParameters, j: int) -> Fact:

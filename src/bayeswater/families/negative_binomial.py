@@ -139,6 +139,11 @@ class NegativeBinomialBlock(PoissonBlock):
             term = log_rise(counts, r) - log_factorial(counts) + xlogy(x, rate) - (x + r) * np.log1p(rate / r)
         return np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
 
+    def variance(self, j: int) -> Array:
+        """Variance of column j in each class: (n_classes,)."""
+        mean = self.rate[:, j]
+        return mean + mean**2 / self.dispersion[j]
+
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the counts that are not too improbable; a column without a value tells nothing."""
         mean = self.rate[:, j]

@@ -23,6 +23,7 @@ from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import ABSENT, Block, Family, Settings
 from bayeswater.families.view import CellUse, ColumnView, NumberOptions
 from bayeswater.families.wording import shown
@@ -243,6 +244,10 @@ class NumberBlock(Block):
         """Log-likelihood of numbers (n,) in one column: (n, n_classes)."""
 
     @abstractmethod
+    def places(self, j: int) -> Array:
+        """Numbers of column j, as they are read, at which a picture of the law looks; none where it has no factor."""
+
+    @abstractmethod
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw numbers of column j for rows of classes (n,), as they are read."""
 
@@ -264,6 +269,11 @@ class NumberBlock(Block):
     def terms(self, cells: Array) -> Array:
         """Log-likelihood of each cell: (n_rows, n_columns, n_classes)."""
         return np.stack([self.column_terms(cells[:, j], j) for j in range(cells.shape[1])], axis=1)
+
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the density in each class."""
+        at = self.places(j)
+        return ColumnCurve(column.name, "density", at, np.exp(self.column_terms(at, j)))
 
     def draw_parameters(self, places: Sequence[int], stage: Stage) -> "NumberDraws":
         """Draw the parameters of all columns, one after the other."""

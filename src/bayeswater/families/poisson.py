@@ -20,6 +20,7 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.weights import EXACT
 from bayeswater.decision.facts import NOTHING, Fact, Outcomes
+from bayeswater.families.curve import ColumnCurve, whole_numbers
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, CountView, NumberBlock, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView
@@ -47,6 +48,9 @@ TAIL = 45.0
 
 TAIL_MASS = 1e-12
 """More than all counts that are left out can have: exp(-TAIL) is 3e-20, and they fall off like a geometric series."""
+
+DRAWN_SPREADS = 8.0
+"""Standard deviations above the mean up to which a picture shows counts, which may fall off slowly."""
 
 MOST_RATE = 1e8
 """Rates up to which counts are gone through one by one: some hundred thousand of them."""
@@ -134,6 +138,22 @@ class PoissonBlock(NumberBlock):
         with np.errstate(divide="ignore"):
             term = xlogy(x, rate) - rate - log_factorial(np.where(np.isnan(x), 0.0, x))
         return np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
+
+    def variance(self, j: int) -> Array:
+        """Variance of column j in each class: (n_classes,)."""
+        return self.rate[:, j]
+
+    def places(self, j: int) -> Array:
+        """Counts that are not too far from what is expected in some class."""
+        rate = self.rate[:, j]
+        if np.isnan(rate).any():
+            return np.empty(0)
+        spread = np.sqrt(self.variance(j))
+        return whole_numbers(max(0.0, ceil((rate - 4 * spread).min())), ceil((rate + DRAWN_SPREADS * spread).max()) + 1)
+
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the probability of counts in each class."""
+        return replace(super().curve(column, j), kind="counts")
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the counts that are not too improbable; a column without a value tells nothing."""

@@ -40,6 +40,7 @@ from bayeswater.estimate.smoothing import (
     concentration_table,
     empty_is_state,
 )
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings
 from bayeswater.families.view import CellUse, ColumnView, Options
 from bayeswater.families.wording import cell
@@ -71,14 +72,12 @@ class StateView(ColumnView):
     @cached_property
     def labels(self) -> list[Any]:
         """Names of the states; None is an empty cell, where that is one."""
-        states = bin_labels(self.column) if self.is_binned else self.block.counts.schema[self.j].states
-        return [*states, *[None] * int(self.block.empty_is_state[self.j])]
+        return self.block.labels(self.column, self.j)
 
     @cached_property
     def log_probability(self) -> Array:
         """Logarithm of P(state | class): (n_states, n_classes)."""
-        first = self.block.joint.start[self.j]
-        return self.block.joint.log_likelihood[first : first + len(self.labels)]
+        return self.block.log_shares(self.j)
 
     def code(self, row: int) -> int:
         """Code of the state of a cell."""
@@ -264,9 +263,23 @@ class StateBlock(Block):
         """Tell the states; a cell that is known to be empty, where that is a state, tells no more."""
         if self.empty_is_state[j] and not is_unknown:
             return MISSING_IS_STATE
+        return StateFact(self.log_shares(j))
+
+    def log_shares(self, j: int) -> Array:
+        """Logarithm of P(state | class) of column j: (n_states, n_classes)."""
         first = self.joint.start[j]
-        last = first + self.counts.n_states[j] + self.empty_is_state[j]
-        return StateFact(self.joint.log_likelihood[first:last])
+        return self.joint.log_likelihood[first : first + self.counts.n_states[j] + self.empty_is_state[j]]
+
+    def labels(self, column: Column, j: int) -> list[Any]:
+        """Names of the states of column j; None is an empty cell, where that is one."""
+        states = self.counts.schema[j].states if column.cuts is None else bin_labels(column)
+        return [*states, *[None] * int(self.empty_is_state[j])]
+
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the probability of each state or bin in each class, and how often it was counted."""
+        labels, first = self.labels(column, j), self.counts.start[j]
+        counts = self.counts.table[first : first + len(labels)]
+        return state_curve(column, labels, np.exp(self.log_shares(j)), counts)
 
     def line(self, names: Sequence[str], model: str) -> Line:
         """One feature for each state."""
@@ -462,6 +475,31 @@ def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Sett
     for j, is_unknown in unknown.items():
         codes[is_unknown, j] = coded.schema.n_states[j] + 1
     return replace(coded, codes=DenseMatrix(codes))
+
+
+def state_curve(column: Column, labels: Sequence[Any], share: Array, counts: Array | None) -> ColumnCurve:
+    """Give states or bins with their shares and counts (n_states, n_classes) in each class."""
+    kind = "states" if column.cuts is None else "bins"
+    return ColumnCurve(column.name, kind, [*labels], share, counts, bin_edges(column))
+
+
+def bin_edges(column: Column) -> Array | None:
+    """Limits of all bins of a column (n_bins + 1,), the outer ones as far as its values were; None without bins.
+
+    Of bins that were told this is unknown: an outer one is then as wide as that beside it.
+
+    >>> bin_edges(Column("x", "x", "binned", cuts=(1.0, 2.0, 4.0))).tolist()
+    [0.0, 1.0, 2.0, 4.0, 6.0]
+    """
+    if not column.cuts:
+        return None
+    cuts = np.asarray(column.cuts)
+    if column.spans is not None:
+        ends = np.array([column.spans[0][0], column.spans[-1][1]])
+    else:
+        inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])
+        ends = np.array([cuts[0] - inner[0], cuts[-1] + inner[-1]])
+    return np.concatenate([ends[:1], cuts, ends[1:]])
 
 
 def _number(alpha: Any) -> float:

@@ -25,15 +25,17 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import i0e, i1e, logsumexp
+from scipy.special import i0e, i1e, logsumexp, ndtri
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
 from bayeswater.estimate.normal_parameters import or_impossible
 from bayeswater.families.cell_sums import CONVERGED, EVEN_ROWS, STEPS, CellSumBlock, CellSums
+from bayeswater.families.curve import ColumnCurve, class_shares, grid_over
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
@@ -202,6 +204,17 @@ class VonMisesBlock(CellSumBlock):
         missing, (mu, kappa, period) = np.isnan(x), parameters
         half = np.pi * np.where(missing, 0.0, x) / period - mu / 2  # cos t - 1 = -2 sin(t / 2)^2 keeps its digits
         return np.where(missing, 0.0, -2 * kappa * np.sin(half) ** 2 - np.log(period * i0e(kappa)))
+
+    def places(self, j: int) -> Array:
+        """Numbers around the directions of all classes, and all around."""
+        period = self.period[j]
+        near = self.mu[:, j] + ndtri(class_shares(len(self.mu))) / np.sqrt(np.maximum(self.kappa[:, j], 1.0))
+        ends = np.broadcast_to([[0.0], [period]], (2, near.shape[1]))
+        return grid_over(np.concatenate([near % (2 * np.pi) * period / (2 * np.pi), ends]))
+
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the density in each class, over one turn."""
+        return replace(super().curve(column, j), period=float(self.period[j]))
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a number on the circle."""

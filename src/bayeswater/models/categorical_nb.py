@@ -12,7 +12,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories, report_unseen
-from bayeswater.data.reading.column_plan import spelled
+from bayeswater.data.reading.column_plan import Column, spelled
 from bayeswater.data.reading.raw_table import in_words, read_raw
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
@@ -21,6 +21,7 @@ from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.smoothing import concentration_table
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.linear import Line, line_of_states
@@ -200,6 +201,9 @@ class CategoricalNB(OnSums, BayesClassifier):
             return {names[j]: MISSING_IS_STATE for j in missing}
         log_probability = self.feature_log_prob_
         return {names[j]: [StateFact(log_probability[j].T)] for j in missing}
+
+    def _curve(self, name: str) -> ColumnCurve:
+        return self._block(self.statistics_.columns).curve(Column(name, name, "categorical"), self._place_of(name))
 
     def _known_cells(self, table: CodedTable) -> Array:
         return table.known_cells(self.missing == "state")

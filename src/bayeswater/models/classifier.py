@@ -27,9 +27,10 @@ from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
-from bayeswater.errors import DataError, StatisticsError
+from bayeswater.errors import DataError, SchemaError, StatisticsError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
@@ -408,6 +409,40 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         table = self._table(X)
         told = self._decided(table).compared(against, self._class_variable), self._decisions(table)
         return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside))
+
+    def curve(self, column: str) -> ColumnCurve:
+        """Give what was learned of a column in each class, as plain data for a picture.
+
+        Parameters
+        ----------
+        column : name of a column, as in `columns_` or `feature_names_in_`
+
+        Returns
+        -------
+        ColumnCurve
+            Places, and at each the density or probability in every class, in the order of `classes_`. Where columns
+            depend on each other, those of the column alone.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> found = CategoricalNB().fit([["red"], ["red"], ["green"]], ["apple", "apple", "pea"]).curve("x0")
+        >>> found.kind, found.at, found.values.round(2).tolist()
+        ('states', ['green', 'red'], [[0.25, 0.67], [0.75, 0.33]])
+        """
+        self._require_fitted()
+        return self._curve(column)
+
+    def _curve(self, name: str) -> ColumnCurve:
+        """Give the law of a column."""
+        raise NotImplementedError
+
+    def _place_of(self, name: str) -> int:
+        """Find a column by its name."""
+        names = self._column_names()
+        if name not in names:
+            raise SchemaError(f"there is no column {name!r}; there are {names[:10]}")
+        return names.index(name)
 
     def _decided(self, table: Any) -> Decided:
         """Decide each row as `predict` does."""

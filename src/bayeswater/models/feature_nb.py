@@ -17,6 +17,7 @@ from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve, word_curve
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.linear import Line, LinearJoint, line_of_features
 from bayeswater.models.asking import Facts
@@ -81,6 +82,30 @@ class FeatureClassifier(OnSums, BayesClassifier):
 
     def _reasons(self, X: Any, table: Matrix, about: ExplainedRows) -> Explanations:
         return explained_features(self._weights(), self._joint().log_prior, table, self._column_names(), about)
+
+    def curve(self, column: str | None = None) -> ColumnCurve:
+        """Give what was learned of a feature, or of those that tell a class best, as plain data for a picture.
+
+        Parameters
+        ----------
+        column : name of a feature; default those of all that tell a class from the others best
+
+        Returns
+        -------
+        ColumnCurve
+            P(feature | class), or of `BernoulliNB` that it is present, in the order of `classes_`, and how often it was
+            counted. `ComplementNB`, whose weights are no probabilities, gives the shares that they are made of.
+        """
+        self._require_fitted()
+        names, share, counts = self._column_names(), np.exp(self._feature_shares()), self.feature_count_
+        if column is None:
+            return word_curve("features", names, share, counts)
+        j = self._place_of(column)
+        return ColumnCurve(column, "words", [column], share[:, [j]].T, counts[:, [j]].T)
+
+    def _feature_shares(self) -> Array:
+        """Give the logarithm of P(feature | class): (n_classes, n_features)."""
+        return self.feature_log_prob_
 
     def _weights(self) -> FeatureTerms:
         """Give what each feature says of the classes."""
@@ -297,6 +322,10 @@ class ComplementNB(FeatureClassifier):
     def log_evidence(self, X: Any) -> Array:
         """Refuse: the scores make up no distribution of rows."""
         raise ParameterError(NOT_GENERATIVE.format("tell P(row)"))
+
+    def _feature_shares(self) -> Array:
+        sums = self.feature_count_
+        return MultinomialColumns(sums, self._alpha(sums.shape[1])).log_probability
 
     def _class_table(self) -> Any:
         return write_frame({"class": self.classes_, "count": self.class_count_}, self._library)

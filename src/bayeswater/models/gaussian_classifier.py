@@ -19,7 +19,8 @@ from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
 from bayeswater.explain.turning import ExplainedRows
-from bayeswater.families.gaussian import normal_fact
+from bayeswater.families.curve import ColumnCurve
+from bayeswater.families.gaussian import normal_curve, normal_fact
 from bayeswater.inference.discriminant_axes import conditional_densities, discriminant_axes, projected
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
@@ -452,6 +453,12 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
         terms, views = gaussian_terms(self._normals(), table, self._column_names(), raw, seen)
         return GaussianExplanations.of(terms, views, *about)
+
+    def _curve(self, name: str) -> ColumnCurve:
+        j, p = self._place_of(name), self._densities
+        variance = np.array([p.covariance(k)[j, j] for k in range(p.n_classes)])
+        mean = np.where(p.blend.has_density & (variance > 0), p.mean[:, j], np.nan)
+        return normal_curve(name, mean, np.where(variance > 0, variance, 1.0), p.degrees)
 
     def _facts(self, X: Any) -> Facts:
         joint, names = self._joint(), self._column_names()

@@ -9,6 +9,7 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.matrix_reading import read_dense, require_values, with_known_columns
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.errors import ParameterError
@@ -22,6 +23,7 @@ from bayeswater.estimate.normal_parameters import (
 )
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
@@ -148,10 +150,17 @@ class GaussianNB(OnSums, BayesClassifier):
         missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()
         return {names[j]: [normal_fact(self._parameters, j)] for j in np.flatnonzero(missing).tolist()}
 
-    def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
+    @property
+    def _normals(self) -> "SmoothedBlock":
         moments = self.statistics_.columns
         is_log, priors = np.zeros(moments.n_columns, dtype=bool), self._column_priors(moments)
-        block = SmoothedBlock(moments, 0.0, priors, is_log, self._parameters)
+        return SmoothedBlock(moments, 0.0, priors, is_log, self._parameters)
+
+    def _curve(self, name: str) -> ColumnCurve:
+        return self._normals.curve(Column(name, name, "gaussian"), self._place_of(name))
+
+    def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
+        block = self._normals
         raw, names = read_raw(X, type(self).__name__), self._column_names()
         return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about)
 

@@ -123,6 +123,13 @@ class ColumnPlan:
         """Columns that are not left out."""
         return tuple(column for column in self.columns if column.family != IGNORED)
 
+    def used_column(self, name: str) -> Column:
+        """Find a column by its name; refuse one that is left out."""
+        column = self[name]
+        if column.family == IGNORED:
+            raise SchemaError(f"column {name!r} is left out ({column.why}), so nothing was learned of it")
+        return column
+
     @cached_property
     def open(self) -> tuple[Column, ...]:
         """Columns that are left out only because no cell has had a value so far."""

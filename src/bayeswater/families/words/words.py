@@ -28,6 +28,7 @@ from bayeswater.decision.facts import Fact
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.estimate.features import idf
 from bayeswater.estimate.smoothing import best_alpha, best_binary_alpha
+from bayeswater.families.curve import ColumnCurve, word_curve
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings, require_sums
 from bayeswater.families.view import CellUse, ColumnView, Options, Word
 from bayeswater.families.wording import ratio
@@ -247,6 +248,14 @@ class WordBlock(Block):
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Say that there are too many texts."""
         return TOO_MANY
+
+    def curve(self, column: Column, j: int) -> ColumnCurve:
+        """Give the words that tell a class best: P(word | class), or that it is there, and how often it was."""
+        reading, sums = self.generative().reading, self.sums
+        if isinstance(reading, BernoulliColumns):
+            return word_curve(column.name, sums.vocabulary.states, np.exp(reading.log_probability()[0]), sums.present)
+        assert isinstance(reading, MultinomialColumns)
+        return word_curve(column.name, sums.vocabulary.states, np.exp(reading.log_probability), sums.word_count)
 
     def line(self, names: Sequence[str], model: str) -> Line:
         """The score is a sum over words."""

@@ -365,6 +365,12 @@ class BayesEnsemble(BayesClassifier):
 
         return explained_by_known_cells(log_posterior, names, len(table), cells, about)
 
+    def _curve(self, name: str) -> Any:
+        raise ParameterError(
+            "BayesEnsemble is a pool of models that read columns in different ways, and has no one law of a column; "
+            "NaiveBayes shows one of each"
+        )
+
     @property
     def _class_variable(self) -> Variable:
         return self._classes

@@ -23,6 +23,7 @@ from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDra
 from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.novelty import novelty
 from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import Block, MixedJoint, Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenNumbers
@@ -32,6 +33,7 @@ from bayeswater.families.registry import (
     count_columns,
     encode_columns,
     families_of,
+    key_of,
     read_blocks,
     seen_in_columns,
     with_new_cells,
@@ -415,6 +417,11 @@ class NaiveBayes(OnSums, BayesClassifier):
         joint = self._joint()
         assert isinstance(joint, MixedJoint)
         return joint
+
+    def _curve(self, name: str) -> ColumnCurve:
+        column = self.columns_.used_column(name)
+        key = key_of(column)
+        return self._mixed_joint().groups[key].curve(column, self._columns_of_groups()[key].index(column))
 
     def _raw(self, X: Any) -> RawTable:
         return read_raw(X, type(self).__name__).require_columns(self.columns_.sources, type(self).__name__)

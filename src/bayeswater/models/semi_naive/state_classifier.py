@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import clone
 
 from bayeswater.data.frames import is_frame, materialised
@@ -37,6 +38,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.smoothing import empty_is_state
 from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import state_families_of
@@ -49,6 +51,7 @@ from bayeswater.families.state_planning import (
     warn_of_names_of_rows,
     warn_of_sparse_columns,
 )
+from bayeswater.families.states import state_curve
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.leave_one_out import Prior
@@ -399,6 +402,13 @@ class StateClassifier(OnSums, BayesClassifier):
     def _reasons(self, X: Any, table: DiscreteTable, about: ExplainedRows) -> PairExplanations:
         raw = read_planned(X, table.plan, type(self).__name__)
         return PairExplanations.of_pairs(self._joint(), table, raw, *about)
+
+    def _curve(self, name: str) -> ColumnCurve:
+        names, estimate = self._names, self._estimate(self.statistics_)
+        column = self.columns_.used_column(name)
+        j = names.columns.index(name)
+        slots = slice(estimate.start[j], estimate.start[j + 1] - 1)
+        return state_curve(column, names.states[j], np.exp(estimate.log_marginal[slots]), estimate.single[slots])
 
     def _facts(self, X: Any) -> Facts:
         codes, joint = self._table(X).block(slice(0, 1))[0], self._joint()

@@ -28,9 +28,11 @@ from bayeswater.data.weights import CountedRows
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.families.state_planning import code_columns, planned_table, read_planned, variables_of
+from bayeswater.families.states import state_curve
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.log_space import fall_back, log_posterior
@@ -330,6 +332,14 @@ class NetworkClassifier(BayesClassifier):
         cells = cells_as_given(raw, table.plan, table.plan.used, codes >= cards)
         corrected = self._calibration.corrected if self._is_calibrated else None
         return explained_by_known_cells(log_proba, names, len(codes), cells, about, corrected)
+
+    def _curve(self, name: str) -> ColumnCurve:
+        column, cards, joint = self.columns_.used_column(name), self._factors.card_array[1:], self._joint()
+        j = self.columns_.used.index(column)
+        alone = np.tile(cards, (cards[j], 1))  # every other cell is missing
+        alone[:, j] = np.arange(cards[j])
+        share = np.exp(joint.of(alone) - joint.log_prior)
+        return state_curve(column, self.network_.core.variables[j + 1].states, share / share.sum(axis=0), None)
 
     def _facts(self, X: Any) -> Facts:
         codes, cards, joint = self._table(X).block(slice(0, 1))[0], self._factors.card_array[1:], self._joint()

@@ -1,0 +1,94 @@
+"""`ColumnCurve`: the law of a column in each class as plain data, of which rooms above make pictures.
+
+Numbers have a density at places that are close together where any class has its mass, counts a probability each, states
+and bins a probability and how often they were counted. Of words there are too many: those are given that tell a class
+from all rows best, by their part of its Kullback-Leibler divergence, P(w | k) log(P(w | k) / P(w)).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.typing import Array
+
+MOST_POINTS = 400
+"""Places at which a density is given, of all classes together, and counts whose probability is."""
+
+LEAST_POINTS = 9
+"""Places around each class, however many classes there are."""
+
+TAIL = 1e-3
+"""Share of a class beyond the outer places, on either side."""
+
+MOST_WORDS = 60
+"""Words that are given, of all classes together."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCurve:
+    """What a model has learned of a column, for each class.
+
+    Attributes
+    ----------
+    column : its name
+    kind : "density", "counts", "states", "bins" or "words"
+    at : places (n,): numbers in rising order, or labels of states, bins or words; None is an empty cell, where that is
+        a state
+    values : at each place and in each class (n, n_classes): the density, or the probability
+    counts : rows (of words, how often they stand there) that were counted: (n, n_classes); None where the sums do not
+        tell
+    edges : of bins, their limits (n_bins + 1,), the outer ones as far as values were or, of bins that were told, as
+        they can be taken to have been
+    is_log : whether places are spread evenly on a logarithmic scale
+    period : after which the numbers begin anew, if they do
+    """
+
+    column: str
+    kind: str
+    at: Any
+    values: Array
+    counts: Array | None = None
+    edges: Array | None = None
+    is_log: bool = False
+    period: float | None = None
+
+
+def class_shares(n_classes: int) -> Array:
+    """Shares of a class up to each of its places, as many as all classes together can have: (n_places, 1).
+
+    >>> len(class_shares(2)), len(class_shares(1000)), float(class_shares(3)[0, 0])
+    (200, 9, 0.001)
+    """
+    return np.linspace(TAIL, 1 - TAIL, max(LEAST_POINTS, MOST_POINTS // n_classes))[:, None]
+
+
+def grid_over(of_classes: Array) -> Array:
+    """Put the places of all classes together (n_places, n_classes), and as many again spread evenly between them."""
+    known = of_classes[np.isfinite(of_classes)]
+    if not len(known):
+        return np.empty(0)
+    return np.unique(np.concatenate([known, np.linspace(known.min(), known.max(), MOST_POINTS // 2)]))
+
+
+def whole_numbers(low: float, high: float) -> Array:
+    """Whole numbers from one to another, all or, of very many, some that are spread evenly.
+
+    >>> whole_numbers(2, 5).tolist(), len(whole_numbers(0, 1e6))
+    ([2.0, 3.0, 4.0, 5.0], 400)
+    """
+    return np.unique(np.rint(np.linspace(low, high, int(min(high - low + 1, MOST_POINTS)))))
+
+
+def word_curve(column: str, names: Sequence[Any], probability: Array, counts: Array) -> ColumnCurve:
+    """Give the words that tell a class best, with their probabilities and counts (n_classes, n_words) in each class."""
+    shared = np.average(probability, axis=0, weights=np.maximum(counts.sum(axis=1), 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        told = np.where(probability > 0, probability * np.log(probability / shared), 0.0)  # (n_classes, n_words)
+    each = max(1, MOST_WORDS // len(told))
+    best = np.argsort(-told, axis=1, kind="stable")[:, :each]
+    chosen = np.unique(best)
+    chosen = chosen[np.argsort(-told[:, chosen].max(axis=0), kind="stable")]
+    labels = [names[int(word)] for word in chosen]
+    return ColumnCurve(column, "words", labels, probability[:, chosen].T, counts[:, chosen].T)
