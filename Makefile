@@ -17,6 +17,9 @@ ENGINES := $(VENV)/.engines
 DOCS    := $(VENV)/.docs
 OLDEST  := .venv-oldest
 
+# Tests start dozens of processes: each would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # All tests, and the examples in docstrings and documents.
 SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' --doctest-glob='*.pycon' tests src README.md docs
 
