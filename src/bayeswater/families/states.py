@@ -72,7 +72,7 @@ class StateView(ColumnView):
     @cached_property
     def labels(self) -> list[Any]:
         """Names of the states; None is an empty cell, where that is one."""
-        return self.block.labels(self.column, self.j)
+        return labels_of(self.block, self.column, self.j)
 
     @cached_property
     def log_probability(self) -> Array:
@@ -270,14 +270,9 @@ class StateBlock(Block):
         first = self.joint.start[j]
         return self.joint.log_likelihood[first : first + self.counts.n_states[j] + self.empty_is_state[j]]
 
-    def labels(self, column: Column, j: int) -> list[Any]:
-        """Names of the states of column j; None is an empty cell, where that is one."""
-        states = self.counts.schema[j].states if column.cuts is None else bin_labels(column)
-        return [*states, *[None] * int(self.empty_is_state[j])]
-
     def curve(self, column: Column, j: int) -> ColumnCurve:
         """Give the probability of each state or bin in each class, and how often it was counted."""
-        labels, first = self.labels(column, j), self.counts.start[j]
+        labels, first = labels_of(self, column, j), self.counts.start[j]
         counts = self.counts.table[first : first + len(labels)]
         return state_curve(column, labels, np.exp(self.log_shares(j)), counts)
 
@@ -475,6 +470,12 @@ def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Sett
     for j, is_unknown in unknown.items():
         codes[is_unknown, j] = coded.schema.n_states[j] + 1
     return replace(coded, codes=DenseMatrix(codes))
+
+
+def labels_of(block: Any, column: Column, j: int) -> list[Any]:
+    """Names of the states of column j of a block, or of counts of pairs; None is an empty cell, where that is one."""
+    states = block.counts.schema[j].states if column.cuts is None else bin_labels(column)
+    return [*states, *[None] * int(block.empty_is_state[j])]
 
 
 def state_curve(column: Column, labels: Sequence[Any], share: Array, counts: Array | None) -> ColumnCurve:
