@@ -1,7 +1,7 @@
 """Both roads of every kernel: the NumPy reference, which small tables take, and the loop, forced upon them.
 
-What takes time and promises nothing is left out: loops that no test asks for, coverage where it has seen all, and
-looking for garbage among all tests that there are.
+What takes time and promises nothing is left out: loops that no test asks for, coverage where it has seen all,
+looking for garbage among all tests that there are, and threads of BLAS, which on small matrices do little but wait.
 """
 
 import gc
@@ -13,7 +13,12 @@ from typing import Any
 
 import pytest
 
-from bayeswater.kernels import compiling
+# Workers and the processes that they start have one thread each for matrices; read when NumPy is imported. Two workers
+# on two cores would have four that wait for one another at full speed: five times the time of a fit of small matrices.
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+from bayeswater.kernels import compiling  # noqa: E402
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell sets that for what it runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
