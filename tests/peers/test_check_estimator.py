@@ -51,13 +51,11 @@ MODELS = [
     CategoricalNB(missing="state"),
     NaiveBayes(missing="state", calibrate=True),
     AODE(missing="error"),
-    AODE(weighting="mi", subsumption=True, select=True, calibrate=True),
-    KDB(1, smoothing="m-estimate", missing="state"),
+    AODE(weighting="mi", subsumption=True, select=True),
     # Not selection="cross-validated": folds part equal rows, but not a row of weight two.
     NetworkClassifier("augmented", structure_score="aic", max_parents=3),
     # scikit-learn knows models that take missing cells and models that do not; ledoit_wolf takes them in predict alone.
     GaussianClassifier(shrinkage="ledoit_wolf", missing="error"),
-    GaussianClassifier(covariance="shared_diagonal", calibrate=True),
     BayesEnsemble("best", members={"kdb": 2, "trees-sqrt": 3, "trees-half": 2, "trees-all": 2}, missing="error"),
     Discretizer("equal_frequency"),
 ]

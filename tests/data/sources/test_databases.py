@@ -63,9 +63,10 @@ def test_a_file_of_duckdb_that_the_user_holds_open_is_refused_with_the_way_out(d
         read(ducks)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_a_query_of_duckdb_does_nothing_but_select(tmp_path, ducks):
+    path = tmp_path / "other.csv"
+    path.write_text("a\nhidden\n")
+    for query in [
         "CREATE TABLE other AS SELECT 1",
         "CREATE TABLE memory.main.other AS SELECT 1",
         "SET threads = 1",
@@ -74,11 +75,7 @@ def test_a_file_of_duckdb_that_the_user_holds_open_is_refused_with_the_way_out(d
         "COPY people TO '{path}'",
         "ATTACH '{path}' AS other",
         "DETACH people",
-    ],
-)
-def test_a_query_of_duckdb_does_nothing_but_select(tmp_path, ducks, query):
-    path = tmp_path / "other.csv"
-    path.write_text("a\nhidden\n")
-    with pytest.raises(DataError, match="a query is one SELECT over the tables of the file"):
-        read(ducks, query=query.format(path=path))
+    ]:
+        with pytest.raises(DataError, match="a query is one SELECT over the tables of the file"):
+            read(ducks, query=query.format(path=path))
     assert (path.read_text(), read(ducks)) == ("a\nhidden\n", [{"n": 1}])
