@@ -87,6 +87,16 @@ def test_adaptive_bins_have_equal_weight():
     assert table["weight"].to_pylist() == [6] * 5
 
 
+@pytest.mark.parametrize("n_bins", [1, 2, 3])
+def test_there_are_never_more_adaptive_bins_than_asked_for(n_bins):
+    p, weight = np.array([0.6, 0.7, 0.9]), [1.0, 1.0, 1e-20]  # the last is beyond the middle of all weight
+    proba = np.column_stack([p, 1 - p])
+    table = reliability_table(
+        [0, 1, 0], proba, n_bins=n_bins, strategy="weight", top_label=True, sample_weight=weight, labels=[0, 1]
+    )
+    assert table.num_rows == min(n_bins, 2)
+
+
 @pytest.mark.parametrize("metric", [ece, adaptive_ece], ids=["equal width", "equal weight"])
 @settings(max_examples=40)
 @given(forecast=forecasts())

@@ -88,6 +88,15 @@ def test_leaving_a_row_out_is_never_having_counted_it(weight):
         assert_allclose(found[i], without.likelihood(x[i : i + 1, None], use_loop=False)[0], rtol=1e-9, atol=1e-12)
 
 
+def test_whole_weights_are_summed_as_repeated_rows_and_stay_whole():
+    weight = np.arange(N) % 3
+    found, repeated = sums_of(X, weight=weight), sums_of(np.repeat(X, weight), np.repeat(Y, weight))
+    assert found.weight.dtype == repeated.weight.dtype == np.int64
+    for name, array in repeated.to_arrays().items():
+        assert_allclose(found.to_arrays()[name], array, rtol=1e-12, err_msg=name)
+    assert sums_of(X, weight=weight / 2).weight.dtype == np.float64
+
+
 @pytest.mark.parametrize("n_rows", [40, 160])
 def test_the_evidence_is_the_integral_over_the_parameters_but_for_one_over_the_rows(n_rows):
     x = RNG.beta(2, 5, n_rows)

@@ -362,6 +362,7 @@ def test_a_law_further_down_the_list_has_to_be_more_probable_by_more_than_a_tie(
         ((-150.0, -200.0), "gaussian -1.50, lognormal -2.00"),
         ((-200.0, -150.0, -180.0), "lognormal -1.50, poisson -1.80, gaussian -2.00"),
         ((-150.0, -151.5), "gaussian -1.50, lognormal -1.51"),
+        ((-150.0, -150.9), "gaussian -1.500, lognormal -1.509"),
         ((-150.0, -150.5), "gaussian -1.500, lognormal -1.505"),
         ((-150.0, -150.02), "gaussian -1.5000, lognormal -1.5002"),
         ((-150.0, -150.002), "gaussian -1.50000, lognormal -1.50002"),
