@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
+    from bayeswater.web.exploring import explore
 
 _HOMES = {
     "data.looking": ("look",),
@@ -91,6 +92,7 @@ _HOMES = {
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
     "networks.conditionals": ("Deterministic", "NoisyOr"),
+    "web.exploring": ("explore",),
 }
 """The modules of all public names but those of errors and warnings."""
 
@@ -147,6 +149,7 @@ __all__ = [
     "bootstrap_structure",
     "compare",
     "description_length",
+    "explore",
     "learn_structure",
     "load",
     "local_rows",

@@ -49,6 +49,10 @@ VERBS = {
         "Show what a model or a network holds: classes, columns, variables, tables.",
         "bayeswater inspect income.bayes --column age",
     ),
+    "explore": (
+        "Open a model or a network as a page in the browser: ask, look, decide.",
+        "bayeswater explore income.bayes test.csv",
+    ),
     "merge": (
         "Add models that were fitted apart, as if fitted on all their rows.",
         "bayeswater merge monday.bayes tuesday.bayes -o both.bayes",

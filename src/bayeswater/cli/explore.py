@@ -1,0 +1,99 @@
+"""``bayeswater explore``: a model or a network as a local page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayeswater.cli.options import AS_USUAL, ReadingOptions
+
+if TYPE_CHECKING:
+    from bayeswater.web.subjects import Subject
+
+
+def explore(
+    model: Annotated[str | None, Parameter(help="File of a model or a network; the built-in ones by default.")] = None,
+    /,
+    *rows: Annotated[str, Parameter(name="ROWS", help="Files of rows to look at, as in `predict`.")],
+    target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 0,
+    open: Annotated[bool, Parameter(negative="--no-open")] = True,
+    lang: Literal["en", "zh"] | None = None,
+    reading: ReadingOptions = AS_USUAL,
+) -> None:
+    """Show a model or a network as a page in the browser, served from this machine alone until Ctrl-C.
+
+    Parameters
+    ----------
+    target
+        Column of the rows that holds the true class; by default the one that holds the classes of the model.
+    port
+        Port to listen on; 0 takes a free one.
+    open
+        Open the browser.
+    lang
+        Language that the page starts in; by default that of the browser.
+    """
+    from bayeswater.cli.terminal import say
+    from bayeswater.errors import ParameterError
+
+    try:
+        from bayeswater.web.exploring import Exploration
+    except ImportError as error:
+        raise ParameterError(f"the page needs {error.name}; install it with: pip install 'bayeswater[web]'") from None
+    subjects = _built_in() if model is None else [_subject(model, list(rows), target, reading)]
+    page = Exploration(subjects, port=port, lang=lang)
+    print(page.address, flush=True)
+    say("Ctrl-C ends it.")
+    if open:
+        page.open()
+    try:
+        page.wait()
+    except KeyboardInterrupt:
+        say("ended")
+
+
+def _subject(path: str, data: list[str], target: str | None, reading: ReadingOptions) -> "Subject":
+    """Load what a file holds, and the first rows of the data."""
+    from bayeswater.cli.models import load_model, open_for
+    from bayeswater.cli.networks import read_network
+    from bayeswater.cli.terminal import say, warnings_told_once
+    from bayeswater.errors import ParameterError
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.network_files import is_network_file
+    from bayeswater.models.persistence import load
+    from bayeswater.web.subjects import MOST_ROWS, subject_of
+
+    name = Path(path).name
+    with warnings_told_once():
+        found = read_network(path) if is_network_file(path) else load(path)
+        if isinstance(found, BayesianNetwork):
+            if data:
+                raise ParameterError(f"{path} is a network, which is explored without rows; leave {data[0]!r} out")
+            return subject_of(found, name=name)
+        if not data:
+            return subject_of(found, name=name)
+        source = open_for(load_model(path), path, reading, data, target=target, keep=True)
+        table = source.head(source.schema.names, MOST_ROWS + 1)
+    if table.num_rows > MOST_ROWS:
+        say(f"note: the first {MOST_ROWS:,} rows are shown", "yellow")
+    return subject_of(found, table, target=target, name=name)
+
+
+def _built_in() -> "list[Subject]":
+    """Fit the models of the demo."""
+    from bayeswater.demo.loans import loans
+    from bayeswater.demo.messages import load_messages
+    from bayeswater.demo.network import cough
+    from bayeswater.models.mixed.naive_bayes import NaiveBayes
+    from bayeswater.web.subjects import subject_of
+
+    applications, messages = loans(), load_messages()
+    of_loans = NaiveBayes(calibrate=True).fit(applications.drop_columns(["outcome"]), applications.column("outcome"))
+    of_messages = NaiveBayes(calibrate=True).fit(messages.select(["text"]), messages.column("label"))
+    return [
+        subject_of(of_loans, applications, target="outcome", name="loans"),
+        subject_of(of_messages, messages.select(["text", "label"]), target="label", name="messages"),
+        subject_of(cough(), name="cough"),
+    ]

@@ -1,0 +1,104 @@
+"""The application: files of the page, and answers under ``/api/``.
+
+A question is a POST of a JSON document to ``/api/<place of the subject>/<view>/<question>``. What can be asked stands
+in `VIEWS`, a module for each view of the page; each has a dict `ANSWERS` of functions of the subject and the document.
+An answer is a JSON document; one that is a `Download` is a file.
+
+Nothing is kept of a browser: each question brings all that it is about, so two browsers do not disturb each other.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from bayeswater.errors import BayesError
+from bayeswater.web import compare_answers, decision_answers, learned_answers, network_answers, row_answers, row_tables
+from bayeswater.web.plain import Download, QuestionError, as_json
+from bayeswater.web.safety import Access, Guard
+from bayeswater.web.subjects import Subject
+
+Answer = Callable[[Any, Mapping[str, Any]], Any]
+
+VIEWS: Mapping[str, Mapping[str, Answer]] = {
+    "row": row_answers.ANSWERS,
+    "learned": learned_answers.ANSWERS,
+    "decisions": decision_answers.ANSWERS,
+    "rows": row_tables.ANSWERS,
+    "compare": compare_answers.ANSWERS,
+    "network": network_answers.ANSWERS,
+}
+"""What each view of the page may ask."""
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+def application(subjects: Sequence[Subject], access: Access, lang: str | None = None) -> ASGIApp:
+    """Make the application that shows some subjects; `lang` is the language the page starts in, else the browser's."""
+    page = _files_of_the_page()
+
+    async def file(request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        if name not in page:
+            return PlainTextResponse("there is no such file", 404)
+        return page[name]
+
+    async def overview(request: Request) -> Response:
+        return JSONResponse({"lang": lang, "subjects": [as_json(subject.facts()) for subject in subjects]})
+
+    async def answer(request: Request) -> Response:
+        place, view, question = (request.path_params[name] for name in ("subject", "view", "question"))
+        found = VIEWS.get(view, {}).get(question)
+        if found is None or not place < len(subjects):
+            return JSONResponse({"error": "there is no such question"}, 404)
+        try:
+            asked = document_of(await request.body())
+            told = await run_in_threadpool(found, subjects[place], asked)
+        except (BayesError, QuestionError) as error:
+            return JSONResponse({"error": str(error)}, 422)
+        return told.response() if isinstance(told, Download) else JSONResponse(await run_in_threadpool(as_json, told))
+
+    routes = [
+        Route("/", file),
+        Route("/static/{name}", file),
+        Route("/api/subjects", overview),
+        Route("/api/{subject:int}/{view}/{question}", answer, methods=["POST"]),
+    ]
+    return Guard(Starlette(routes=routes), access)
+
+
+def document_of(body: bytes) -> dict[str, Any]:
+    """Read a question; numbers that JSON does not have are refused."""
+
+    def refuse(constant: str) -> None:
+        raise QuestionError(f"{constant} is no number of JSON")
+
+    try:
+        asked = json.loads(body, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        raise QuestionError("the question is no JSON document") from None
+    if not isinstance(asked, dict):
+        raise QuestionError("the question is no JSON object")
+    return asked
+
+
+def _files_of_the_page() -> dict[str, Response]:
+    """Read the files of the page once: no name that a browser sends is ever looked up on the disk."""
+    found = {}
+    for file in files("bayeswater.web").joinpath("static").iterdir():
+        suffix = file.name[file.name.rfind(".") :]
+        if suffix in KINDS:
+            found[file.name] = Response(file.read_bytes(), media_type=KINDS[suffix])
+    return found

@@ -1,0 +1,186 @@
+"""`explore`: starts the server beside the program, opens the browser, and is the page inside a cell of a notebook."""
+
+import socket
+import sys
+import webbrowser
+from collections.abc import Sequence
+from html import escape
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any, Self
+
+from bayeswater.data.display_width import html_table
+from bayeswater.errors import ParameterError
+from bayeswater.web.subjects import ClassifierSubject, Subject, subject_of
+
+LANGUAGES = ("en", "zh")
+
+START_SECONDS = 10.0
+"""Time in which the server has to be there."""
+
+FRAME_HEIGHT = 720
+
+
+class Exploration:
+    """A page that is being served; print it for its address, end it with `close`, show it as the end of a cell."""
+
+    def __init__(self, subjects: Sequence[Subject], *, port: int = 0, lang: str | None = None) -> None:
+        import uvicorn
+
+        from bayeswater.web.app import application
+        from bayeswater.web.safety import Access
+
+        if lang is not None and lang not in LANGUAGES:
+            raise ParameterError(f"lang is {lang!r}; it can be one of {list(LANGUAGES)}")
+        self.subjects = tuple(subjects)
+        self._socket = _listening(port)
+        self.access = Access(self._socket.getsockname()[1], in_frames=in_notebook())
+        app = application(self.subjects, self.access, lang)
+        config = uvicorn.Config(
+            app, log_level="critical", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True)
+        self._thread.start()
+        end = monotonic() + START_SECONDS
+        while not self._server.started and self._thread.is_alive() and monotonic() < end:
+            sleep(0.005)
+
+    @property
+    def address(self) -> str:
+        """The address to open, with the key; whoever has it can ask the model, from this machine."""
+        return f"http://127.0.0.1:{self.access.port}/?key={self.access.key}"
+
+    def open(self) -> Self:
+        """Open the page in the browser."""
+        webbrowser.open(self.address)
+        return self
+
+    def wait(self) -> None:
+        """Serve until the program is interrupted, or the page is closed by `close`."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.2)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.should_exit = True
+        self._thread.join(5)
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return f"{', '.join(subject.name for subject in self.subjects)}: {self.address}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Show the page in a frame, and what is known without it where the kernel is on another machine."""
+        return notebook_frame(self)
+
+
+def explore(
+    model: Any,
+    rows: Any = None,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    port: int = 0,
+    lang: str | None = None,
+    open_browser: bool | None = None,
+) -> Exploration:
+    """Show a fitted classifier or a network as a local page: change a fact, and see what becomes of the rest.
+
+    The page is served from this process on 127.0.0.1, and works without a network. In a notebook it stands in the cell.
+
+    Parameters
+    ----------
+    model : fitted classifier, or BayesianNetwork
+    rows : table in memory, optional
+        Rows to look at; the first 50,000 are shown.
+    y : true classes of the rows, optional
+    target : str, optional
+        Column of `rows` that holds them; by default the one that the model does not read and that holds its classes.
+    name : str, optional
+        What the page calls the model.
+    port : int, default 0
+        Port to listen on; 0 takes a free one.
+    lang : {"en", "zh"}, optional
+        Language that the page starts in; by default that of the browser.
+    open_browser : bool, optional
+        Whether to open a browser; by default unless this is a notebook.
+
+    Returns
+    -------
+    Exploration
+        ``.address`` is the page, ``.close()`` ends it, ``.wait()`` serves until Ctrl-C.
+    """
+    page = Exploration([subject_of(model, rows, y, target=target, name=name)], port=port, lang=lang)
+    return page.open() if (not in_notebook() if open_browser is None else open_browser) else page
+
+
+def _listening(port: int) -> socket.socket:
+    """Open a port of this machine that no other machine reaches."""
+    if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port < 2**16:
+        raise ParameterError(f"port is {port!r}; give a number from 0, for any free one, to 65535")
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if sys.platform != "win32":  # there, it would let another program take the same port
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind(("127.0.0.1", port))
+    except OSError as error:
+        found.close()
+        raise ParameterError(
+            f"port {port} cannot be opened ({error.strerror}); name another one, or 0 for any"
+        ) from None
+    return found
+
+
+def in_notebook() -> bool:
+    """Tell whether this runs in the kernel of a notebook."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return running is not None and type(running).__name__ == "ZMQInteractiveShell"
+
+
+def notebook_frame(page: Exploration) -> str:
+    """Write the frame of a notebook: what is known at once, and in its place the page as soon as that says it is there.
+
+    A kernel on another machine has its server there, too: the page cannot come, and the frame says so.
+    """
+    source = f"http://127.0.0.1:{page.access.port}/#key={page.access.key}"
+    inner = (
+        "<style>body{font:14px system-ui,sans-serif;margin:8px}table{border-collapse:collapse}"
+        "td,th{text-align:left;padding:2px 10px 2px 0}iframe{border:0;width:100%;height:97vh;display:none}</style>"
+        f"<div id='here'>{''.join(map(_static_view, page.subjects))}<p id='note'></p></div>"
+        f"<iframe id='page' src='{escape(source, quote=True)}'></iframe><script>"
+        f"let there=false;addEventListener('message',e=>{{if(e.origin==='http://127.0.0.1:{page.access.port}'"
+        "&&e.data==='bayeswater'){there=true;document.getElementById('here').hidden=true;"
+        "document.getElementById('page').style.display='block'}});"
+        "setTimeout(()=>{if(!there)document.getElementById('note').textContent="
+        f"'The page itself is not there: the kernel runs on another machine, or has ended. "
+        f"From a terminal: ssh -L {page.access.port}:127.0.0.1:{page.access.port} that-machine'}},3000)</script>"
+    )
+    return (
+        f'<iframe srcdoc="{escape(inner, quote=True)}" width="100%" height="{FRAME_HEIGHT}" style="border:0"></iframe>'
+    )
+
+
+def _static_view(subject: Subject) -> str:
+    """Say of a subject what needs no server."""
+    title = f"<h3>{escape(subject.name)}</h3>"
+    if not isinstance(subject, ClassifierSubject):
+        return f"{title}<p>{escape(repr(subject.model))}</p>"
+    heads = ("column", "family", "why")
+    rows = [(own.name, own.family or own.kind, own.why) for own in subject.fields.values()]
+    shares = zip(subject.labels, subject.frequencies, strict=True)
+    classes = ", ".join(f"{label} {100 * share:.1f} %" for label, share in shares)
+    return f"{title}<p>{escape(f'{type(subject.model).__name__}: {classes}')}</p>{html_table(heads, rows)}"

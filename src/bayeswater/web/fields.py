@@ -1,0 +1,195 @@
+"""Columns as fields of a form: what can be put in, over which range, and how often each state was seen.
+
+A fact is what the page says of a column: a number, a text, an ISO date, the written form of a state, or null for a cell
+that is known to be empty. A column that is not among the facts is not known.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.data.reading.column_plan import COUNTS, IGNORED, Column
+from bayeswater.errors import BayesError
+from bayeswater.families.curve import ColumnCurve
+from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.models.streaming.sources import column_types
+from bayeswater.typing import Array
+from bayeswater.web.plain import QuestionError, written
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBER, STATES, DATE, TEXT, NOT_READ = "number", "states", "date", "text", "not read"
+
+TEXTS = ("text", "multinomial", "complement", "marks")
+"""Families of words."""
+
+MOST_STATES = 500
+"""States that a field lists; others can be written into it."""
+
+LONGEST = 100_000
+"""Characters of a text that is put into a field."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of the table as something to fill in."""
+
+    name: str
+    kind: str
+    family: str = ""
+    why: str = ""
+    low: float | str | None = None
+    high: float | str | None = None
+    is_whole: bool = False
+    has_time: bool = False
+    empty_is_state: bool = False
+    states: tuple[Any, ...] = ()
+    shares: tuple[float, ...] = ()
+    _code: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def facts(self) -> dict[str, Any]:
+        """Say what the page has to know of it."""
+        told = {name: value for name, value in vars(self).items() if not name.startswith("_") and name != "shares"}
+        shares: Sequence[float | None] = self.shares or [None] * len(self.states)
+        listed = sorted(zip(map(written, self.states), shares, strict=True), key=lambda one: -(one[1] or 0.0))
+        return told | {"states": [{"state": state, "share": share} for state, share in listed[:MOST_STATES]]}
+
+    def cell(self, fact: Any) -> Any:
+        """Read a fact as a cell that the model is asked with."""
+        if fact is None:
+            return None
+        if self.kind == NUMBER:
+            if isinstance(fact, bool) or not isinstance(fact, int | float):
+                raise QuestionError(f"{self.name} is {fact!r}; give a number")
+            return float(fact)
+        if not isinstance(fact, str) or len(fact) > LONGEST:
+            raise QuestionError(f"{self.name} needs a text of at most {LONGEST:,} characters")
+        if self.kind == DATE:
+            try:
+                return datetime.fromisoformat(fact) if self.has_time else date.fromisoformat(fact)
+            except ValueError:
+                raise QuestionError(f"{self.name} is {fact!r}; give a date, as 2024-02-29") from None
+        return self._code.get(fact, fact)
+
+    def fact(self, cell: Any) -> Any:
+        """Give a cell of a table as the fact that the page says of it."""
+        if self.kind == NUMBER and isinstance(cell, int | float) and not isinstance(cell, bool):
+            return float(cell)
+        return written(cell)
+
+
+def fields_of(model: Any, rows: "pa.Table | None") -> list[Field]:
+    """Make a field for every column that a model reads; whether its numbers are whole is told by the rows, if any."""
+    if not hasattr(model, "columns_"):
+        return [_plain_field(str(name), model, rows) for name in cell_names(model)]
+    columns: dict[str, Column] = {}
+    for column in model.columns_:
+        if column.source not in columns or columns[column.source].family == IGNORED:
+            columns[column.source] = column  # of a date the first, which is the day
+    types = column_types(model)
+    return [_planned_field(column, types.get(column.source), model, rows) for column in columns.values()]
+
+
+def curve_of(model: Any, name: str) -> ColumnCurve | None:
+    """Give what a model has learned of a column; None where it has no law of a single column."""
+    try:
+        return model.curve(name)
+    except BayesError:
+        return None
+
+
+def _plain_field(name: str, model: Any, rows: "pa.Table | None") -> Field:
+    """Make a field of a column of a model that reads all its columns alike."""
+    curve = curve_of(model, name)
+    if hasattr(model, "categories_"):
+        return Field(name, STATES, **_states(name, curve, rows))
+    return Field(name, NUMBER, **_limits(name, name, curve, model, rows))
+
+
+def _planned_field(column: Column, kind: Any, model: Any, rows: "pa.Table | None") -> Field:
+    """Make a field of a column that a plan tells the family of; `kind` is its Arrow type, where it has one."""
+    import pyarrow as pa
+
+    told: dict[str, Any] = {"name": column.source, "family": column.family, "why": column.why}
+    if column.family == IGNORED or column.source == COUNTS:
+        return Field(kind=NOT_READ, **told)
+    if column.analyser is not None or column.family in TEXTS:
+        return Field(kind=TEXT, **told)
+    curve = curve_of(model, column.name)
+    if column.part is not None:
+        has_time = kind is not None and pa.types.is_timestamp(kind)
+        return Field(kind=DATE, has_time=has_time, **told, **_days(column, curve, rows))
+    if column.family in ("categorical", "bernoulli"):
+        is_state = vars(model).get("missing") == "state"
+        return Field(kind=STATES, empty_is_state=is_state, **told, **_states(column.source, curve, rows))
+    return Field(kind=NUMBER, **told, **_limits(column.name, column.source, curve, model, rows))
+
+
+def _states(source: str, curve: ColumnCurve | None, rows: "pa.Table | None") -> dict[str, Any]:
+    """Give the states of a column and their shares: those that were counted, else those of the rows."""
+    if curve is None:
+        cells = [] if rows is None else rows.column(source).unique().to_pylist()
+        states, shares = tuple(state for state in cells if state is not None), ()
+    else:
+        known = [k for k, state in enumerate(curve.at) if state is not None]
+        states, shares = tuple(curve.at[k] for k in known), ()
+        if curve.counts is not None:
+            count = np.asarray(curve.counts, dtype=np.float64)[known].sum(axis=1)
+            shares = tuple((count / max(float(count.sum()), 1.0)).tolist())
+    return {"states": states, "shares": shares, "_code": {written(state): state for state in states}}
+
+
+def _limits(name: str, source: str, curve: ColumnCurve | None, model: Any, rows: "pa.Table | None") -> dict[str, Any]:
+    """Give the ends of the range in which numbers were seen, or have most of their mass; and whether all are whole."""
+    cells = _numbers(source, rows)
+    seen = getattr(getattr(model, "statistics_", None), "seen", None)
+    if seen is not None and name in seen.low:
+        low, high = float(seen.low[name]), float(seen.high[name])
+    elif len(cells):
+        low, high = float(cells.min()), float(cells.max())
+    else:
+        low, high = _ends(curve)
+    if not np.isfinite([low, high]).all():
+        return {}
+    is_whole = bool((cells == np.rint(cells)).all()) if len(cells) else curve is not None and curve.kind == "counts"
+    return {"low": low, "high": high, "is_whole": is_whole}
+
+
+def _ends(curve: ColumnCurve | None) -> tuple[float, float]:
+    """Give the ends of a picture of numbers; NaN where there are none."""
+    if curve is None or curve.kind not in ("density", "counts", "bins"):
+        return float("nan"), float("nan")
+    places = np.asarray(curve.at if curve.edges is None else curve.edges, dtype=np.float64)
+    return (float(places[0]), float(places[-1])) if len(places) else (float("nan"), float("nan"))
+
+
+def _numbers(source: str, rows: "pa.Table | None") -> Array:
+    if rows is None or source not in rows.column_names:
+        return np.empty(0)
+    import pyarrow as pa
+
+    cells = rows.column(source)
+    if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+        return np.empty(0)
+    values = cells.cast(pa.float64(), safe=False).drop_null().to_numpy()
+    return values[np.isfinite(values)]
+
+
+def _days(column: Column, curve: ColumnCurve | None, rows: "pa.Table | None") -> dict[str, Any]:
+    """Give the first and the last day that a column of dates was seen on, as ISO dates."""
+    if rows is not None:
+        import pyarrow.compute as pc
+
+        ends = pc.min_max(rows.column(column.source)).as_py()
+        return {side: None if ends[end] is None else str(ends[end])[:10] for side, end in LIMITS.items()}
+    low, high = _ends(curve)
+    if not np.isfinite([low, high]).all():
+        return {}
+    return {"low": str(np.datetime64(int(low), "D")), "high": str(np.datetime64(int(high), "D"))}
+
+
+LIMITS = {"low": "min", "high": "max"}

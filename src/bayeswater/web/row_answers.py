@@ -1,0 +1,151 @@
+"""One row: what is likely, why, how sure and how usual that is, what would turn it, and what to ask for next."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeswater.decision.loss import Loss
+from bayeswater.errors import BayesError
+from bayeswater.families.wording import shown, times_as_likely
+from bayeswater.models.streaming.partial_rows import partial_rows
+from bayeswater.web.costs import loss_of, prior_of
+from bayeswater.web.fields import NOT_READ
+from bayeswater.web.plain import QuestionError, as_json, mapping_of, number_of, text_of, written
+from bayeswater.web.subjects import ClassifierSubject
+
+MOST_QUESTIONS = 12
+"""Facts to ask for that are listed."""
+
+
+def facts_of(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the facts of a question as the cells of a row; columns that are not there are not known."""
+    found = {}
+    for name, fact in mapping_of(asked, "facts").items():
+        if name not in subject.fields:
+            raise QuestionError(f"there is no column {name!r}")
+        found[name] = subject.fields[name].cell(fact)
+    return found
+
+
+def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the probabilities of a row, and what makes up the log-odds of the likeliest class against another."""
+    model, X = partial_rows(subject.model, facts_of(subject, asked))
+    against = _label(subject, text_of(asked, "against"))
+    why = model.explain(X, **({} if against is None else {"against": against}))[0]
+    left_out = {*why.missing, *why.unseen}
+    reasons = [
+        {
+            "column": one.column,
+            "value": shown(one.value),
+            "contribution": one.contribution,
+            "how": times_as_likely(one.contribution, why.prediction, why.against),
+            "words": [word._asdict() for word in why.words.get(one.column, ())[:20]],
+        }
+        for one in why.contributions
+        if one.column not in left_out
+    ]
+    return {
+        "proba": model.predict_proba(X)[0],
+        "prediction": subject.labels.index(as_label(why.prediction)),
+        "against": subject.labels.index(as_label(why.against)),
+        "intercept": why.intercept,
+        "reasons": reasons,
+        "log_odds": why.log_odds,
+        "calibrated_log_odds": why.calibrated_log_odds,
+        "unseen": why.unseen,
+        "is_impossible": why.is_impossible,
+        "summary": why.summary,
+    }
+
+
+def as_label(label: Any) -> Any:
+    """Give a label as Python has it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _label(subject: ClassifierSubject, text: str) -> Any:
+    known = {written(label): label for label in subject.labels}
+    return known.get(text) if text else None
+
+
+def beyond(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Say how sure and how usual a row is, what would turn its class, what to do, and what to ask for next.
+
+    What a model cannot tell has its reason in the place of the figure.
+    """
+    facts = facts_of(subject, asked)
+    model, X = partial_rows(subject.model, facts)
+    loss, prior = loss_of(subject, asked), prior_of(subject, asked)
+    return {
+        "interval": _told(lambda: _interval(model, X), model, "credible_interval"),
+        "novelty": _told(lambda: {"share": float(model.novelty(X)[0])}, model, "novelty"),
+        **_turns(model, X, subject),
+        "decision": decision(model, X, loss, prior),
+        "next": _told(lambda: _next(subject, facts, loss, prior, asked), model, "next_best"),
+    }
+
+
+def _told(answer: Any, model: Any, method: str) -> dict[str, Any]:
+    """Give an answer, or the reason why there is none."""
+    if not hasattr(model, method):
+        return {"why_not": f"{type(model).__name__} has none"}
+    try:
+        return answer()
+    except BayesError as error:
+        return {"why_not": str(error)}
+
+
+def _interval(model: Any, X: Any) -> dict[str, Any]:
+    found = model.credible_interval(X)
+    return {"low": found.low[0], "high": found.high[0], "support": found.support[0], "level": found.level}
+
+
+def _turns(model: Any, X: Any, subject: ClassifierSubject) -> dict[str, Any]:
+    why = model.explain(X)[0]
+
+    def told(turn: Any) -> dict[str, Any]:
+        own = subject.fields.get(turn.column)
+        can_set = own is not None and turn.value is not None and not isinstance(turn.value, list)
+        fact = own.fact(turn.value) if own is not None and can_set else None
+        return {
+            "column": turn.column,
+            "change": turn.change,
+            "fact": fact,
+            "prediction": subject.labels.index(as_label(turn.prediction)),
+        }
+
+    return {"turns": [told(turn) for turn in why.turns], "turns_together": [told(turn) for turn in why.turns_together]}
+
+
+def decision(model: Any, X: Any, loss: Loss, prior: Any) -> dict[str, Any]:
+    """Give the best action for a row, and the risk of each."""
+    found = model.decide(X, loss=loss, prior=prior, return_risk=True)
+    actions = list(loss.table.actions)
+    return {
+        "actions": [written(action) for action in actions],
+        "best": actions.index(as_label(found.action[0])),
+        "risk": found.risk[0],
+    }
+
+
+def _next(
+    subject: ClassifierSubject, facts: Mapping[str, Any], loss: Loss, prior: Any, asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    costs = mapping_of(asked, "costs")
+    open_columns = [name for name, own in subject.fields.items() if own.kind != NOT_READ and name not in facts]
+    of_column = {name: number_of(costs, name, 0.0, -1e12, 1e12) for name in open_columns}
+    found = subject.model.next_best(dict(facts), loss, of_column, prior=prior)
+    listed = [
+        {"column": one.column, **{name: getattr(one.value, name) for name in ("worth", "cost", "net", "error")}}
+        for one in found.questions
+    ]
+    return {
+        "risk_now": found.risk_now,
+        "questions": as_json(listed[:MOST_QUESTIONS]),
+        "pays": found.best is not None,
+        "skipped": dict(found.skipped),
+    }
+
+
+ANSWERS = {"posterior": posterior, "beyond": beyond}

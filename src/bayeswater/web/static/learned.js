@@ -1,0 +1,112 @@
+// What the model has learned: a wall of pictures, one a column, ordered by information; and the nomogram.
+
+import { el, drawn, label, replace, shortened, svg } from "./dom.js";
+import { colour, legend, picture, scale } from "./drawing.js";
+import { number, signed } from "./numbers.js";
+
+export function mount(root, app) {
+  const { t, subject } = app;
+  const wall = el("div", { class: "wall" });
+  const place = el("div", {});
+  const toggle = (name) => el("button", { type: "button", "aria-pressed": "false", "data-mode": name, onclick: () => app.change({ mode: name === "columns" ? undefined : name }) }, t(`mode_${name}`));
+  const modes = ["columns", "nomogram"].map(toggle);
+  replace(root, el("p", { class: "actions" }, modes, " ", legend(subject.classes.slice(0, 12))), place);
+  let told = null, nomogram = null, mode = null;
+
+  return async (state) => {
+    mode = state.mode || "columns";
+    modes.forEach((own) => own.setAttribute("aria-pressed", String(own.dataset.mode === mode)));
+    if (mode === "nomogram") {
+      nomogram = await app.ask("learned", "nomogram", state.compared ? { chosen: state.compared[0], against: state.compared[1] } : {});
+      if (nomogram && mode === "nomogram") drawNomogram(place, nomogram, app);
+      return;
+    }
+    told ??= await app.ask("learned", "columns");
+    if (!told || mode !== "columns") return;
+    replace(place, wall, told.left_out.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: told.left_out.length })),
+      told.left_out.map((own) => el("p", {}, label(own.name), " ", el("span", { class: "faint" }, own.why)))) : null);
+    replace(wall, told.columns.map((own) => card(own, app, state)));
+    root.dataset.answered = "columns";
+  };
+}
+
+function card(own, app, state) {
+  const { t, subject } = app;
+  const mark = state.facts[own.name];
+  const open = () => enlarge(own, app, mark);
+  return el("article", { class: "card" },
+    el("button", { type: "button", class: "plain", onclick: open, "aria-label": t("enlarge", { name: shortened(own.name) }) },
+      el("h3", {}, label(own.name, 26)),
+      el("p", { class: "faint" }, [own.family, own.bits === null ? null : t("bits", { bits: number(own.bits, 3) })].filter(Boolean).join(" · "))),
+    own.picture ? picture(own.picture, subject.classes, { mark, title: t("picture_of", { name: shortened(own.name) }) }) : el("p", { class: "faint" }, t("no_picture")));
+}
+
+function enlarge(own, app, mark) {
+  const { t, subject } = app;
+  const dialog = el("dialog", { class: "large", "aria-label": shortened(own.name), onclose: () => dialog.remove() },
+    el("form", { method: "dialog" }, el("button", { class: "forget", "aria-label": t("close") }, "×")),
+    el("h2", {}, label(own.name, 80)),
+    el("p", {}, own.family, own.bits === null ? "" : ` · ${t("bits", { bits: number(own.bits, 4) })}`),
+    el("p", { class: "faint" }, own.why),
+    legend(subject.classes),
+    own.picture ? picture(own.picture, subject.classes, { width: 560, height: 260, mark, most: 40, title: own.name }) : null,
+    own.picture ? el("details", {}, el("summary", {}, t("table")), table(own.picture, subject.classes, t)) : null);
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function table(own, classes, t) {
+  const rows = own.at.map((at, i) => el("tr", {}, el("th", { scope: "row" }, typeof at === "number" ? number(at) : label(at === "" ? "∅" : at, 40)),
+    own.values.map((line) => el("td", { class: "figure" }, number(line[i], 3))), own.counts ? own.counts.map((line) => el("td", { class: "figure faint" }, number(line[i]))) : null));
+  return el("table", {}, el("thead", {}, el("tr", {}, el("th", {}), classes.map((name) => el("th", { scope: "col" }, label(name, 16))),
+    own.counts ? classes.map((name) => el("th", { scope: "col", class: "faint" }, "n ", label(name, 12))) : null)), el("tbody", {}, rows));
+}
+
+// Each column is a scale: where a cell stands on it is what it adds to the log-odds.
+function drawNomogram(place, told, app) {
+  const { t, subject } = app;
+  const width = 760, left = 170, line = 44, height = 60 + line * (told.scales.length + 1);
+  const all = told.scales.flatMap((own) => own.odds).filter(Number.isFinite);
+  const ends = [Math.min(0, ...all, told.intercept), Math.max(0, ...all, told.intercept)];
+  const x = scale(...ends, left, width - 20);
+  const parts = [];
+  const axis = (y) => {
+    for (let k = Math.ceil(ends[0]); k <= ends[1]; k++) {
+      if ((ends[1] - ends[0] > 16 && k % 5) || (ends[1] - ends[0] > 8 && k % 2)) continue;
+      parts.push(svg("line", { class: "grid", x1: x(k), x2: x(k), y1: 18, y2: height - 8 }));
+      parts.push(svg("text", { class: "tick", x: x(k), y, "text-anchor": "middle" }, signed(k)));
+    }
+  };
+  axis(12);
+  parts.push(svg("line", { class: "base", x1: x(0), x2: x(0), y1: 18, y2: height - 8 }));
+  parts.push(svg("text", { class: "tick strong", x: left - 12, y: 42, "text-anchor": "end" }, t("before")));
+  parts.push(svg("circle", { class: "dot accent", cx: x(told.intercept), cy: 38, r: 4 }), svg("text", { class: "tick", x: x(told.intercept) + 7, y: 42 }, signed(told.intercept)));
+  told.scales.forEach((own, i) => {
+    const y = 38 + (i + 1) * line;
+    parts.push(svg("text", { class: "tick strong", x: left - 12, y: y + 4, "text-anchor": "end" }, drawn(own.name, 24), svg("title", {}, shortened(own.name, 200))));
+    parts.push(svg("line", { class: "base", x1: x(Math.min(...own.odds)), x2: x(Math.max(...own.odds)), y1: y, y2: y }));
+    const isNumber = typeof own.at[0] === "number";
+    const stops = isNumber ? stopsOf(own) : own.at.map((at, k) => [at, own.odds[k]]);
+    let lastUp = -1e9, lastDown = -1e9;
+    stops.forEach(([at, odds], k) => {
+      const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at;
+      const room = 6.2 * Math.min([...String(text)].length, 14) + 8;
+      const up = place_ - lastUp >= room, down = !up && place_ - lastDown >= room;
+      parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));
+      if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 14))); }
+      else if (down) { lastDown = place_; parts.push(svg("text", { class: "tick", x: place_, y: y + 15, "text-anchor": "middle" }, drawn(text, 14))); }
+    });
+  });
+  const choose = (which) => el("select", { "aria-label": t(which), onchange: (event) => app.change({ compared: which === "chosen" ? [event.target.value, told.against] : [told.chosen, event.target.value] }) },
+    subject.classes.map((name) => (which === "chosen" ? told.against : told.chosen) === name ? null : el("option", { value: name, selected: told[which] === name }, shortened(name, 24))));
+  replace(place, el("section", { class: "nomogram" },
+    el("h2", {}, t("nomogram_of"), " ", choose("chosen"), " ", t("rather_than"), " ", choose("against")),
+    el("p", { class: "faint" }, t(told.is_sum ? "nomogram_how" : "nomogram_apart")),
+    svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "sheet", role: "img", "aria-label": t("mode_nomogram") }, parts),
+    told.n_left_out ? el("p", { class: "faint" }, t("more_columns", { n: told.n_left_out })) : null));
+}
+
+function stopsOf(own) {
+  const every = Math.max(1, Math.floor(own.at.length / 8));
+  return own.at.map((at, k) => [at, own.odds[k], k]).filter(([, , k]) => k % every === 0 || k === own.at.length - 1).sort((a, b) => a[1] - b[1]);
+}

@@ -1,0 +1,184 @@
+"""What a page is about: a classifier with rows, or a network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.errors import SchemaError, nearest_names
+from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.typing import Array
+from bayeswater.web.background import Background
+from bayeswater.web.fields import Field, fields_of
+from bayeswater.web.plain import written
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_ROWS = 50_000
+"""Rows that a page holds: the first ones."""
+
+NOVELTY_ROWS = 5_000
+"""Rows up to which the novelty of all is worked out."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something with a name that a page shows."""
+
+    name: str
+    model: Any
+
+    def facts(self) -> dict[str, Any]:
+        """Say what the page has to know before it asks."""
+        return {"name": self.name, "kind": type(self.model).__name__, "views": ["network"]}
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierSubject(Subject):
+    """A fitted classifier, rows to look at, and their true classes as codes, -1 where none is known."""
+
+    rows: "pa.Table | None" = None
+    truth: Array | None = None
+    target: str | None = None
+    n_left_out: int = 0
+    comparison: Background = field(default_factory=Background, repr=False)
+
+    @cached_property
+    def labels(self) -> list[Any]:
+        """Classes, in their order."""
+        return list(np.asarray(self.model.classes_).tolist())
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """Columns as fields of a form, by name."""
+        return {own.name: own for own in fields_of(self.model, self.rows)}
+
+    @cached_property
+    def log_proba(self) -> Array:
+        """Log-probabilities of the rows: (n_rows, n_classes)."""
+        assert self.rows is not None
+        return np.asarray(self.model.predict_log_proba(self.rows))
+
+    @cached_property
+    def frequencies(self) -> Array:
+        """What the model says of a row of which nothing is known: (n_classes,)."""
+        return np.asarray(self.model.predict_proba({}))[0]
+
+    @cached_property
+    def novelty(self) -> Array:
+        """Novelty of the rows (n_rows,); NaN where the model has none, or where they are too many to wait for."""
+        assert self.rows is not None
+        if not hasattr(self.model, "novelty") or not 0 < self.rows.num_rows <= NOVELTY_ROWS:
+            return np.full(self.rows.num_rows, np.nan)
+        return np.asarray(self.model.novelty(self.rows))
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether the true class of some rows is known."""
+        return self.truth is not None and bool((self.truth >= 0).any())
+
+    def facts(self) -> dict[str, Any]:
+        """Say what the page has to know before it asks."""
+        views = ["row", "learned", "decisions"]
+        if self.rows is not None:
+            views += ["rows", "compare"] if self.has_truth else ["rows"]
+        calibration = vars(self.model).get("calibration_")
+        return {
+            "name": self.name,
+            "kind": type(self.model).__name__,
+            "views": views,
+            "classes": [written(label) for label in self.labels],
+            "frequencies": self.frequencies,
+            "fields": [own.facts() for own in self.fields.values()],
+            "n_rows": 0 if self.rows is None else self.rows.num_rows,
+            "n_left_out": self.n_left_out,
+            "has_truth": self.has_truth,
+            "target": self.target,
+            "is_calibrated": calibration is not None,
+            "is_stale": bool(calibration is not None and calibration.is_stale),
+        }
+
+
+def subject_of(
+    model: Any,
+    rows: Any = None,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    n_left_out: int = 0,
+) -> Subject:
+    """Make a subject of a classifier or a network.
+
+    Parameters
+    ----------
+    model : fitted classifier of ours, or BayesianNetwork
+    rows : table in memory, optional
+    y : true classes of the rows, optional
+    target : column of `rows` that holds them; by default the one that the model does not read and that holds classes
+    name : what the page calls it
+    n_left_out : rows of a source that were not read
+
+    Raises
+    ------
+    SchemaError
+        Where the model can neither predict nor be asked, or `target` is no column of the rows.
+    """
+    if isinstance(model, BayesianNetwork):
+        return Subject(name or model.title or "network", model)
+    if not (hasattr(model, "predict_proba") and hasattr(model, "explain")):
+        raise SchemaError(
+            f"a {type(model).__name__} cannot be explored; give a fitted classifier of Bayeswater or a BayesianNetwork"
+        )
+    name = name or type(model).__name__
+    if rows is None:
+        return ClassifierSubject(name, model)
+    table = _in_arrow(rows)
+    names = [str(column) for column in cell_names(model)]
+    absent = [column for column in names if column not in table.column_names]
+    if absent:
+        raise SchemaError(
+            f"the rows have no column {absent[0]!r}, which the model reads; "
+            f"{nearest_names(absent[0], table.column_names)}"
+        )
+    n_left_out += max(0, table.num_rows - MOST_ROWS)
+    table = table.slice(0, MOST_ROWS)
+    classes = np.asarray(model.classes_).tolist()
+    if y is None:
+        target = _target(table, names, classes, target)
+        y = None if target is None else table.column(target).to_pylist()
+    truth = None if y is None else _codes(list(y)[: table.num_rows], classes)
+    return ClassifierSubject(name, model, table.select(names), truth, target, n_left_out)
+
+
+def _in_arrow(rows: Any) -> "pa.Table":
+    from bayeswater.data.frames import read_frame
+
+    return read_frame(rows).table
+
+
+def _target(table: "pa.Table", names: Sequence[str], classes: Sequence[Any], given: str | None) -> str | None:
+    """Find the column of true classes: the one that is named, or the only one whose cells are all classes."""
+    others = [column for column in table.column_names if column not in names]
+    if given is not None:
+        if given not in table.column_names:
+            raise SchemaError(f"the rows have no column {given!r}; {nearest_names(given, table.column_names)}")
+        return given
+    known = {written(label) for label in classes}
+
+    def holds_classes(column: str) -> bool:
+        cells = {written(cell) for cell in table.column(column).unique().to_pylist() if cell is not None}
+        return bool(cells) and cells <= known
+
+    found = [column for column in others if holds_classes(column)]
+    return found[0] if len(found) == 1 else None
+
+
+def _codes(y: Sequence[Any], classes: Sequence[Any]) -> Array:
+    """Give labels as codes; -1 for what is none of the classes."""
+    code = {written(label): k for k, label in enumerate(classes)}
+    return np.array([-1 if label is None else code.get(written(label), -1) for label in y], dtype=np.int64)
