@@ -120,12 +120,12 @@ def _planned_field(column: Column, kind: Any, model: Any, rows: "pa.Table | None
     if column.analyser is not None or column.family in TEXTS:
         return Field(kind=TEXT, **told)
     curve = curve_of(model, column.name)
+    told["empty_is_state"] = curve is not None and curve.kind in ("states", "bins") and None in curve.at
     if column.part is not None:
         has_time = kind is not None and pa.types.is_timestamp(kind)
         return Field(kind=DATE, has_time=has_time, **told, **_days(column, curve, rows))
     if column.family in ("categorical", "bernoulli"):
-        is_state = vars(model).get("missing") == "state"
-        return Field(kind=STATES, empty_is_state=is_state, **told, **_states(column.source, curve, rows))
+        return Field(kind=STATES, **told, **_states(column.source, curve, rows))
     return Field(kind=NUMBER, **told, **_limits(column.name, column.source, curve, model, rows))
 
 

@@ -79,7 +79,7 @@ def beyond(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     loss, prior = loss_of(subject, asked), prior_of(subject, asked)
     return {
         "interval": _told(lambda: _interval(model, X), model, "credible_interval"),
-        "novelty": _told(lambda: {"share": float(model.novelty(X)[0])}, model, "novelty"),
+        "novelty": _told(lambda: _novelty(subject, facts, X), model, "novelty"),
         **_turns(model, X, subject),
         "decision": decision(model, X, loss, prior),
         "next": _told(lambda: _next(subject, facts, loss, prior, asked), model, "next_best"),
@@ -99,6 +99,14 @@ def _told(answer: Any, model: Any, method: str) -> dict[str, Any]:
 def _interval(model: Any, X: Any) -> dict[str, Any]:
     found = model.credible_interval(X)
     return {"low": found.low[0], "high": found.high[0], "support": found.support[0], "level": found.level}
+
+
+def _novelty(subject: ClassifierSubject, facts: Mapping[str, Any], X: Any) -> dict[str, Any]:
+    """Compare the row with drawn ones that lack the same cells; these cannot lack one where empty is a state."""
+    for name, own in subject.fields.items():
+        if own.empty_is_state and name not in facts:
+            return {"why_not": f"drawn rows have a value in {shown(name)}, or are empty there; here it is not known"}
+    return {"share": float(subject.model.novelty(X)[0])}
 
 
 def _turns(model: Any, X: Any, subject: ClassifierSubject) -> dict[str, Any]:

@@ -143,7 +143,11 @@ addEventListener("keydown", (event) => {
   }
 });
 
-addEventListener("popstate", () => { app.state = fromAddress(); show(); });
+addEventListener("popstate", () => {
+  if (!app.subjects.length) return;
+  app.state = fromAddress();
+  show();
+});
 
 // ---------------------------------------------------------------- the start
 

@@ -77,7 +77,8 @@ function field(own, app) {
   const state = el("span", { class: "state" });
   const warning = el("p", { class: "warning", hidden: true }, t("never_seen"));
   const node = el("div", { class: "field" },
-    el("div", { class: "caption" }, el("label", { for: id }, label(own.name, 28)), state, forget), controls.node, warning);
+    el("div", { class: "caption" }, el("label", { for: id }, label(own.name, 28)), state,
+      own.empty_is_state ? el("button", { type: "button", class: "plain", onclick: () => setFact(app, own.name, null) }, t("empty")) : null, forget), controls.node, warning);
   return {
     name: own.name,
     node,

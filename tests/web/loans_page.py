@@ -1,0 +1,23 @@
+"""A page about the built-in loans, for the tests of its server and of its views."""
+
+from functools import cache
+from typing import Any
+
+from bayeswater import NaiveBayes
+from bayeswater.demo.loans import loans
+from bayeswater.web.subjects import ClassifierSubject, subject_of
+
+
+@cache
+def loan_model() -> Any:
+    table = loans(200)
+    return NaiveBayes(calibrate=True, columns={"application_id": "ignored"}).fit(
+        table.drop_columns(["outcome"]), table.column("outcome")
+    )
+
+
+@cache
+def loan_subject() -> ClassifierSubject:
+    found = subject_of(loan_model(), loans(200), name="loans")
+    assert isinstance(found, ClassifierSubject)
+    return found

@@ -1,0 +1,201 @@
+"""Every answer of the page is what the library says."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from starlette.testclient import TestClient
+from tests.web.loans_page import loan_model, loan_subject
+
+from bayeswater import AODE, BayesEnsemble, GaussianNB, Loss, NaiveBayes
+from bayeswater.web.app import VIEWS, application, document_of
+from bayeswater.web.plain import QuestionError, as_json
+from bayeswater.web.safety import Access
+from bayeswater.web.subjects import subject_of
+
+FACTS = {"age": 31, "past_delays": 3, "occupation": "clerk", "owns_home": "False", "applied": "2024-03-01"}
+ROW = {"age": 31.0, "past_delays": 3.0, "occupation": "clerk", "owns_home": False}
+LOSS = {"actions": ["late", "repaid", "ask"], "costs": [[0, 1], [5, 0], [0.4, 0.4]]}
+
+
+def told(view, question, asked=None, subject=None):
+    return as_json(VIEWS[view][question](subject or loan_subject(), asked or {}))
+
+
+def row_of_facts():
+    from datetime import date
+
+    return {**ROW, "applied": date(2024, 3, 1)}
+
+
+def test_probabilities_and_reasons_of_a_row_add_up_to_what_the_model_says():
+    found, model = told("row", "posterior", {"facts": FACTS}), loan_model()
+    assert found["proba"] == model.predict_proba(row_of_facts())[0].tolist()
+    why = model.explain(row_of_facts())[0]
+    assert found["intercept"] + sum(own["contribution"] for own in found["reasons"]) == pytest.approx(why.log_odds)
+    assert found["log_odds"] == why.log_odds
+
+
+def test_of_a_row_of_which_nothing_is_known_the_frequencies_are_told_and_the_best_question():
+    found, more = told("row", "posterior"), told("row", "beyond")
+    assert found["proba"] == pytest.approx(loan_model().predict_proba({})[0].tolist())
+    assert more["next"]["questions"][0]["column"] == loan_model().next_best({}).best.column
+    assert {own["column"] for own in more["next"]["questions"]}.isdisjoint({"application_id"})
+
+
+def test_what_is_beyond_the_probabilities_is_what_the_model_says():
+    loss = Loss(LOSS["costs"], actions=LOSS["actions"], classes=["late", "repaid"])
+    more, model = told("row", "beyond", {"facts": FACTS, "loss": LOSS, "costs": {"income": 0.01}}), loan_model()
+    table = pa.table({name: pa.array([row_of_facts().get(name)]) for name in model.columns_.sources})
+    assert more["interval"]["low"] == model.credible_interval(table).low[0].tolist()
+    assert more["novelty"]["share"] == model.novelty(table)[0]
+    assert more["decision"]["risk"] == pytest.approx(
+        loss.conditional_risk(model.predict_proba(row_of_facts()))[0].tolist()
+    )
+    asked = model.next_best(row_of_facts(), loss, {"income": 0.01, "savings": 0.0, "purpose": 0.0})
+    assert [own["column"] for own in more["next"]["questions"]] == [own.column for own in asked.questions]
+    assert more["next"]["questions"][0]["net"] == pytest.approx(asked.questions[0].value.net)
+    assert [turn["column"] for turn in more["turns"]] == [
+        turn.column for turn in model.explain(row_of_facts())[0].turns
+    ]
+
+
+def test_what_a_model_cannot_tell_has_its_reason():
+    table = pa.table({"a": [1.0, 2.0, 3.0, 4.0] * 10, "b": list("xyxy") * 10})
+    labels = ["yes", "no", "no", "yes"] * 10
+    for model in (AODE(), BayesEnsemble(random_state=0)):
+        subject = subject_of(model.fit(table, labels), table, labels)
+        more = told("row", "beyond", {"facts": {"a": "2.0", "b": "x"}}, subject)
+        assert "has none" in more["interval"]["why_not"] and "has none" in more["novelty"]["why_not"]
+        assert told("learned", "columns", {}, subject)["columns"]
+
+
+def test_a_model_without_a_plan_of_columns_is_explored_too():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    subject = subject_of(GaussianNB().fit(X, np.arange(40) % 2))
+    assert [own["kind"] for own in subject.facts()["fields"]] == ["number"] * 3
+    found = told("row", "posterior", {"facts": {"x0": 0.5}}, subject)
+    assert sum(found["proba"]) == pytest.approx(1)
+
+
+def test_columns_come_by_information_and_a_separating_one_has_one_bit():
+    table = pa.table({"sure": list("ab") * 20, "blind": ["u"] * 20 + ["v"] * 20})
+    subject = subject_of(NaiveBayes(alpha=0.0).fit(table, ["yes", "no"] * 20))
+    columns = told("learned", "columns", {}, subject)["columns"]
+    assert [own["name"] for own in columns] == ["sure", "blind"]
+    assert columns[0]["bits"] == pytest.approx(1) and columns[1]["bits"] == pytest.approx(0, abs=1e-12)
+
+
+def test_the_nomogram_adds_up_to_the_log_odds():
+    table = pa.table({"colour": ["red", "red", "green", "blue"] * 10, "sweet": [True, False, False, True] * 10})
+    model = NaiveBayes().fit(table, (["apple"] * 3 + ["pea"]) * 10)
+    told_ = told("learned", "nomogram", {"chosen": "apple", "against": "pea"}, subject_of(model))
+    points = {own["name"]: dict(zip(own["at"], own["odds"], strict=True)) for own in told_["scales"]}
+    total = told_["intercept"] + points["colour"]["red"] + points["sweet"]["True"]
+    log_proba = model.predict_log_proba({"colour": "red", "sweet": True})[0]
+    assert total == pytest.approx(log_proba[0] - log_proba[1])
+
+
+def test_decisions_over_rows_are_those_of_the_loss():
+    subject, model = loan_subject(), loan_model()
+    found = told("decisions", "over_rows", {"loss": LOSS, "loss_before": None})
+    loss = Loss(LOSS["costs"], actions=LOSS["actions"], classes=["late", "repaid"])
+    proba = model.predict_proba(subject.rows)
+    action = loss.best_action(proba)
+    truth = np.array(["late", "repaid"])[subject.truth]
+    assert found["cost"] == pytest.approx(loss.realised(action, truth).mean())
+    assert found["expected_cost"] == pytest.approx(loss.expected_loss(proba).mean())
+    assert found["n_by_action"] == [int((action == name).sum()) for name in LOSS["actions"]]
+    again = told(
+        "decisions",
+        "over_rows",
+        {"loss": LOSS, "loss_before": {"actions": ["late", "repaid"], "costs": [[0, 1], [1, 0]]}},
+    )
+    assert again["changed"] == int((model.predict(subject.rows) != action).sum())
+    from sklearn.metrics import roc_auc_score
+
+    assert found["curves"]["roc"]["area"] == pytest.approx(roc_auc_score(subject.truth, proba[:, 1]))
+
+
+def test_other_class_frequencies_are_those_of_decide():
+    asked = {"facts": FACTS, "prior": [0.9, 0.1]}
+    found = told("decisions", "row", asked)
+    risk = loan_model().decide(row_of_facts(), prior=[0.9, 0.1], return_risk=True).risk[0]
+    assert found["risk"] == pytest.approx(risk.tolist())
+    assert found["proba"] == pytest.approx([1 - risk[0], 1 - risk[1]])
+    over = told("rows", "table", {**asked, "count": 200})
+    risks = loan_model().expected_loss(loan_subject().rows, prior=[0.9, 0.1])
+    assert [own["risk"] for own in over["figures"]] == pytest.approx(risks.tolist())
+
+
+def test_three_classes_have_a_triangle_and_two_a_line():
+    labels = ["a", "b", "c"] * 20
+    subject = subject_of(NaiveBayes().fit(pa.table({"x": list("uvw") * 20}), labels))
+    assert told("decisions", "row", {}, subject)["regions"]["kind"] == "triangle"
+    line = told("decisions", "row", {"loss": LOSS})["regions"]
+    assert line["kind"] == "line" and len(line["until"]) == 3
+
+
+def test_rows_are_sorted_filtered_and_opened_as_they_are():
+    subject = loan_subject()
+    worst = told("rows", "table", {"by": "surprise", "falling": True, "count": 5})["figures"]
+    surprise = -loan_model().predict_log_proba(subject.rows)[np.arange(200), subject.truth]
+    assert [own["surprise"] for own in worst] == sorted(surprise.tolist(), reverse=True)[:5]
+    clerks = told("rows", "table", {"search": "CLERK", "by": "age", "count": 200})
+    ages = [own["age"] for own in clerks["cells"] if "age" in own]
+    assert ages == sorted(ages) and all("clerk" in json.dumps(own) for own in clerks["cells"])
+    one = told("rows", "one", {"row": int(worst[0]["row"])})
+    assert told("row", "posterior", {"facts": one["facts"]})["proba"][int(worst[0]["prediction"])] == pytest.approx(
+        worst[0]["probability"]
+    )
+
+
+def test_a_downloaded_csv_carries_no_formula():
+    table = pa.table({"=cmd|' /C calc'!A0": ["=1+1", "+2", "-3", "@SUM(A1)", "\t=4", "fine"] * 5})
+    subject = subject_of(NaiveBayes().fit(table, ["-yes", "no"] * 15), table, ["-yes", "no"] * 15)
+    text = VIEWS["rows"]["csv"](subject, {}).text
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    assert "'=1+1" in cells and "'-yes" in cells and "fine" in cells
+    for cell in cells:
+        assert not cell.startswith(("=", "+", "@", "\t")) and (not cell.startswith("-") or float(cell) < 0)
+
+
+def test_questions_that_no_page_asks_are_refused_with_words():
+    access = Access(8124)
+    client = TestClient(application([loan_subject()], access), base_url="http://127.0.0.1:8124")
+    headers = {"origin": "http://127.0.0.1:8124", "x-bayeswater-key": access.key}
+    bodies = (b"", b"[]", b"nothing", b'{"facts": NaN}', b"[" * 100_000, b'{"facts": 3}', b'{"facts": {"none": 1}}')
+    cells = (b'{"age": "x"}', b'{"age": true}', b'{"applied": "yesterday"}')
+    for body in (*bodies, *(b'{"facts": %s}' % own for own in cells)):
+        answer = client.post("/api/0/row/posterior", content=body, headers=headers)
+        assert answer.status_code == 422 and answer.json()["error"], body
+    for loss in (
+        {"actions": ["a"], "costs": [[1]]},
+        {"actions": [1, 2], "costs": [[0, 1], [1, 0]]},
+        3,
+        {"actions": ["a", "a"], "costs": [[0, 1], [1, 0]]},
+    ):
+        assert client.post("/api/0/row/beyond", json={"loss": loss}, headers=headers).status_code == 422
+    assert client.post("/api/7/row/posterior", json={}, headers=headers).status_code == 404
+    assert client.post("/api/0/row/__class__", json={}, headers=headers).status_code == 404
+    with pytest.raises(QuestionError):
+        document_of(b'{"a": Infinity}')
+
+
+def test_hostile_names_states_and_texts_come_through_as_text():
+    evil = "<script>alert(1)</script>\u202e" + "x" * 10_000
+    table = pa.table(
+        {evil: [evil, "b"] * 20, "text": ["<img src=x onerror=alert(1)> win money", "see you at six today"] * 20}
+    )
+    subject = subject_of(NaiveBayes(columns={"text": "text"}).fit(table, [evil, "ham"] * 20), table, [evil, "ham"] * 20)
+    assert evil in subject.facts()["classes"]
+    found = told("row", "posterior", {"facts": {evil: evil, "text": "win money"}}, subject)
+    assert sum(found["proba"]) == pytest.approx(1)
+    assert told("rows", "table", {}, subject)["cells"][0][evil] == evil
+
+
+def test_an_unseen_state_is_told_beside_its_column():
+    assert told("row", "posterior", {"facts": {"occupation": "astronaut"}})["unseen"] == ["occupation"]
