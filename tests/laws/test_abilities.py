@@ -109,7 +109,16 @@ def test_a_calibration_is_learned_told_in_reasons_and_saved(model, table, tmp_pa
     )
 
 
-@every_calibrated_model
+# Of the others `tests/laws/test_calibration.py` asks it, for rows in pieces, too.
+@pytest.mark.parametrize(
+    ("model", "table"),
+    [
+        (model, table)
+        for model, table in CALIBRATED
+        if isinstance(model, GaussianNB | MultinomialNB | BernoulliNB | CategoricalNB | NetworkClassifier)
+    ],
+    ids=named,
+)
 def test_a_calibration_does_not_depend_on_the_order_of_rows(model, table):
     order = RNG.permutation(N)
     first = clone(model).set_params(calibrate=True).fit(table, LABELS)

@@ -1,5 +1,6 @@
 """Calibrated models are the same for every order of their rows and every division into pieces."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,13 @@ MODELS: dict[str, tuple[Any, list[str]]] = {
 ORDER = RNG.permutation(N)
 
 
+@cache
+def calibrated(name: str) -> Any:
+    """Fit a model once, for all that only ask it."""
+    model, columns = MODELS[name]
+    return clone(model).fit(TABLE.select(columns), TABLE["y"])
+
+
 @pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
 @pytest.mark.parametrize("sizes", [{}, {"CROSS_FITTED_ROWS": 100, "REVIEWED_ROWS": 60}], ids=["few rows", "many rows"])
 @pytest.mark.parametrize("name", MODELS)
@@ -64,8 +72,7 @@ def test_a_calibrated_model_is_the_same_for_every_order_and_division_of_its_rows
 
 @pytest.mark.parametrize("name", MODELS)
 def test_of_a_row_that_says_nothing_the_class_frequencies_are_told(name):
-    model, columns = MODELS[name]
-    fitted = clone(model).fit(TABLE.select(columns), TABLE["y"])
+    columns, fitted = MODELS[name][1], calibrated(name)
     nothing = pa.table({column: pa.nulls(1, TABLE.schema.field(column).type) for column in columns})
     np.testing.assert_allclose(fitted.predict_log_proba(nothing)[0], fitted._joint().log_prior, rtol=1e-9)
 
@@ -74,7 +81,7 @@ def test_of_a_row_that_says_nothing_the_class_frequencies_are_told(name):
 def test_of_a_row_with_one_known_cell_the_answer_is_that_of_the_plain_model(name):
     model, columns = MODELS[name]
     X = TABLE.select(columns)
-    fitted, plain = clone(model).fit(X, TABLE["y"]), clone(model).set_params(calibrate=False).fit(X, TABLE["y"])
+    fitted, plain = calibrated(name), clone(model).set_params(calibrate=False).fit(X, TABLE["y"])
     for column in columns:
         one = pa.table({other: X[other] if other == column else pa.nulls(N, X[other].type) for other in columns})
         np.testing.assert_allclose(fitted.predict_proba(one), plain.predict_proba(one), rtol=1e-9)
@@ -85,7 +92,7 @@ def test_a_class_prior_that_is_given_takes_the_place_of_the_counted_one(name):
     model, columns = MODELS[name]
     X, y = TABLE.select(columns), TABLE["y"]
     prior = np.array([0.05, 0.15, 0.8])
-    counted, given = clone(model).fit(X, y), clone(model).set_params(class_prior=prior).fit(X, y)
+    counted, given = calibrated(name), clone(model).set_params(class_prior=prior).fit(X, y)
     # The given prior multiplies the odds, calibrated or not; how counted frequencies are smoothed makes the difference.
     odds = given.predict_log_proba(X) - counted.predict_log_proba(X) - np.log(prior) + np.log(counted.class_count_ / N)
     assert np.abs(odds - odds.mean(axis=1, keepdims=True)).max() < 0.3
