@@ -728,3 +728,15 @@ def test_pieces_that_cannot_be_learned_from_are_refused_and_change_nothing():
     with pytest.raises(SchemaError, match="'size', which AODE was fitted with, is missing"):
         model.fit_batches([(frame, labels), (frame.drop(columns="size"), labels)])
     assert not hasattr(model, "statistics_")
+
+
+def test_a_time_of_day_is_cut_the_same_at_once_and_in_pieces():
+    rng = np.random.default_rng(3)
+    hours = pd.to_timedelta(rng.integers(0, 400 * 24, 160), unit="h")
+    X = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + hours})
+    y = np.where(X["at"].dt.hour > 12, "late", "early")
+    whole = AODE().fit(X, y)
+    pieces = AODE().fit_batches([(X[:70], y[:70]), (X[70:], y[70:])])
+    assert [column.cuts for column in pieces.columns_] == [column.cuts for column in whole.columns_]
+    np.testing.assert_array_equal(pieces.predict_proba(X), whole.predict_proba(X))
+    assert AODE(calibrate=True).fit(X, y).score(X, y) > 0.9

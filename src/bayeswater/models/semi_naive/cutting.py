@@ -152,22 +152,24 @@ def settled_plan(
     late: Late = {} if looked is None else looked.late
     keys = None if looked is None else looked.keys
     place = {} if keys is None or keys.names is None else {name: j for j, name in enumerate(keys.names)}
+
+    def with_states(column: Column) -> Column:
+        j = place.get(column.name)
+        if looked is None or keys is None or j is None or column.family not in (AUTO, BITS):
+            return column
+        numbers = HistogramColumn.of(keys, j, looked.fine, near.get(column.name), looked.wide.get(column.name, ()))
+        column = column if column.part else replace(column, why=numbers.what)  # not only of the first rows
+        return settled(column, numbers, settings.of(column), discretize)
+
     columns: list[Column] = []
     for source in plan.sources:
         own = late.get(source, tuple(column for column in plan if column.source == source))
         if own[0].family == TEXT:
             own = (replace(own[0], family=IGNORED, why=f"text; {own[0].why}", analyser=None),)
         j = place.get(own[0].name)
-        if keys is not None and j is not None:
-            if not len(keys.cells(j).low):
-                own = (Column(source, source, IGNORED, NO_VALUE, None, own[0].dtype),)
-            elif own[0].family in (AUTO, BITS):
-                assert looked is not None  # the keys are its own
-                wide = looked.wide.get(own[0].name, ())
-                numbers = HistogramColumn.of(keys, j, looked.fine, near.get(own[0].name), wide)
-                column = own[0] if own[0].part else replace(own[0], why=numbers.what)  # not only of the first rows
-                own = (settled(column, numbers, settings.of(column), discretize), *own[1:])
-        columns += own
+        if keys is not None and j is not None and not len(keys.cells(j).low):
+            own = (Column(source, source, IGNORED, NO_VALUE, None, own[0].dtype),)
+        columns += map(with_states, own)
     return ColumnPlan(tuple(columns))
 
 
