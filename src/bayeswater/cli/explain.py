@@ -1,6 +1,6 @@
 """``bayeswater explain``: why a row is given its class."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -14,6 +14,7 @@ def explain(
     *data: DataFile,
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
     against: str | None = None,
+    lang: Literal["en", "zh"] = "en",
     as_json: AsJson = False,
     reading: ReadingOptions = AS_USUAL,
 ) -> None:
@@ -25,6 +26,8 @@ def explain(
         How many rows, the first ones.
     against
         Class to compare with; by default the second likeliest.
+    lang
+        Language of the reasons: English or Chinese.
     """
     from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
     from bayeswater.cli.standard_output import print_document
@@ -41,7 +44,7 @@ def explain(
     if not table.num_rows:
         raise DataError(f"{source.name} has no rows; give a file with rows")
     with warnings_told_once(), rows_named([Stretch(source.name, 0, table.num_rows)]):
-        explanations = classifier.explain(table, **other)
+        explanations = classifier.explain(table, **other, lang=lang)
     for number, explanation in enumerate(explanations, start=1):
         if as_json:
             print_document({"row": number, **explanation.to_dict()}, on_one_line=True)

@@ -32,9 +32,10 @@ from scipy.special import gammaln, ndtr, stdtr, stdtrit
 
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.least_risk import first_of_least
+from bayeswater.phrases import Phrase
 from bayeswater.typing import Array
 
-MISSING_IS_STATE = "a missing cell is a state of its own there"
+MISSING_IS_STATE = Phrase("empty is state")
 """Why a column is passed over where an empty cell is one of its states."""
 
 

@@ -21,6 +21,7 @@ from bayeswater.decision.loss import Loss
 from bayeswater.decision.prior_shift import checked_prior
 from bayeswater.decision.probabilities import ROUNDING, SUM_TOLERANCE
 from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.phrases import EN, Language, in_language
 from bayeswater.typing import Array, is_number
 
 
@@ -47,7 +48,12 @@ class InformationValue:
         return self.net
 
     def __str__(self) -> str:
-        return f"worth {self.worth:.3g} of loss, costs {self.cost:.3g}: {'ask' if self.net > 0 else 'do not ask'}"
+        return self.told(EN)
+
+    def told(self, language: Language) -> str:
+        """Say it in a language."""
+        advice = language.say("ask" if self.net > 0 else "do not ask")
+        return language.say("worth", worth=f"{self.worth:.3g}", cost=f"{self.cost:.3g}", advice=advice)
 
 
 def value_of_information(
@@ -146,7 +152,11 @@ class Question:
     value: InformationValue
 
     def __str__(self) -> str:
-        return f"{self.column}: {self.value}"
+        return self.told(EN)
+
+    def told(self, language: Language) -> str:
+        """Say it in a language."""
+        return language.say("named", name=self.column, what=self.value.told(language))
 
 
 @dataclass(frozen=True)
@@ -158,11 +168,13 @@ class NextBest(Sequence[Question]):
     risk_now : expected cost of the best action as things stand
     questions : the facts, in falling order of worth minus cost
     skipped : facts whose value cannot be told, with the reason
+    lang : language in which it is printed
     """
 
     risk_now: float
     questions: tuple[Question, ...]
     skipped: Mapping[Any, str] = field(default_factory=dict)
+    lang: str = "en"
 
     @property
     def best(self) -> Question | None:
@@ -188,19 +200,20 @@ class NextBest(Sequence[Question]):
         return pa.table({"column": [q.column for q in self.questions], **values})
 
     def __str__(self) -> str:
-        lines = [self._advice(), *(f"  {question}" for question in self.questions[1 : SHOWN + 1])]
+        language = Language.of(self.lang)
+        lines = [question.told(language) for question in self.questions[1 : SHOWN + 1]]
         if len(self.questions) > SHOWN + 1:
-            lines.append(f"  and {len(self.questions) - SHOWN - 1} more")
-        return "\n".join([*lines, *(f"  {column}: {reason}" for column, reason in self.skipped.items())])
+            lines.append(language.say("and more", n=len(self.questions) - SHOWN - 1))
+        reasons = ((column, in_language(reason, language)) for column, reason in self.skipped.items())
+        lines += [language.say("named", name=column, what=reason) for column, reason in reasons]
+        return "\n".join([self._advice(language), *(f"  {line}" for line in lines)])
 
-    def _advice(self) -> str:
+    def _advice(self, language: Language) -> str:
         if not self.questions:
-            return f"There is nothing to ask for; the risk is {self.risk_now:.3g}."
+            return language.say("nothing to ask", risk=f"{self.risk_now:.3g}")
         first = self.questions[0]
-        worth, cost = f"{first.value.worth:.3g}", f"{first.value.cost:.3g}"
-        if self.best is None:
-            return f"Ask for nothing more: the best, the {first.column}, is worth {worth} of loss, costs {cost}."
-        return f"Ask for the {first.column} next: it is worth {worth} of loss, costs {cost}."
+        told = {"column": first.column, "worth": f"{first.value.worth:.3g}", "cost": f"{first.value.cost:.3g}"}
+        return language.say("ask nothing" if self.best is None else "ask next", **told)
 
 
 def rank_facts(

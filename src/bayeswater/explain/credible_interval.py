@@ -16,10 +16,11 @@ from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.errors import ParameterError
 from bayeswater.families.family import MixedJoint, ParameterDraws
-from bayeswater.families.wording import how_many, probability, quoted
+from bayeswater.families.wording import probability, quoted
 from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.phrases import Language
 from bayeswater.typing import Array, is_number
 
 BLOCK_DRAWS = 2**21
@@ -42,6 +43,7 @@ class CredibleIntervals:
     classes : labels (n_classes,)
     support : rows of the predicted class that have the row's rarest cell: (n_rows,)
     level : probability of the intervals
+    lang : language in which they are printed
     """
 
     probability: Array
@@ -52,6 +54,7 @@ class CredibleIntervals:
     chosen: Array  # code of the predicted class (n_rows,)
     level: float
     library: str | Alongside | None = None
+    lang: str = "en"
 
     def __len__(self) -> int:
         return len(self.probability)
@@ -65,15 +68,16 @@ class CredibleIntervals:
         return write_frame(columns, self.library)
 
     def __str__(self) -> str:
-        lines = []
+        lines, language = [], Language.of(self.lang)
         for i in range(min(len(self), SHOWN_ROWS)):
             k, n = int(self.chosen[i]), self.support[i].item()
-            p, low, high = (probability(float(part[i, k])) for part in (self.probability, self.low, self.high))
-            rows = f"{how_many(n, 'row')} support{'s' if n in (0, 1) else ''} this"
-            span = f"between {low} and {high}" if low != high else f"{low} at both ends"
-            lines.append(f"{quoted(self.classes[k])}: {p}, {span}: {rows}")
+            parts = (self.probability, self.low, self.high)
+            p, low, high = (probability(float(part[i, k]), language) for part in parts)
+            rows = language.say("one supports" if n in (0, 1) else "support", rows=language.how_many(n, "row"))
+            told = {"label": quoted(self.classes[k]), "p": p, "low": low, "high": high, "rows": rows}
+            lines.append(language.say("interval" if low != high else "interval ends", **told))
         if len(self) > SHOWN_ROWS:
-            lines.append(f"and {len(self) - SHOWN_ROWS} more rows")
+            lines.append(language.say("more rows", n=len(self) - SHOWN_ROWS))
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -18,8 +18,9 @@ import numpy as np
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.explain.turning import Turn, Turning
 from bayeswater.families.view import Word
-from bayeswater.families.wording import ALIKE, cell, how_many, odds, probability, quoted, times_as_likely
+from bayeswater.families.wording import ALIKE, cell, odds, probability, quoted, ratio, times_as_likely
 from bayeswater.families.words.words import SHOWN_WORDS
+from bayeswater.phrases import EN, Language
 
 SHOWN_COLUMNS = 8
 SHOWN_REASONS = 3
@@ -76,6 +77,7 @@ class RowExplanation:
     _readings: dict[str, str] = field(compare=False)
     _scores: frozenset[str] = field(compare=False)  # columns whose contributions are scores
     _find_turning: Callable[[], Turning] = field(compare=False)
+    _language: Language = field(default=EN, compare=False)
 
     @cached_property
     def _search(self) -> Turning:
@@ -95,7 +97,8 @@ class RowExplanation:
     def reasons(self) -> list[str]:
         """The largest contributions in words, for the decision or against it."""
         told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
-        return [f"{self._what(one)}: {self._how(one)}" for one in told[:SHOWN_REASONS]]
+        say = self._language.say
+        return [say("named", name=self._what(one), what=self._how(one)) for one in told[:SHOWN_REASONS]]
 
     @property
     def summary(self) -> str:
@@ -103,12 +106,20 @@ class RowExplanation:
         told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
         speaking_for = [self._named(one) for one in told if one.contribution > 0][:SHOWN_REASONS]
         speaking_against = [self._named(one) for one in told if one.contribution < 0][:1]
-        why = f" for {_listed(speaking_for)}" if speaking_for else " by the class frequencies"
-        but = f"; against it {speaking_against[0]}" if speaking_against else ""
+        say = self._language.say
+        why = say("why", names=self._listed(speaking_for)) if speaking_for else say("why prior")
+        but = say("but", name=speaking_against[0]) if speaking_against else ""
         if self.is_impossible:
-            why, but = " by the class frequencies, since the row is impossible in both", ""
+            why, but = say("why impossible"), ""
         p = self.probability if self.calibrated_probability is None else self.calibrated_probability
-        return f"{quoted(self.prediction)} ({probability(p)}) rather than {quoted(self.against)}{why}{but}"
+        two = {"prediction": quoted(self.prediction), "against": quoted(self.against)}
+        return say("summary", **two, p=probability(p, self._language), why=why, but=but)
+
+    def _listed(self, names: list[str]) -> str:
+        """Join names as in a sentence: a, b and c."""
+        *first, last = names
+        say = self._language.say
+        return say("and", first=say("comma").join(first), last=last) if first else last
 
     @property
     def _read(self) -> list[Contribution]:
@@ -119,41 +130,50 @@ class RowExplanation:
         """Name a column by its value, a text by the words that speak as it does."""
         name = on_one_line(one.column)
         if one.column not in self.words:
-            return f"{name} {cell(one.value)}"
+            return f"{name} {cell(one.value, self._language)}"
         words = [f"'{word}'" for word, part in self.words[one.column] if part * one.contribution > 0]
         return f"{name} ({', '.join(words[:SHOWN_WORDS])})" if words else name
 
     def _what(self, one: Contribution) -> str:
         reading = self._readings[one.column]
-        return f"{on_one_line(one.column)} {cell(one.value)}{f' ({reading})' if reading else ''}"
+        return f"{on_one_line(one.column)} {cell(one.value, self._language)}{f' ({reading})' if reading else ''}"
 
     def _how(self, one: Contribution) -> str:
         is_score = one.column in self._scores
-        return times_as_likely(one.contribution, self.prediction, self.against, is_score=is_score)
+        two = self.prediction, self.against
+        return times_as_likely(one.contribution, *two, is_score=is_score, language=self._language)
 
     # ------------------------------------------------------------------ in full
 
     def __str__(self) -> str:
-        calibrated = self.calibrated_probability
-        after = "" if calibrated is None else f" ({probability(calibrated)} calibrated)"
-        head = f"{quoted(self.prediction)} rather than {quoted(self.against)}, with probability "
-        return "\n".join([f"{head}{probability(self.probability)}{after}", *self._table(), *self._notes()])
+        language, calibrated = self._language, self.calibrated_probability
+        told = {"prediction": quoted(self.prediction), "against": quoted(self.against)}
+        told["p"] = probability(self.probability, language)
+        if calibrated is None:
+            head = language.say("head", **told)
+        else:
+            head = language.say("head calibrated", **told, calibrated=probability(calibrated, language))
+        return "\n".join([head, *self._table(), *self._notes()])
 
     __repr__ = __str__
 
     def _table(self) -> list[str]:
         told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
-        rows = [(self._start, self.intercept, self._frequencies())]
+        language = self._language
+        rows = [(language.say(self._start), self.intercept, self._frequencies())]
         rows += [(self._what(one), one.contribution, self._how(one)) for one in told]
         if others:
-            rows.append((how_many(len(others), "other column"), float(sum(one.contribution for one in others)), ""))
-        calibrated = self.calibrated_log_odds
-        after = "" if calibrated is None else f" ({odds(calibrated)} calibrated)"
-        rows.append(("log-odds", self.log_odds, f"{odds(self.log_odds)}{after}"))
+            rest = float(sum(one.contribution for one in others))
+            rows.append((language.how_many(len(others), "other column"), rest, ""))
+        in_odds = odds(self.log_odds, language)
+        if self.calibrated_log_odds is not None:
+            after = odds(self.calibrated_log_odds, language)
+            in_odds = language.say("calibrated odds", odds=in_odds, calibrated=after)
+        rows.append((language.say("log-odds"), self.log_odds, in_odds))
         width = max(display_width(what) for what, _, _ in rows)
         return [f"  {padded(what, width)}  {number:+9.3f}  {how}".rstrip() for what, number, how in rows]
 
-    _start: ClassVar[str] = "before the row is looked at"
+    _start: ClassVar[str] = "before"
 
     def _frequencies(self) -> str:
         """Say how the class prior compares the two classes."""
@@ -162,38 +182,37 @@ class RowExplanation:
         if self.intercept < 0:
             more, fewer = fewer, more
         if size <= np.log(ALIKE):
-            return f"{quoted(more)} is as frequent as {quoted(fewer)}"
+            return self._language.say("as frequent", a=quoted(more), b=quoted(fewer))
         if not isfinite(size):
-            return f"{quoted(fewer)} has probability 0"
-        return f"{quoted(more)} is {odds(size).removesuffix(' to 1')} times as frequent as {quoted(fewer)}"
+            return self._language.say("never", a=quoted(fewer))
+        return self._language.say("times as frequent", a=quoted(more), b=quoted(fewer), times=ratio(size))
 
     def _notes(self) -> list[str]:
-        notes = []
+        notes, say = [], self._language.say
         if self.is_impossible:
-            notes.append("the row is impossible in both classes: the class frequencies decide")
+            notes.append(say("row impossible"))
         if self.missing:
-            notes.append(f"missing, left out: {', '.join(map(on_one_line, self.missing))}")
+            notes.append(say("left out missing", names=say("comma").join(map(on_one_line, self.missing))))
         if self.unseen:
             value_of = {one.column: one.value for one in self.contributions}
-            cells = [f"{on_one_line(column)} {cell(value_of[column])}" for column in self.unseen]
-            notes.append(f"never seen, left out: {', '.join(cells)}")
+            cells = [f"{on_one_line(column)} {cell(value_of[column], self._language)}" for column in self.unseen]
+            notes.append(say("left out unseen", cells=say("comma").join(cells)))
         notes.append(self._turning())
         return [f"  {note}" for note in notes]
 
     def _turning(self) -> str:
         """Say what would turn it."""
+        say = self._language.say
         changes = [f"{on_one_line(turn.column)} {turn.change}" for turn in self.turns or self.turns_together]
         if self.turns:
             told = [f"{change}{self._toward(turn)}" for change, turn in zip(changes, self.turns, strict=True)]
-            return f"would turn it: {'; '.join(told)}"
+            return say("turns", changes=say("semicolon").join(told))
         if self.turns_together:
-            return (
-                f"no single column turns it; two would: {' and '.join(changes)}{self._toward(self.turns_together[0])}"
-            )
-        return "no single column turns it, and no two were found that do"
+            return say("two turn", changes=self._listed(changes), toward=self._toward(self.turns_together[0]))
+        return say("none turns")
 
     def _toward(self, turn: Turn) -> str:
-        return "" if turn.prediction == self.against else f" (to {quoted(turn.prediction)})"
+        return "" if turn.prediction == self.against else self._language.say("toward", a=quoted(turn.prediction))
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as plain values that JSON can hold; infinite numbers as "inf" and "-inf"."""
@@ -225,15 +244,6 @@ class RowExplanation:
 
 def _plain_turn(turn: Turn) -> dict[str, Any]:
     return {name: _plain(value) for name, value in turn._asdict().items()}
-
-
-def _listed(names: list[str]) -> str:
-    """Join names as in a sentence.
-
-    >>> _listed(["a"]), _listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _plain(value: Any) -> Any:

@@ -11,9 +11,9 @@ The contributions of all rows are worked out at once; what is said about a row i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from bayeswater.families.family import MixedJoint
 from bayeswater.families.view import CellUse, ColumnView, LastBlock
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.phrases import Language
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
@@ -133,6 +134,7 @@ class Explanations(Sequence[RowExplanation]):
     intercept, log_odds : part of the class prior, and the sum of it and the contributions: (n_rows,)
     prediction, against : class that was chosen, and the one it is compared with: (n_rows,)
     probability, calibrated_probability : P(prediction | row) before and after calibration: (n_rows,)
+    lang : language in which they are put in words
     """
 
     columns: tuple[str, ...]
@@ -146,6 +148,7 @@ class Explanations(Sequence[RowExplanation]):
     _views: tuple[ColumnView, ...] = field(repr=False)
     _decisions: RowDecisions = field(repr=False)
     _library: str | Alongside | None = None
+    lang: str = field(default="en", kw_only=True)
 
     @classmethod
     def of(
@@ -167,6 +170,11 @@ class Explanations(Sequence[RowExplanation]):
         return cls(
             names, contributions, intercept, log_odds, classes, verdicts, impossible, terms, views, decisions, library
         )
+
+    def told_in(self, lang: str) -> Self:
+        """Give the same in the words of another language."""
+        views = tuple(replace(view, language=Language.of(lang)) for view in self._views)
+        return replace(self, lang=lang, _views=views)
 
     @property
     def prediction(self) -> Array:
@@ -220,6 +228,7 @@ class Explanations(Sequence[RowExplanation]):
             calibrated_probability=None if calibrated is None else float(np.exp(calibrated[i, chosen])),
             calibrated_log_odds=None if calibrated is None else float(log_ratio(*calibrated[i, [chosen, against]])),
             is_impossible=bool(self._is_impossible[i]),
+            _language=Language.of(self.lang),
             **self._of_cells(i, chosen, against),
         )
 
@@ -264,8 +273,9 @@ class Explanations(Sequence[RowExplanation]):
         if len(self) <= SHOWN_IN_FULL:
             return "\n\n".join(map(str, self))
         lines = [f"{i}: {one.summary}" for i, one in enumerate(self[:SHOWN_ROWS])]
-        more = [f"and {len(self) - SHOWN_ROWS} more rows"] if len(self) > SHOWN_ROWS else []
-        return "\n".join([*lines, *more])
+        if len(self) > SHOWN_ROWS:
+            lines.append(Language.of(self.lang).say("more rows", n=len(self) - SHOWN_ROWS))
+        return "\n".join(lines)
 
     __repr__ = __str__
 

@@ -77,7 +77,8 @@ class FeatureView(ColumnView):
         """Give the other mark, where rows had it; or leave a feature out that is there."""
         number, terms = self._number(row), self.block
         if terms.absent is None:
-            return Options(np.zeros(1), np.ones(1), lambda _: "= 0", int) if number > 0 else None
+            nothing = self.language.say("=", value=0)
+            return Options(np.zeros(1), np.ones(1), lambda _: nothing, int) if number > 0 else None
         assert terms.distance is not None
         present = np.nextafter(terms.threshold, np.inf)
         is_there = number > terms.threshold
@@ -98,7 +99,6 @@ class FeatureView(ColumnView):
         return int(value > self.block.threshold)
 
     def _words(self, value: float) -> str:
-        is_there = value > self.block.threshold
-        if self.block.threshold == 0:
-            return "over 0" if is_there else "= 0"
-        return f"{'over' if is_there else 'not over'} {self.block.threshold:g}"
+        threshold = self.block.threshold
+        kind = "over" if value > threshold else "=" if threshold == 0 else "not over"
+        return self.language.say(kind, value=f"{threshold:g}")

@@ -115,9 +115,12 @@ class GaussianLandscape(Landscape):
         if np.isnan(x) or not (low < high and view.spread > 0 and (p.curvature[:, j].any() or p.slope[:, j].any())):
             return None
         bends = x + self._bowls(j).bends(self.chosen, view.spread)
-        return NumberOptions(
-            low, high, x, False, view.spread, bends[(bends > low) & (bends < high)], in_words=_in_words
-        )
+        bends = bends[(bends > low) & (bends < high)]
+
+        def in_words(number: float, side: str) -> str:
+            return view.language.say(side, value=told(number))
+
+        return NumberOptions(low, high, x, False, view.spread, bends, in_words=in_words)
 
     def _bowls(self, j: int) -> Bowls:
         p = self._precisions
@@ -210,10 +213,6 @@ def precisions(joint: FullJoint | IndependentJoint, x: Array) -> Precisions:
 def _lines(slope: Array, degrees: Array) -> Precisions:
     nothing = np.zeros_like(slope)
     return Precisions(nothing, slope, nothing, degrees, 1, None)
-
-
-def _in_words(number: float, side: str) -> str:
-    return f"{side} {told(number)}"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

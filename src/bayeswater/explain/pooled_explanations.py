@@ -24,6 +24,7 @@ from bayeswater.explain.explanation import RowExplanation
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import MOST_TURNS, ExplainedRows, Turn
 from bayeswater.inference.log_space import log_ratio
+from bayeswater.phrases import Language
 from bayeswater.typing import Array
 
 PAIRS = 4
@@ -107,15 +108,16 @@ class WithoutCells:
 class PooledExplanation(RowExplanation):
     """The reasons for one prediction; `turns` are cells without which another class would be predicted."""
 
-    _start: ClassVar[str] = "with all cells missing"
+    _start: ClassVar[str] = "all missing"
 
     def _frequencies(self) -> str:
         return ""
 
     def _notes(self) -> list[str]:
         *notes, _ = super()._notes()
-        turns = [f"{turn.column}{self._toward(turn)}" for turn in self.turns]
-        return [*notes, f"  would turn it, if missing: {'; '.join(turns)}" if turns else "  no single cell decides it"]
+        say, turns = self._language.say, [f"{turn.column}{self._toward(turn)}" for turn in self.turns]
+        last = say("turns if missing", changes=say("semicolon").join(turns)) if turns else say("no cell decides")
+        return [*notes, f"  {last}"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -173,4 +175,5 @@ class PooledExplanations(Explanations):
         turning = np.flatnonzero(self._without[i] != chosen)
         order = turning[np.argsort(-self.contributions[i, turning], kind="stable")][:MOST_TURNS].tolist()
         labels = self.classes[self._without[i]].tolist()
-        return [Turn(self.columns[j], "missing", None, labels[j]) for j in order]
+        change = Language.of(self.lang).say("missing")
+        return [Turn(self.columns[j], change, None, labels[j]) for j in order]

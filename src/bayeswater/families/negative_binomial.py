@@ -40,6 +40,7 @@ from bayeswater.inference.drawing import log_gamma
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.phrases import Phrase
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
@@ -150,7 +151,7 @@ class NegativeBinomialBlock(PoissonBlock):
         if np.isnan(mean).any():
             return NOTHING
         fact = DispersedFact(mean, dispersion=float(self.dispersion[j]))
-        return fact if fact.reach <= MOST_COUNTS else f"its counts, {mean.max():.2g}, are too many to go through"
+        return fact if fact.reach <= MOST_COUNTS else Phrase("too many counts", n=f"{mean.max():.2g}")
 
     def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array]:
         """Draw the logarithms of means, with the dispersion as it is: r gamma(total + a) / gamma(r weight)."""

@@ -349,9 +349,10 @@ class NumberView(ColumnView):
         """Write a number and on which side of it the decision turns, with its unit where it is one of time."""
         dtype = self.column.dtype or ""
         if self.is_date:
-            return f"{side} {self.written(x)}"
+            return self.language.say(side, value=self.written(x))
         is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
-        return f"{side} {told(x)}{' seconds' if is_time else ''}"
+        number = self.language.say("seconds", value=told(x)) if is_time else told(x)
+        return self.language.say(side, value=number)
 
     def expected(self, row: int, mean: float, low: float, high: float) -> tuple[float, bool]:
         """Give the number of a row, or where it would be expected, and whether it is missing."""
@@ -378,11 +379,10 @@ class CountView(NumberView):
             return None
         start, is_missing = self.expected(row, float(known.mean()), low, high)
         none = np.empty(0)
-        return NumberOptions(low, high, start, is_missing, spread, none, False, True, int, _count_in_words)
+        return NumberOptions(low, high, start, is_missing, spread, none, False, True, int, self._count_in_words)
 
-
-def _count_in_words(count: float, side: str) -> str:
-    return f"{ {'over': 'at least', 'under': 'at most'}.get(side, side) } {int(count)}"
+    def _count_in_words(self, count: float, side: str) -> str:
+        return self.language.say({"over": "at least", "under": "at most"}.get(side, side), value=int(count))
 
 
 def told(x: float) -> str:

@@ -30,6 +30,7 @@ from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.sorted_column import log_factorial
+from bayeswater.phrases import Phrase
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
@@ -162,7 +163,7 @@ class PoissonBlock(NumberBlock):
             return NOTHING
         if rate.max() <= MOST_RATE:
             return CountFact(rate)
-        return f"its counts, {rate.max():.2g}, are too many to go through"
+        return Phrase("too many counts", n=f"{rate.max():.2g}")
 
     def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array]:
         """Draw the logarithms of rates: gamma(total + a) / weight."""

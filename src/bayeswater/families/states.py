@@ -99,7 +99,9 @@ class StateView(ColumnView):
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Name the bin of a number."""
         code = self.code(row)
-        return f"binned {self.labels[code]}" if self.is_binned and code < self.block.counts.n_states[self.j] else ""
+        if not self.is_binned or code >= self.block.counts.n_states[self.j]:
+            return ""
+        return self.language.say("binned", label=bin_labels(self.column, self.language)[code])
 
     @property
     def counts(self) -> CategoryCounts:
@@ -141,7 +143,9 @@ class StateView(ColumnView):
 
     def _words(self, code: Any) -> str:
         label = self._label(code)
-        return str(label) if self.is_binned and label is not None else cell(label)
+        if self.is_binned and label is not None:
+            return bin_labels(self.column, self.language)[int(code)]
+        return cell(label, self.language)
 
 
 @dataclass(frozen=True)

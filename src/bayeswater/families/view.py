@@ -12,7 +12,7 @@ which for two states is one over the standard deviation of 0 and 1.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from math import ceil, floor, isfinite, isnan, log10, nan
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from bayeswater.data.cells import is_missing, python_value
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.phrases import EN, Language
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
@@ -147,6 +148,7 @@ class ColumnView(ABC):
     raw: RawTable
     seen: SeenRanges
     last: "LastBlock"
+    language: Language = field(default=EN, kw_only=True)
 
     @property
     def is_score(self) -> bool:

@@ -6,13 +6,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.display_width import shortened
+from bayeswater.phrases import EN, Language
 from bayeswater.typing import is_number
-
-SMALL_NUMBERS = (
-    *("no", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
-"""Numbers that are written as words."""
 
 ALIKE = 1.05
 """A ratio up to this one, or down to its inverse, is as good as even."""
@@ -43,30 +38,32 @@ def shown(value: Any) -> str:
     return shortened(text, VALUE_WIDTH) if text else "''"
 
 
-def cell(value: Any) -> str:
+def cell(value: Any, language: Language = EN) -> str:
     """Write what a cell is, behind the name of its column.
 
     >>> cell("red"), cell(None)
     ('= red', 'is empty')
     """
-    return "is empty" if value is None else f"= {shown(value)}"
+    return language.say("is empty") if value is None else language.say("= value", value=shown(value))
 
 
-def ratio(log_ratio: float) -> str:
+def ratio(log_ratio: float, language: Language = EN) -> str:
     """Write how many times one thing is the other: two digits.
 
     >>> [ratio(x) for x in (0.0, 1.163, 4.8, 9.0, 20.0, np.inf)]
     ['1', '3.2', '120', '8,100', '4.9e+08', 'infinitely many']
     """
     if isinf(log_ratio):
-        return "infinitely many"
+        return language.say("infinite")
     if log_ratio > np.log(1e6):
         return f"{10 ** (log_ratio / np.log(10) % 1):.1f}e+{int(log_ratio / np.log(10)):02d}"
     times = float(f"{exp(log_ratio):.2g}")
     return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
 
 
-def times_as_likely(log_ratio: float, chosen: Any, against: Any, *, is_score: bool = False) -> str:
+def times_as_likely(
+    log_ratio: float, chosen: Any, against: Any, *, is_score: bool = False, language: Language = EN
+) -> str:
     """Say for which of two classes a cell speaks, and how strongly.
 
     >>> times_as_likely(1.163, "late", "repaid")
@@ -81,24 +78,25 @@ def times_as_likely(log_ratio: float, chosen: Any, against: Any, *, is_score: bo
     for_one, other = (chosen, against) if log_ratio >= 0 else (against, chosen)
     size = abs(log_ratio)
     if size <= np.log(ALIKE):
-        return f"as likely among {quoted(chosen)} as among {quoted(against)}"
+        return language.say("as likely", a=quoted(chosen), b=quoted(against))
     if isinf(size):
-        return f"impossible among {quoted(other)}"
+        return language.say("impossible", a=quoted(other))
     if is_score:  # of complement counts, which are no likelihoods
-        return f"speaks for {quoted(for_one)} by a factor of {ratio(size)}"
-    return f"{ratio(size)} times as likely among {quoted(for_one)} as among {quoted(other)}"
+        return language.say("score", a=quoted(for_one), times=ratio(size))
+    return language.say("times as likely", a=quoted(for_one), b=quoted(other), times=ratio(size))
 
 
-def odds(log_odds: float) -> str:
+def odds(log_odds: float, language: Language = EN) -> str:
     """Write odds as people say them.
 
     >>> odds(2.6), odds(-0.7), odds(0.0)
     ('13 to 1', '1 to 2', '1 to 1')
     """
-    return f"{ratio(log_odds)} to 1" if log_odds >= 0 else f"1 to {ratio(-log_odds)}"
+    more = ratio(abs(log_odds), language)
+    return language.say("odds", a=more, b=1) if log_odds >= 0 else language.say("odds", a=1, b=more)
 
 
-def probability(p: float) -> str:
+def probability(p: float, language: Language = EN) -> str:
     """Write a probability with as many digits as its distance from 0 and 1 needs.
 
     What is nearer than a millionth is not told: it may be rounded.
@@ -108,19 +106,6 @@ def probability(p: float) -> str:
     """
     distance = min(p, 1 - p)
     if distance < 1e-6:
-        return "over 0.999999" if p > 0.5 else "under 0.000001"
+        return language.say("over", value="0.999999") if p > 0.5 else language.say("under", value="0.000001")
     digits = 2 if distance >= 0.01 else int(np.ceil(-np.log10(distance)))
     return f"{p:.{digits}f}"
-
-
-def how_many(n: float, thing: str) -> str:
-    """Count things, few of them in words.
-
-    >>> how_many(7, "row"), how_many(1, "row"), how_many(1234, "row"), how_many(2.5, "row"), how_many(0, "row")
-    ('seven rows', 'one row', '1,234 rows', '2.5 rows', 'no row')
-    """
-    if n == int(n) and n < len(SMALL_NUMBERS):
-        number = SMALL_NUMBERS[int(n)]
-    else:
-        number = f"{int(n):,}" if n == int(n) else f"{n:,.3g}"
-    return f"{number} {thing}{'' if n in (0, 1) else 's'}"

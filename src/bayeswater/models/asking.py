@@ -24,6 +24,7 @@ from bayeswater.decision.next_best import NextBest, costs_of_asking, rank_facts
 from bayeswater.errors import DataError
 from bayeswater.families.family import MixedJoint
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.phrases import Phrase
 from bayeswater.typing import Array
 
 Model = TypeVar("Model")
@@ -61,7 +62,7 @@ class OpenRow:
             return facts
         weaker = [fact.weakened(self.strength) for fact in facts]
         found = [fact for fact in weaker if fact is not None]
-        return found if len(found) == len(weaker) else "its density has too heavy a tail to be weakened by calibration"
+        return found if len(found) == len(weaker) else Phrase("heavy tail")
 
 
 def require_one_row(evidence: ClassEvidence) -> None:
@@ -82,7 +83,7 @@ def state_facts(
     for name, places in missing.items():
         shape = tuple(int(n_states[j]) for j in places)
         if prod(shape) > MOST_OUTCOMES:
-            facts[name] = f"it has {prod(shape):,} outcomes, too many to go through"
+            facts[name] = Phrase("too many outcomes", n=f"{prod(shape):,}")
             continue
         filled = np.repeat(codes[None], prod(shape), axis=0)
         filled[:, list(places)] = np.indices(shape).reshape(len(shape), -1).T

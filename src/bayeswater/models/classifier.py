@@ -8,6 +8,7 @@ else follows, and is written once: posteriors and decisions here and in `decisio
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -41,6 +42,7 @@ from bayeswater.models.streaming.answering import in_memory, over_rows
 from bayeswater.models.streaming.fitting import score_source
 from bayeswater.models.streaming.partial_rows import cell_names, letting_missing_in
 from bayeswater.models.streaming.passes import Examples, walked
+from bayeswater.phrases import Language
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
@@ -371,7 +373,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Give the class prior of the scores, and that of the counted rows: the same, where none was given."""
         return Priors(*[self._joint().log_prior] * 2)
 
-    def explain(self, X: Any, against: Any = None) -> Explanations:
+    def explain(self, X: Any, against: Any = None, *, lang: str = "en") -> Explanations:
         """Say for each row why it gets its class rather than another.
 
         Parameters
@@ -380,6 +382,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up. A row that is predicted to be of that very class is
             compared with its runner-up.
+        lang : {"en", "zh"}, default "en"
+            Language of what is put in words.
 
         Returns
         -------
@@ -404,11 +408,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         self._require_fitted()
         model, X = in_memory(self, X, "explain")
         if model is not self:
-            return model.explain(X, against)
+            return model.explain(X, against, lang=lang)
         alongside, X = Alongside(self._library, index_of(X)), in_styles(materialised(X), self.read_as_.styles)
         table = self._table(X)
         told = self._decided(table).compared(against, self._class_variable), self._decisions(table)
-        return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside))
+        return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside)).told_in(lang)
 
     def curve(self, column: str) -> ColumnCurve:
         """Give what was learned of a column in each class, as plain data for a picture.
@@ -461,7 +465,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             return self._calibration.decisions(self._known_cells(table) + n_more)
         return RowDecisions(np.ones(table.shape[0]), np.zeros((table.shape[0], len(self.classes_))))
 
-    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
+    def next_best(
+        self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
+    ) -> NextBest:
         """Say which missing cell of a row to ask for next, by what knowing it is worth minus what asking costs.
 
             worth = expected cost of the best action now - mean, over what the cell may hold, of that once it is known
@@ -478,6 +484,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         costs : what it costs to ask: a number for all columns, or a dict {column: cost} of those that can be asked for;
             default 0
         prior : class frequencies where the row comes from, as in `decide`
+        lang : {"en", "zh"}, default "en"
+            Language in which it is printed.
 
         Returns
         -------
@@ -489,7 +497,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         evidence = model._evidence(X)
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
-        return OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
+        found = OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
+        return replace(found, lang=Language.of(lang).code)
 
     def to_network(self, *, class_name: str | None = None) -> "BayesianNetwork":
         """Give the fitted model as a network, in which the class is a variable like any other.

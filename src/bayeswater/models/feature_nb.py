@@ -111,7 +111,9 @@ class FeatureClassifier(OnSums, BayesClassifier):
         """Give what each feature says of the classes."""
         return FeatureTerms(self.feature_log_prob_.T)
 
-    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
+    def next_best(
+        self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
+    ) -> NextBest:
         """Refuse: how large a count is, the model does not say, and so not what one would tell."""
         raise ParameterError(
             f"{type(self).__name__} says how the total of a row is spread over the features, and not how large a count "

@@ -416,7 +416,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
             result["covariance" if is_one else f"covariance({label})"] = write_frame(rows, self._library)
         return result
 
-    def explain(self, X: Any, against: Any = None) -> Explanations:
+    def explain(self, X: Any, against: Any = None, *, lang: str = "en") -> Explanations:
         """Say for each row why it gets its class rather than another.
 
         Contributions of the columns, and the log-odds of the class prior, add up to the log-odds. Where classes share a
@@ -429,6 +429,8 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         X : rows
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up.
+        lang : {"en", "zh"}, default "en"
+            Language of what is put in words.
 
         Returns
         -------
@@ -447,7 +449,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
           log-odds                       +10.000  22,000 to 1
           would turn it: x0 under 1.999; x1 under 2.999
         """
-        return super().explain(X, against)
+        return super().explain(X, against, lang=lang)
 
     def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen

@@ -12,6 +12,7 @@ from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.discretising.cuts import DIGITS, Way, apply_cuts, interval_names, told_apart
 from bayeswater.data.variable import Schema, Variable
+from bayeswater.phrases import EN, Language
 from bayeswater.typing import Array
 
 MINUTES_PER_DAY = 24 * 60
@@ -69,23 +70,23 @@ def bin_schema(cuts: Sequence[tuple[float, ...]], names: Sequence[str]) -> Schem
     )
 
 
-def interval_labels(cuts: tuple[float, ...], ways: Sequence[Way] = DIGITS) -> list[str]:
+def interval_labels(cuts: tuple[float, ...], ways: Sequence[Way] = DIGITS, language: Language = EN) -> list[str]:
     """Name the bins by their limits, written in the first of some ways that tells all of them apart.
 
     >>> interval_labels((1.5, 4.0))
     ['under 1.5', '1.5 to 4', 'from 4 on']
     """
-    return interval_names(told_apart(cuts, ways))
+    return interval_names(told_apart(cuts, ways), language)
 
 
-def bin_labels(column: Column) -> list[str]:
+def bin_labels(column: Column, language: Language = EN) -> list[str]:
     """Name the bins of a column; those of dates by dates.
 
     >>> bin_labels(Column("signed", "signed", "binned", part="days", cuts=(19723.0, 19850.5)))
     ['under 2024-01-01', '2024-01-01 to 2024-05-07 12:00', 'from 2024-05-07 12:00 on']
     """
     cuts = column.cuts or ()
-    return interval_labels(cuts, MOMENTS) if column.part == "days" else interval_labels(cuts)
+    return interval_labels(cuts, MOMENTS if column.part == "days" else DIGITS, language)
 
 
 def moment(days: float, decimals: int | None = None) -> str:

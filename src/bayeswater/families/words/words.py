@@ -37,6 +37,7 @@ from bayeswater.families.words.features import BernoulliColumns, ComplementColum
 from bayeswater.inference.drawing import Stage
 from bayeswater.inference.linear import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
+from bayeswater.phrases import Phrase
 from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
@@ -49,7 +50,7 @@ WORD_BYTES = 16
 
 SHOWN_WORDS = 3
 
-TOO_MANY = "a text has too many outcomes"
+TOO_MANY = Phrase("too many texts")
 
 
 class WordView(ColumnView):
@@ -90,11 +91,13 @@ class WordView(ColumnView):
 
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Name the words that weigh most, and how much each speaks for the chosen class or (1 / ...) against it."""
+        say = self.language.say
         words = [f"'{word}' {_factor(part)}" for word, part in self.words(row, chosen, against)[:SHOWN_WORDS]]
+        words = words or [say("no known word")]
         absent = self.absent_words(row, chosen, against)
         if absent and not self.table.missing[row]:
-            return ", ".join([*(words or ["no known word"]), f"absent words {_factor(absent)}"])
-        return ", ".join(words) or "no known word"
+            words.append(say("absent words", factor=_factor(absent)))
+        return say("comma").join(words)
 
     def options(self, row: int, chosen: int) -> Options | None:
         """List the words that could be left out, each as far as the next."""
@@ -105,9 +108,11 @@ class WordView(ColumnView):
             return None
         names = [self.name_of(int(code)) for code in codes]
         order = np.argsort(scores.max(axis=1) - scores[:, chosen], kind="stable")  # what speaks for it most, first
-        return Options(
-            order, np.ones(len(codes)), lambda place: f"without '{names[place]}'", lambda place: names[place]
-        )
+
+        def words(place: Any) -> str:
+            return self.language.say("without word", word=names[place])
+
+        return Options(order, np.ones(len(codes)), words, lambda place: names[place])
 
     def terms_at(self, row: int, cells: Array) -> Array:
         """Terms of the text without each of some words: (n, n_classes)."""

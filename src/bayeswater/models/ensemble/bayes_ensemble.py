@@ -332,7 +332,7 @@ class BayesEnsemble(BayesClassifier):
     def _joint(self) -> Joint:
         raise self._cannot("give joint probabilities of classes and rows")
 
-    def explain(self, X: Any, against: Any = None) -> Explanations:
+    def explain(self, X: Any, against: Any = None, *, lang: str = "en") -> Explanations:
         """Say for each row why it gets its class rather than another: what each cell adds to the log-odds.
 
         A cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean over some
@@ -345,12 +345,14 @@ class BayesEnsemble(BayesClassifier):
         X : rows
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up.
+        lang : {"en", "zh"}, default "en"
+            Language of what is put in words.
 
         Returns
         -------
         PooledExplanations
         """
-        return super().explain(X, against)
+        return super().explain(X, against, lang=lang)
 
     def _decided(self, table: EnsembleTable) -> Decided:
         scored = self._stack.log_posterior(table)
@@ -402,7 +404,9 @@ class BayesEnsemble(BayesClassifier):
         """
         raise ParameterError("BayesEnsemble is calibrated always, by rows that its structures have not seen")
 
-    def next_best(self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None) -> NextBest:
+    def next_best(
+        self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
+    ) -> NextBest:
         """Refuse: of an ensemble the posterior is known, and no distribution of a cell.
 
         Raises

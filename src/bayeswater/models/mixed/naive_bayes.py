@@ -53,6 +53,7 @@ from bayeswater.models.settings import require_flag, require_missing_rule, requi
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Walk
 from bayeswater.networks.class_tables import NetworkTables, StateShares, class_name
+from bayeswater.phrases import Language
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
@@ -324,7 +325,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         return Explanations.of(terms, views_of(terms, self._raw(X), self.statistics_.seen), *about)
 
     def credible_interval(
-        self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
+        self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0, lang: str = "en"
     ) -> CredibleIntervals:
         """Say for each row how far P(class | row) may be from what is predicted, by how few rows it rests on.
 
@@ -344,6 +345,8 @@ class NaiveBayes(OnSums, BayesClassifier):
         level : probability that the interval holds
         n_draws : draws of the parameters
         random_state : seed of the draws; the interval of a row does not depend on the other rows of X
+        lang : {"en", "zh"}, default "en"
+            Language in which they are printed.
 
         Returns
         -------
@@ -364,7 +367,8 @@ class NaiveBayes(OnSums, BayesClassifier):
         low, high = draws.intervals(table, level, corrected if self._is_calibrated else None)
         behind = support(joint, table, self.statistics_.class_count.count, decided.chosen)
         proba, alongside = np.exp(decided.decisive), Alongside(self._library, index_of(X))
-        return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside)
+        spoken = Language.of(lang).code
+        return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside, spoken)
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
         """Say how unlike the rows of the model each row is: near 0 for rows unlike them.

@@ -24,22 +24,20 @@ from bayeswater.data.labels import narrow_codes
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.interval_cuts import interval_codes
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.phrases import EN, Language
 from bayeswater.typing import Array
 
-ALL = "all"
-"""Name of the bin of a column without cuts."""
 
-
-def interval_names(limits: Sequence[str]) -> list[str]:
+def interval_names(limits: Sequence[str], language: Language = EN) -> list[str]:
     """Name the bins between limits as they are written.
 
     >>> interval_names(["1.5", "4"])
     ['under 1.5', '1.5 to 4', 'from 4 on']
     """
     if not limits:
-        return [ALL]
-    between = [f"{low} to {high}" for low, high in pairwise(limits)]
-    return [f"under {limits[0]}", *between, f"from {limits[-1]} on"]
+        return [language.say("bin all")]
+    between = [language.say("bin between", low=low, high=high) for low, high in pairwise(limits)]
+    return [language.say("bin under", high=limits[0]), *between, language.say("bin from", low=limits[-1])]
 
 
 def cuts_named(names: Sequence[Any]) -> tuple[float, ...] | None:
