@@ -1,7 +1,10 @@
 """``bayeswater demo`` tells the story to its end."""
 
+from bayeswater.cli import demo
 
-def test_the_story_is_told_to_its_end(run):
+
+def test_the_story_is_told_to_its_end(run, monkeypatch):
+    monkeypatch.setattr(demo, "FOLDS", 2)
     answer = run("demo")
     assert answer.code == 0, answer.err
     titles = [line[:2] for line in answer.out.splitlines() if line[:1].isdigit() and line[1:3] == ". "]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -56,6 +57,11 @@ def cells_of(column):
     return column.key_cells(most=MOST, probed=2 * MOST)
 
 
+@cache
+def sorted_cells(kind, seed=0):
+    return cells_of(sorted_one(*column_of(kind, seed)))
+
+
 def assert_same_cells(found, expected):
     assert found.shift == expected.shift
     for one, other in zip(found[1:], expected[1:], strict=True):
@@ -65,8 +71,7 @@ def assert_same_cells(found, expected):
 @pytest.mark.parametrize("kind", KINDS)
 def test_cells_are_those_of_the_sorted_column(kind):
     for seed in range(4):
-        x, y = column_of(kind, seed)
-        assert_same_cells(cells_of(taken(x, y)), cells_of(sorted_one(x, y)))
+        assert_same_cells(cells_of(taken(*column_of(kind, seed))), sorted_cells(kind, seed))
 
 
 def test_columns_of_numbers_that_hardly_repeat_are_not_sorted():
@@ -172,7 +177,7 @@ def test_a_look_that_misleads_changes_no_cell(kind, further, coarser):
     width = min(look.width, (number_columns.INFINITY >> shift) - begin)
     misled = replace(look, shift=shift, begin=begin, width=width)
     found = cells_of(SpreadColumn.of([x], ClassOrder.of(y, N_CLASSES), misled, with_cells=True))
-    assert_same_cells(found, cells_of(sorted_one(x, y)))
+    assert_same_cells(found, sorted_cells(kind))
 
 
 def test_numbers_of_few_bytes_and_of_every_second_place_are_read_as_they_are():
