@@ -149,9 +149,9 @@ def test_a_style_that_a_model_knows_holds_for_a_file_of_one_row_and_other_cells_
     source = opened(csv(tmp_path / "a.csv", {"x": ["01/02/2023"], "y": ["1"]}))
     source.declare({}, {"x": style})
     assert [day.month for day in cells(source, "x")] == [2]
-    source = opened(csv(tmp_path / "b.csv", {"x": ["01/02/2023", "2023-02-01"], "y": ["1", "2"]}))
+    source = opened(csv(tmp_path / "b.csv", {"x": ["2023-02-01", "01.02.2023"], "y": ["1", "2"]}))
     source.declare({}, {"x": style})
-    with pytest.raises(Misfit, match=r"row 3 \(the header is row 1\), column 'x' holds '2023-02-01', which is no date"):
+    with pytest.raises(Misfit, match=r"row 3 \(the header is row 1\), column 'x' holds '01.02.2023', which is no date"):
         cells(source, "x")
 
 

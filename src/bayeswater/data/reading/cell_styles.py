@@ -5,11 +5,14 @@ is found once, from a whole column (`style_search`), and from then on it is part
 metadata of an Arrow field, in the plan of a model and in its file. Later cells are read by it, or refused by name.
 
 ======  ===============================================================================================================
-number  ``$1,200``, ``1.234,50 €``, ``1 234``, ``(300)`` for -300, ``+5``, ``1e3``; ``45%`` is 0.45. A column has one
-        unit, which an amount of money may leave out; groups have three digits, or two before the last as in India
-truth   yes/no, y/n, true/false, t/f, on/off, 是/否, in capitals too
+number  ``$1,200``, ``1.234,50 €``, ``1 234``, ``(300)`` and ``300-`` for -300, ``+5``, ``1e3``; ``45%`` is 0.45. A
+        column has one unit, which an amount of money may leave out; groups have three digits, or two before the last
+        as in India
+truth   yes/no, y/n, true/false, t/f, on/off, 是/否 and words of other languages, in capitals too
 words   the same, where a model keeps both words as states: each spelled as most cells have it, others as they are
-date    a day in the order of `format`, with or without a time of day, which may have a zone: then all are in UTC
+date    a day in the order of `format`, with or without a time of day, which may have a zone: then all are in UTC;
+        2023-12-31 can be but one day, and is read beside every format
+clock   a time of day, ``8:15``, ``11:59 PM``
 plain   as the file has it, numbers and strings alike; only the marks of missing cells are part of the style
 ======  ===============================================================================================================
 
@@ -20,19 +23,29 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from bayeswater.data.column_types import Misfit
-from bayeswater.errors import ParameterError
+from bayeswater.data.reading.written_dates import (
+    CLOCK,
+    ISO,
+    MICROSECONDS_PER_DAY,
+    clock_of,
+    compiled_format,
+    date_parts,
+    days_of,
+    time_of_day,
+    with_time,
+)
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-StyleKind = Literal["number", "truth", "words", "date", "plain"]
+StyleKind = Literal["number", "truth", "words", "date", "clock", "plain"]
 
 ALWAYS_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 """Cells that are missing in every column of a file, besides the blank one."""
@@ -40,14 +53,16 @@ ALWAYS_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 MARKS = (
     *ALWAYS_MISSING,
     *("#N/A", "#N/A N/A", "#NA", "<NA>", "n/a", "None", "-nan", "-NaN", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
     *("-", "--", "?", ".", "无", "缺失"),
 )
-"""Marks of missing cells as pandas and R have them, and people: missing unless they are a frequent answer."""
+"""Marks of missing cells as pandas, R, Excel and people have them: missing unless they are a frequent answer."""
 
-MONEY = (
-    *("$", "€", "£", "¥", "￥", "₹", "₩", "₽", "₺", "₪", "฿", "元", "円", "kr", "zł", "US$", "C$", "A$", "HK$", "R$"),
-    *("USD", "EUR", "GBP", "CHF", "CNY", "RMB", "JPY", "INR", "CAD", "AUD"),
+NAMES_OF_MONEY = (
+    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 kr zł Kč Ft руб. руб US$ C$ A$ HK$ R$ NT$ S$ "
+    "USD EUR GBP CHF CNY RMB JPY INR CAD AUD NZD HKD SGD TWD KRW BRL SEK NOK DKK PLN CZK HUF RON RUB TRY ZAR MXN"
 )
+MONEY = tuple(NAMES_OF_MONEY.split(" "))
 SHARES = {"%": -2, "％": -2, "‰": -3}
 """What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
 
@@ -57,40 +72,18 @@ BLANK = r"[ \t\x{a0}\x{2009}\x{202f}]"
 GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
 """What may stand between groups of digits, by the character that stands for all like it."""
 
-TRUTHS = (("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",)), (("是",), ("否",))
-"""Words for true and for false, in small letters."""
-
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
+TRUTHS = (
+    *((("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",))),
+    *((("是",), ("否",)), (("真",), ("假",)), (("对",), ("错",)), (("有",), ("无",)), (("はい",), ("いいえ",))),
+    *((("ja", "j"), ("nein", "n")), (("ja", "j"), ("nee", "n")), (("wahr",), ("falsch",)), (("waar",), ("onwaar",))),
+    *((("oui", "o"), ("non", "n")), (("vrai",), ("faux",)), (("sí", "si", "s"), ("no", "n")), (("sì",), ("no",))),
+    *((("verdadero",), ("falso",)), (("vero",), ("falso",)), (("sim", "s"), ("não", "nao", "n"))),
+    *((("verdadeiro",), ("falso",)), (("да",), ("нет",))),
 )
-
-CODES = {
-    "%d": r"(?P<d>\d{1,2})",
-    "%m": r"(?P<m>\d{1,2})",
-    "%b": rf"(?P<b>(?i:{'|'.join(rf'{month[:3]}|{month}' for month in MONTHS)}|sept))\.?",
-    "%Y": r"(?P<Y>\d{4})",
-    "%y": r"(?P<y>\d{2})",
-    "%H": r"(?P<H>\d{1,2})",
-    "%M": r"(?P<M>\d{2})",
-    "%S": r"(?P<S>\d{2})(?:[.,](?P<f>\d{1,6})0*)?",
-    "%p": r"(?P<p>[AaPp])\.?[Mm]\.?",
-    "%z": r"(?P<z>Z|UTC|[-+]\d{2}(?::?\d{2})?)",
-    " ": r"\s+",
-}
-"""Parts of a format of dates, as `strptime` names them, in the syntax of RE2; months are English, long or short."""
-CODES |= {"%B": CODES["%b"], "%I": CODES["%H"]}
-
-TIME_OF_DAY = rf"{CODES['%H']}:{CODES['%M']}(?::{CODES['%S']})?(?:\s?{CODES['%p']})?(?:\s?{CODES['%z']})?"
-"""A time of day behind a date, which some cells may leave out: then it is midnight."""
-
-MICROSECONDS_PER_DAY = 86_400 * 10**6
+"""Words for true and for false, in small letters."""
 
 STYLE_KEY = b"bayeswater.style"
 """Key of the metadata of an Arrow field under which the style of its cells stands."""
-
-CENTURY = 69
-"""Years of two digits from here on are of 1900, as POSIX has it."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +132,14 @@ class CellStyle:
 
         if self.kind == "date":
             return pa.timestamp("us", self.time if self.time == "UTC" else None) if self.time else pa.date32()
-        return {"number": pa.float64(), "truth": pa.bool_()}.get(self.kind, pa.string())
+        kinds = {"number": pa.float64(), "truth": pa.bool_(), "clock": pa.time64("us")}
+        return kinds.get(self.kind, pa.string())
 
     @property
     def dtype(self) -> str | None:
         """The name of that type for frames of all libraries; plain cells and words keep their own."""
         dates = str(self.type) if self.time else f"object[{self.type}]"
-        return {"number": "float64", "truth": "bool", "date": dates}.get(self.kind)
+        return {"number": "float64", "truth": "bool", "date": dates, "clock": dates}.get(self.kind)
 
     @property
     def of_states(self) -> "CellStyle":
@@ -196,6 +190,8 @@ class CellStyle:
         """Read strings without blanks around them; null where one is not written so."""
         if self.kind == "number":
             return self._numbers(strings)
+        if self.kind == "clock":
+            return _by_distinct(partial(time_of_day, pattern=CLOCK), strings).cast(self.type)
         return _by_distinct(self._truths, strings) if self.kind == "truth" else self._moments(strings)
 
     # ------------------------------------------------------------------ numbers
@@ -217,6 +213,8 @@ class CellStyle:
             if minus.encode() in memoryview(strings.buffers()[2] or b"").tobytes():
                 strings = pc.replace_substring(strings, pattern=minus, replacement="-")
         plain = _translated(strings, self._bytes)
+        if pc.any(pc.ends_with(plain, "-")).as_py():
+            plain = pc.replace_substring_regex(plain, pattern="^(.*)-$", replacement=r"-\1")
         if self.unit in SHARES:
             plain = pc.binary_join_element_wise(plain, f"e{SHARES[self.unit]}", "")
         numbers = plain.cast(pa.float64())
@@ -282,20 +280,28 @@ class CellStyle:
             if len(parted) != 2 * len(strings):
                 return _by_distinct(self._instants, strings).cast(self.type)
             day, clock = (parted.take(pa.array(np.arange(i, 2 * len(strings), 2))) for i in (0, 1))
+            day = pc.utf8_rtrim(day, ",")
         midnight = pc.multiply(_by_distinct(self._days, day), MICROSECONDS_PER_DAY)
-        return pc.add(midnight, _by_distinct(_time_of_day, clock)).cast(self.type)
+        return pc.add(midnight, _by_distinct(time_of_day, clock)).cast(self.type)
 
     def _days(self, strings: "pa.Array") -> "pa.Array":
         """Give days since 1970-01-01, null for what is no date."""
-        return _days_of(*_parts(strings, f"^{compiled_format(self.format)}$"))
+        import pyarrow.compute as pc
+
+        found = days_of(*date_parts(strings, f"^{compiled_format(self.format)}$"))
+        if self.format == ISO or found.null_count == strings.null_count:
+            return found
+        return pc.coalesce(found, days_of(*date_parts(strings, f"^{compiled_format(ISO)}$")))
 
     def _instants(self, strings: "pa.Array") -> "pa.Array":
         """Give microseconds since 1970-01-01, null for what is no date."""
         import pyarrow.compute as pc
 
-        tail = "" if "%H" in self.format else f"(?:[ T,]+{TIME_OF_DAY})?"
-        parts = _parts(strings, f"^{compiled_format(self.format)}{tail}$")
-        return pc.add(pc.multiply(_days_of(*parts), MICROSECONDS_PER_DAY), _clock_of(*parts))
+        parts = date_parts(strings, with_time(self.format))
+        found = pc.add(pc.multiply(days_of(*parts), MICROSECONDS_PER_DAY), clock_of(*parts))
+        if self.format == ISO or found.null_count == strings.null_count:
+            return found
+        return pc.coalesce(found, replace(self, format=ISO)._instants(strings))
 
     # ------------------------------------------------------------------ how it is said and stored
 
@@ -307,6 +313,8 @@ class CellStyle:
             return f"{before}{number}{'' if before else sign}".rstrip()
         if self.kind in ("truth", "words"):
             return f"{self.true[0]} or {self.false[0]}"
+        if self.kind == "clock":
+            return "23:59"
         shown = {
             "%d": "31",
             "%m": "12",
@@ -385,26 +393,7 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     body = rf"(?:(?:{groups}0|[1-9]\d*)(?:{point}\d*)?|{point}\d+)(?:[eE](?:-\d+|\+?[0-2]?\d{{1,2}}))?"
     sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
     before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
-    return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\))$"
-
-
-def compiled_format(format: str) -> str:
-    """Give the pattern of a format of dates; refuse one that tells no day.
-
-    >>> compiled_format("%d.%m")
-    Traceback (most recent call last):
-        ...
-    bayeswater.errors.ParameterError: the date format '%d.%m' tells no day; it needs %d, %m (or %b) and %Y (or %y)
-    """
-    parts = re.findall("%[A-Za-z%]|.", format)
-    codes = [part for part in parts if part.startswith("%")]
-    unknown = next((code for code in codes if code not in CODES or codes.count(code) > 1), None)
-    if unknown:
-        known = " ".join(code for code in CODES if code != " ")
-        raise ParameterError(f"the date format {format!r} has {unknown!r}; there may be each of {known}, once")
-    if not ("%d" in codes and {"%m", "%b", "%B"} & {*codes} and {"%Y", "%y"} & {*codes}):
-        raise ParameterError(f"the date format {format!r} tells no day; it needs %d, %m (or %b) and %Y (or %y)")
-    return "".join(CODES.get(part) or re.escape(part) for part in parts)
+    return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\)|{before}{body}-{behind})$"
 
 
 def _by_distinct(read: Any, strings: "pa.Array") -> "pa.Array":
@@ -426,61 +415,3 @@ def _translated(strings: "pa.Array", table: Array) -> "pa.Array":
     n_before = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(kept, dtype=np.int32)])
     buffers = [pa.py_buffer(n_before[places]), pa.py_buffer(changed[kept])]
     return pa.StringArray.from_buffers(len(strings), *buffers, validity)
-
-
-def _parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
-    """Give the named parts of dates as numbers, and which strings have none (n_strings,)."""
-    import pyarrow.compute as pc
-
-    found = pc.extract_regex(strings, pattern=pattern)
-    names = [found.type.field(i).name for i in range(found.type.num_fields)]
-    texts = {name: pc.struct_field(found, name).fill_null("") for name in names}
-    return {name: _numbers_of(name, cells) for name, cells in texts.items()}, np.asarray(found.is_null())
-
-
-def _numbers_of(name: str, texts: "pa.Array") -> Array:
-    """Give a part of dates as numbers: the number of a month, minutes east of Greenwich, microseconds."""
-    encoded = texts.dictionary_encode()
-    numbers = np.array([_number_of(name, text) for text in encoded.dictionary.to_pylist()], dtype=np.int64)
-    return numbers[encoded.indices]
-
-
-def _number_of(name: str, text: str) -> int:
-    if name == "b":
-        return [month[:3] for month in MONTHS].index(text[:3].lower()) + 1 if text else 0
-    if name == "p":  # 0 before noon, 1 after it, -1 where the day has 24 hours
-        return {"a": 0, "p": 1, "": -1}[text.lower()]
-    if name == "z":
-        digits = text.replace(":", "")
-        minutes = 60 * int(digits[1:3]) + int(digits[3:5] or 0) if digits[:1] in ("+", "-") else 0
-        return -minutes if digits[:1] == "-" else minutes
-    return int((text.ljust(6, "0") if name == "f" else text) or 0)
-
-
-def _days_of(part: dict[str, Array], missing: Array) -> "pa.Array":
-    """Make days since 1970-01-01 of the parts of dates; null for what is on no calendar, such as a 31st of April."""
-    import pyarrow as pa
-
-    month = part["m"] if "m" in part else part["b"]
-    year = part["Y"] if "Y" in part else part["y"] + np.where(part["y"] < CENTURY, 2000, 1900)
-    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
-    n_days = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
-    wrong = missing | (month < 1) | (month > 12) | (part["d"] < 1) | (part["d"] > n_days) | (year < 1)
-    return pa.array(first.astype("datetime64[D]").astype(np.int64) + part["d"] - 1, mask=wrong)
-
-
-def _clock_of(part: dict[str, Array], missing: Array) -> "pa.Array":
-    """Make microseconds since midnight in UTC of the parts of times; null for what no clock shows."""
-    import pyarrow as pa
-
-    zero = np.zeros(len(missing), dtype=np.int64)
-    hour, minute, second = (part.get(name, zero) for name in "HMS")
-    half = part.get("p", zero - 1)
-    wrong = missing | (hour > 23) | (minute > 59) | (second > 59) | ((half >= 0) & ((hour < 1) | (hour > 12)))
-    hour = np.where(half >= 0, hour % 12 + 12 * half, hour)
-    seconds = (hour * 60 + minute - part.get("z", zero)) * 60 + second
-    return pa.array(seconds * 10**6 + part.get("f", zero), mask=wrong)
-
-
-def _time_of_day(strings: "pa.Array") -> "pa.Array":
-    return _clock_of(*_parts(strings, f"^{TIME_OF_DAY}$"))

@@ -32,17 +32,15 @@ from bayeswater.data.column_types import Misfit, without_digits
 from bayeswater.data.reading.cell_styles import (
     ALWAYS_MISSING,
     BLANK,
-    CODES,
     MARKS,
     MONEY,
     SHARES,
-    TIME_OF_DAY,
     TRUTHS,
     CellStyle,
-    compiled_format,
     holds_strings,
     number_pattern,
 )
+from bayeswater.data.reading.written_dates import CLOCK, CODES, TIME_OF_DAY, compiled_format, with_time
 from bayeswater.errors import ParameterError
 from bayeswater.typing import Array
 
@@ -76,9 +74,12 @@ NUMBERS = [(".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"
 DATES = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%d.%m.%Y", "%m.%d.%Y", "%m/%d/%Y", "%d/%m/%Y"),
     *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m.%d.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y"),
-    *("%d-%b-%Y", "%d-%b-%y", "%d. %b %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
+    *("%d-%b-%Y", "%d-%b-%y", "%d %b %y", "%d/%b/%Y", "%d de %b de %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
+    *("%b %d %H:%M:%S %Y", "%b %d %H:%M:%S %z %Y", "%d/%b/%Y:%H:%M:%S %z"),
 )
 """Formats of dates; of two that fit, the first is taken."""
+
+ALL_KINDS = ("number", "truth", "date", "clock")
 
 NAMED_MARKS = {",": "comma", ".": "point"}
 
@@ -88,7 +89,7 @@ WITH_COMMA = ("€", "EUR", "kr", "zł", "₽", "₺", "R$")
 ALL_UNITS = "|".join(sorted((*MONEY, *SHARES), key=len, reverse=True)).replace("$", r"\$")
 
 PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
-MAY_BEGIN = rf"^[-+−–(]?{BLANK}?(?:{ALL_UNITS})?{BLANK}?[-+−–.,]?\d|^{CODES['%b']}"
+MAY_BEGIN = rf"^[-+−–(]?{BLANK}?(?:{ALL_UNITS})?{BLANK}?[-+−–.,]?\d|^\pL[^\d]*\d.*\d\d"
 """How numbers and dates begin: most columns of strings are passed over by a look at this alone."""
 
 SHORT = r"^-?\d{1,7}(?:\.\d*)?$"
@@ -181,7 +182,7 @@ class StyleFound:
         return "; ".join([*said, *([self.doubt] if self.doubt else [])])
 
 
-NAMED = {"number": "numbers", "truth": "truths", "date": "dates"}
+NAMED = {"number": "numbers", "truth": "truths", "date": "dates", "clock": "times of day"}
 
 
 class StyleSearch:
@@ -205,7 +206,7 @@ class StyleSearch:
     def __init__(
         self,
         written: WrittenAs = NOTHING_WRITTEN,
-        kinds: Iterable[str] = ("number", "truth", "date"),
+        kinds: Iterable[str] = ALL_KINDS,
         *,
         are_codes: bool = False,
     ) -> None:
@@ -221,9 +222,7 @@ class StyleSearch:
         self._times: Counter[str] = Counter()
         self._words: Counter[str] = Counter()
         self._tried = {
-            name: _Tried(pattern, CellStyle("date", format=name[1], time="local") if name[0] == "date" else None)
-            for name, pattern in _patterns(written).items()
-            if name[0] in kinds
+            name: _Tried(pattern, _calendar(*name)) for name, pattern in _patterns(written).items() if name[0] in kinds
         }
         self._may_be_truths = "truth" in kinds
 
@@ -276,7 +275,7 @@ class StyleSearch:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if any(name[0] == "date" for name in self._tried):
             self._times["time"] += int(times[_matching(strings, rf".[ T,]+{TIME_OF_DAY}$")].sum())
-            self._times["zone"] += int(times[_matching(strings, rf":\d\d[^:]*{CODES['%z']}$")].sum())
+            self._times["zone"] += int(times[_matching(strings, rf"[:.]\d\d[^:]*{CODES['%z']}(?: \d{{4}})?$")].sum())
 
     # ------------------------------------------------------------------ what is found
 
@@ -304,6 +303,8 @@ class StyleSearch:
         return self._n_plain == self._tried[near].n_fitting
 
     def _chosen(self, fitting: list[tuple[str, str]], others: list[CellStyle]) -> tuple[CellStyle | None, str]:
+        if ("clock", "") in fitting:
+            return CellStyle("clock", self.written.marks), ""
         dates = [name for name in fitting if name[0] == "date"]
         if dates:
             return self._date(dates, [style.format for style in others if style.kind == "date"])
@@ -360,10 +361,11 @@ class StyleSearch:
 
     def _style(self, name: tuple[str, str]) -> CellStyle:
         kind, how = name
+        if kind == "clock":
+            return CellStyle("clock", self.written.marks)
         if kind == "date":
-            time = (
-                "UTC" if self._times["zone"] or "%z" in how else "local" if self._times["time"] or "%H" in how else ""
-            )
+            has_time, has_zone = self._times["time"] or "%H" in how, self._times["zone"] or "%z" in how
+            time = "UTC" if has_zone else "local" if has_time else ""
             return CellStyle("date", self.written.marks, format=how, time=time)
         unit = next((unit for unit in self._units if unit in MONEY or unit in SHARES), "")
         return CellStyle("number", self.written.marks, decimal=how[0], thousands=how[1], unit=unit)
@@ -448,9 +450,18 @@ def _patterns(written: WrittenAs) -> dict[tuple[str, str], str]:
         if written.decimal in (None, decimal) and written.thousands in (None, gap)
     ]
     dates = DATES if written.date_format is None else (written.date_format,)
-    return {("number", decimal + gap): number_pattern(decimal, gap, ALL_UNITS) for decimal, gap in numbers} | {
-        ("date", format): _date_pattern(format) for format in dates
-    }
+    return (
+        {("number", decimal + gap): number_pattern(decimal, gap, ALL_UNITS) for decimal, gap in numbers}
+        | {("date", format): _date_pattern(format) for format in dates}
+        | {("clock", ""): CLOCK}
+    )
+
+
+def _calendar(kind: str, how: str) -> CellStyle | None:
+    """Give the style by which cells of a pattern are held against the calendar or the clock."""
+    if kind == "date":
+        return CellStyle("date", format=how, time="local")
+    return CellStyle("clock") if kind == "clock" else None
 
 
 def _has_day_first(format: str) -> bool:
@@ -459,12 +470,9 @@ def _has_day_first(format: str) -> bool:
 
 def _date_pattern(format: str) -> str:
     """Describe dates of the years that people write about; eight digits without a mark between are of 1900 to 2099."""
-    tail = "" if "%H" in format else f"(?:[ T,]+{TIME_OF_DAY})?"
     years = r"(?:19|20)\d\d" if "%Y%m" in format else r"(?:1[5-9]|2[0-2])\d\d"
-    found = compiled_format(format).replace(CODES["%Y"], years)
-    if "%Y%m" in format:
-        found = found.replace("{1,2}", "{2}")
-    return f"^{found}{tail}$"
+    found = with_time(format).replace(CODES["%Y"], years)
+    return found.replace(r"(?P<m>\d{1,2})(?P<d>\d{1,2})", r"\d{4}") if "%Y%m" in format else found
 
 
 def distinct(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":

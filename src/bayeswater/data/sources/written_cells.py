@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bayeswater.data.column_types import are_whole, candidate_types, fits, without_digits
 from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, CellStyle, holds_strings, style_of
-from bayeswater.data.reading.style_search import StyleFound, StyleSearch, WrittenAs
+from bayeswater.data.reading.style_search import ALL_KINDS, StyleFound, StyleSearch, WrittenAs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,8 +38,6 @@ LONG_NUMBER = re.compile(rb"(?<![\d.])\d{16}")
 
 Parse = Callable[[Any, tuple[str, ...]], Any]
 """Parses columns of some rows, or all: given their types (None for those that cells look like) and marks of missing."""
-
-ALL_KINDS = ("number", "truth", "date")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,205 @@
+"""Dates and times as people write them: the pattern of a format, and days and times of day out of strings.
+
+A format is that of `strptime`. Behind it a time of day may stand, with a zone or without. Months may have names in
+seven languages, and a weekday before them.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeswater.errors import ParameterError
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MONTHS = (
+    "january jan januar jänner januari janvier janv enero ene gennaio gen janeiro",
+    "february feb februar februari février févr fév febrero febbraio fevereiro fev",
+    "march mar märz mär mrz maart mrt mars marzo março",
+    "april apr avril avr abril abr aprile",
+    "may mai mei mayo maggio mag maio",
+    "june jun juni juin junio giugno giu junho",
+    "july jul juli juillet juil julio luglio lug julho",
+    "august aug augustus août agosto ago",
+    "september sep sept septembre septiembre settembre set setembro",
+    "october oct oktober okt octobre octubre ottobre ott outubro out",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
+)
+"""Months in English, German, Dutch, French, Spanish, Italian and Portuguese, long and short."""
+
+ACCENTS = str.maketrans("äéûç", "aeuc")
+MONTH_NUMBERS = {
+    spelled: number + 1
+    for number, names in enumerate(MONTHS)
+    for name in names.split()
+    for spelled in (name, name.translate(ACCENTS))
+}
+
+WEEKDAYS = (
+    "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday "
+    "mo di mi do fr sa so montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag "
+    "lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo "
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica "
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"
+)
+"""What may stand before a date, and tells nothing that the date does not."""
+
+KNOWN_DAYS = frozenset(WEEKDAYS.split(" ")) | {""}
+
+HOURS_EAST = "WET+0 WEST+1 CET+1 MEZ+1 CEST+2 MESZ+2 EET+2 EEST+3 MSK+3 JST+9 KST+9 EDT-4 EST-5 MDT-6 MST-7 PDT-7 PST-8"
+ZONES = {"": 0, "Z": 0} | {zone[:-2]: 60 * int(zone[-2:]) for zone in HOURS_EAST.split()}
+"""Minutes east of Greenwich; CST, IST and others are the names of several zones."""
+
+NO_ZONE = 10**6
+
+LETTER = r"[A-Za-z\x{c0}-\x{24f}]"
+
+CODES = {
+    "%d": r"(?P<d>\d{1,2})",
+    "%m": r"(?P<m>\d{1,2})",
+    "%b": rf"(?P<b>{LETTER}+)\.?",
+    "%Y": r"(?P<Y>\d{4})",
+    "%y": r"(?P<y>\d{2})",
+    "%H": r"(?P<H>\d{1,2})",
+    "%M": r"(?P<M>\d{2})",
+    "%S": r"(?P<S>\d{2})(?:[.,](?P<f>\d{1,6})0*)?",
+    "%p": r"(?P<p>[AaPp])\.?[Mm]\.?",
+    "%z": r"(?P<z>Z|[A-Z]{3,4}|(?:UTC|GMT)?[-+−]\d{1,2}(?::?\d{2})?)(?: UTC|\s?\([A-Za-z ]+\)|\[[A-Za-z/_]+\])?",
+    " ": r"\s+",
+}
+"""Parts of a format of dates, as `strptime` names them, in the syntax of RE2.
+
+Names of months, days and zones are looked up: a pattern of all of them takes long to compile.
+"""
+CODES |= {"%B": CODES["%b"], "%I": CODES["%H"]}
+
+TIME_OF_DAY = (
+    rf"{CODES['%H']}[:.]{CODES['%M']}(?:[:.]{CODES['%S']})?(?:\s?{CODES['%p']}|\sUhr|\s?h)?(?:\s?{CODES['%z']})?"
+)
+"""A time of day behind a date, which some cells may leave out: then it is midnight."""
+
+CLOCK = rf"^{CODES['%H']}:{CODES['%M']}(?::{CODES['%S']})?(?:\s?{CODES['%p']}|\sUhr)?$"
+"""A time of day alone."""
+
+BEFORE_DAY = rf"(?:(?P<w>{LETTER}+)\.?,?\s+)?"
+BEHIND_DAY = "(?:st|nd|rd|th|er|º|[.])?"
+"""What may stand around the day of a month that has a name."""
+
+ISO = "%Y-%m-%d"
+
+MICROSECONDS_PER_DAY = 86_400 * 10**6
+
+CENTURY = 69
+"""Years of two digits from here on are of 1900, as POSIX has it."""
+
+
+def compiled_format(format: str) -> str:
+    """Give the pattern of a format of dates; refuse one that tells no day.
+
+    >>> compiled_format("%d.%m")
+    Traceback (most recent call last):
+        ...
+    bayeswater.errors.ParameterError: the date format '%d.%m' tells no day; it needs %d, %m (or %b) and %Y (or %y)
+    """
+    parts = re.findall("%[A-Za-z%]|.", format)
+    codes = [part for part in parts if part.startswith("%")]
+    unknown = next((code for code in codes if code not in CODES or codes.count(code) > 1), None)
+    if unknown:
+        known = " ".join(code for code in CODES if code != " ")
+        raise ParameterError(f"the date format {format!r} has {unknown!r}; there may be each of {known}, once")
+    if not ("%d" in codes and {"%m", "%b", "%B"} & {*codes} and {"%Y", "%y"} & {*codes}):
+        raise ParameterError(f"the date format {format!r} tells no day; it needs %d, %m (or %b) and %Y (or %y)")
+    if not {"%b", "%B"} & {*codes}:
+        return "".join(CODES.get(part) or re.escape(part) for part in parts)
+    own = CODES | {"%d": CODES["%d"] + BEHIND_DAY}
+    return BEFORE_DAY + "".join(own.get(part) or re.escape(part) for part in parts)
+
+
+def with_time(format: str) -> str:
+    """Give the pattern of cells of a format of dates, behind which a time of day may stand."""
+    tail = "" if "%H" in format or "%I" in format else f"(?:[ T,]+{TIME_OF_DAY})?"
+    return f"^{compiled_format(format)}{tail}$"
+
+
+def date_parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
+    """Give the named parts of dates as numbers, and which strings have none (n_strings,)."""
+    import pyarrow.compute as pc
+
+    found = pc.extract_regex(strings, pattern=pattern)
+    names = [found.type.field(i).name for i in range(found.type.num_fields)]
+    texts = {name: pc.struct_field(found, name).fill_null("") for name in names}
+    return {name: _numbers_of(name, cells) for name, cells in texts.items()}, np.asarray(found.is_null())
+
+
+def _numbers_of(name: str, texts: "pa.Array") -> Array:
+    """Give a part of dates as numbers: the number of a month, minutes east of Greenwich, microseconds."""
+    encoded = texts.dictionary_encode()
+    numbers = np.array([_number_of(name, text) for text in encoded.dictionary.to_pylist()], dtype=np.int64)
+    return numbers[encoded.indices]
+
+
+def _number_of(name: str, text: str) -> int:
+    if name == "b":
+        return MONTH_NUMBERS.get(text.lower(), 0)
+    if name == "w":  # 1 where it is no day
+        return int(text.lower() not in KNOWN_DAYS)
+    if name == "p":  # 0 before noon, 1 after it, -1 where the day has 24 hours
+        return {"a": 0, "p": 1, "": -1}[text.lower()]
+    if name == "z":
+        digits = text.removeprefix("UTC").removeprefix("GMT").replace(":", "")
+        if not digits or digits[0].isalpha():
+            return ZONES.get(digits, NO_ZONE)
+        n_hours = 1 if len(digits) in (2, 4) else 2
+        minutes = 60 * int(digits[1 : 1 + n_hours]) + int(digits[1 + n_hours :] or 0)
+        return minutes if digits[0] == "+" else -minutes
+    return int((text.ljust(6, "0") if name == "f" else text) or 0)
+
+
+def days_of(part: dict[str, Array], missing: Array) -> "pa.Array":
+    """Make days since 1970-01-01 of the parts of dates; null for what is on no calendar, such as a 31st of April."""
+    import pyarrow as pa
+
+    zero = np.zeros(len(missing), dtype=np.int64)
+    month = part["m"] if "m" in part else part["b"]
+    year = part["Y"] if "Y" in part else part["y"] + np.where(part["y"] < CENTURY, 2000, 1900)
+    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    n_days = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    wrong = (
+        missing
+        | (part.get("w", zero) > 0)
+        | (month < 1)
+        | (month > 12)
+        | (part["d"] < 1)
+        | (part["d"] > n_days)
+        | (year < 1)
+    )
+    return pa.array(first.astype("datetime64[D]").astype(np.int64) + part["d"] - 1, mask=wrong)
+
+
+def clock_of(part: dict[str, Array], missing: Array) -> "pa.Array":
+    """Make microseconds since midnight in UTC of the parts of times; null for what no clock shows."""
+    import pyarrow as pa
+
+    zero = np.zeros(len(missing), dtype=np.int64)
+    hour, minute, second = (part.get(name, zero) for name in "HMS")
+    half = part.get("p", zero - 1)
+    wrong = (
+        missing
+        | (part.get("z", zero) == NO_ZONE)
+        | (hour > 23)
+        | (minute > 59)
+        | (second > 59)
+        | ((half >= 0) & ((hour < 1) | (hour > 12)))
+    )
+    hour = np.where(half >= 0, hour % 12 + 12 * half, hour)
+    seconds = (hour * 60 + minute - part.get("z", zero)) * 60 + second
+    return pa.array(seconds * 10**6 + part.get("f", zero), mask=wrong)
+
+
+def time_of_day(strings: "pa.Array", pattern: str = f"^{TIME_OF_DAY}$") -> "pa.Array":
+    """Give microseconds since midnight, null for what is no time of day."""
+    return clock_of(*date_parts(strings, pattern))
