@@ -256,14 +256,14 @@ def network_answers(net: BayesianNetwork) -> dict[str, Any]:
     }
 
 
-def near(found: Any, told: Any) -> bool:
-    """Whether answers are equal: numbers within 1e-12 of themselves and of 1, all else exactly."""
+def near(found: Any, told: Any, tolerance: float = 1e-12) -> bool:
+    """Whether answers are equal: numbers within `tolerance` of themselves and of 1, all else exactly."""
     if isinstance(told, float) and isinstance(found, float):
-        return found == told or (found != found and told != told) or abs(found - told) <= 1e-12 * (1 + abs(told))
+        return found == told or (found != found and told != told) or abs(found - told) <= tolerance * (1 + abs(told))
     if isinstance(told, list) and isinstance(found, list):
-        return len(found) == len(told) and all(map(near, found, told))
+        return len(found) == len(told) and all(near(*pair, tolerance) for pair in zip(found, told, strict=True))
     if isinstance(told, dict) and isinstance(found, dict):
-        return found.keys() == told.keys() and all(near(found[key], told[key]) for key in told)
+        return found.keys() == told.keys() and all(near(found[key], told[key], tolerance) for key in told)
     return type(found) is type(told) and bool(found == told)
 
 
