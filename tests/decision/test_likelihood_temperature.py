@@ -38,7 +38,7 @@ def log_loss_by_mpmath(found: LikelihoodTemperature, scores: Scores) -> mpmath.m
         for row, code, m in zip(scores.log_proba, scores.codes, scores.known, strict=True):
             h = mpmath.mpf(max(int(m) - 1, 0)) / (mpmath.mpf(found.usual) - 1)
             if found.temperature < 1:
-                h = min(h * int(m) / mpmath.mpf(found.usual), 1)
+                h = min(h * int(m) * (int(m) - 2) / (mpmath.mpf(found.usual) * (mpmath.mpf(found.usual) - 2)), 1)
             s, g = 1 / (1 + (mpmath.mpf(found.temperature) - 1) * h), min(h, 1)
             power = [
                 mpmath.exp(q + s * (mpmath.mpf(float(p)) - q) + g * mpmath.mpf(float(b)))
@@ -121,9 +121,18 @@ def test_shifts_that_would_cost_errors_leave_the_predicted_class_as_it_is() -> N
         assert wrong[1] <= wrong[0]
 
 
-def test_a_map_that_is_asked_to_sharpen_does_so_by_the_share_of_pairs() -> None:
-    found = LikelihoodTemperature(0.5, np.zeros(3), 0.0, 4.0)
-    assert_allclose(found.slope(np.arange(7)), 1 / (1 - 0.5 * np.array([0, 0, 1 / 6, 0.5, 1, 1, 1])))
+@pytest.mark.parametrize(
+    ("usual", "share"),
+    [
+        (5.0, [0, 0, 0, 1 / 10, 4 / 10, 1, 1]),
+        (3.5, [0, 0, 0, 1 / (3.5 * 2.5 * 1.5 / 6), 1, 1, 1]),
+        (2.0, [0, 0, 1, 1, 1, 1, 1]),  # there is no triple, and one pair
+        (1.5, [0, 0, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_a_map_that_is_asked_to_sharpen_does_so_by_the_share_of_triples(usual: float, share: list[float]) -> None:
+    found = LikelihoodTemperature(0.5, np.zeros(3), 0.0, usual)
+    assert_allclose(found.slope(np.arange(7)), 1 / (1 - 0.5 * np.array(share)))
 
 
 def test_a_model_of_one_column_has_one_temperature() -> None:

@@ -11,7 +11,7 @@ and that is the temperature that corrects them. With a usual row of M known cell
 p is the posterior as counted and q the class prior. Without a cell the answer is q, with one it is the table of that
 cell, with all of them one temperature T, a shift b_k of each class and a lapse e. A lapse is a row on which the model
 is hopeless: its loss is bounded by log(K / e), so that no row decides the map of all others. T below 1 adds confidence,
-which is due to what columns say together: there h is the share of the pairs that are known.
+which is due to what columns say together and not one by one: there h is the share of the triples that are known.
 
 T, b and e have the least log-loss over leave-one-out scores, with a prior worth about one row: log T and the b_k are
 standard normal, and half a row more has lapsed and half a row has not, so that rows without an error prove nothing.
@@ -44,6 +44,10 @@ NEARLY_ZERO = 1e-12
 """Slope of the penalised log-loss, per row, at which the search ends."""
 
 
+TRIPLES = 3
+"""Columns of which a temperature below 1 tells what they say together. Of tables that want one, pairs already get too
+much of it where half of the cells are known, and groups of four too little."""
+
 STEP = 1e-3
 """Step by which the curvature is measured."""
 
@@ -59,6 +63,7 @@ class LikelihoodTemperature:
     shift: Array  # (n_classes,)
     lapse: float
     usual: float
+    together: int = TRIPLES  # columns that have to be known for what they say together
 
     @classmethod
     def fit(cls, scores: Scores, log_prior: Array) -> Self:
@@ -92,7 +97,7 @@ class LikelihoodTemperature:
         def penalised(parameters: Array) -> tuple[float, Array]:
             """Loss per row of (log T, logit e, b_1 .. b_K), and its slope."""
             log_t, lapse, b = parameters[0], expit(parameters[1]), shifts(parameters)
-            share, bounded = _shares(known, usual, sharpens=log_t < 0)
+            share, bounded = _shares(known, usual, TRIPLES if log_t < 0 else None)
             t = np.exp(log_t)
             s = 1 / (1 + (t - 1) * share)
             p = s * likelihood  # (n_classes, n_rows)
@@ -139,19 +144,19 @@ class LikelihoodTemperature:
 
     def slope(self, known: Array) -> Array:
         """Share of its log-likelihood that a row with so many known cells is taken at: (n_rows,)."""
-        share, _ = _shares(known, self.usual, sharpens=self.temperature < 1)
+        share, _ = self._shares(known)
         return 1 / (1 + (self.temperature - 1) * share)
 
     def shifts(self, known: Array, log_prior: Array) -> Array:
         """What is added to ``slope * log_joint`` before the largest wins: (n_rows, n_classes)."""
-        _, bounded = _shares(known, self.usual, sharpens=self.temperature < 1)
+        _, bounded = self._shares(known)
         prior = np.where(np.isfinite(log_prior), log_prior, 0.0)
         return (1 - self.slope(known))[:, None] * prior + bounded[:, None] * self.shift
 
     def apply(self, log_proba: Array, log_prior: Array, known: Array) -> Array:
         """Calibrated log-probabilities of rows with so many known cells; impossible classes stay so."""
         prior, likelihood, possible = _parts(log_proba, log_prior)
-        share, bounded = _shares(known, self.usual, sharpens=self.temperature < 1)
+        share, bounded = self._shares(known)
         scores = self._tempered(prior, likelihood, share, bounded)
         scores[~possible] = -np.inf
         log_shares(scores, use_loop=False)
@@ -161,6 +166,9 @@ class LikelihoodTemperature:
         with np.errstate(divide="ignore"):  # no lapse where hardly a cell is known
             uniform = np.log(lapse / possible.sum(axis=1, keepdims=True))
         return np.where(possible, np.logaddexp(np.log1p(-lapse) + scores, uniform), -np.inf)
+
+    def _shares(self, known: Array) -> tuple[Array, Array]:
+        return _shares(known, self.usual, self.together if self.temperature < 1 else None)
 
     def _tempered(self, prior: Array, likelihood: Array, share: Array, bounded: Array) -> Array:
         slope = 1 / (1 + (self.temperature - 1) * share)
@@ -201,12 +209,16 @@ def _parts(log_proba: Array, log_prior: Array) -> tuple[Array, Array, Array]:
     return prior, np.where(possible, log_proba, 0.0) - prior, possible
 
 
-def _shares(known: Array, usual: float, *, sharpens: bool) -> tuple[Array, Array]:
-    """How much of the correction rows with so many known cells get, as it is and at most 1: (n_rows,) each."""
+def _shares(known: Array, usual: float, together: int | None) -> tuple[Array, Array]:
+    """How much of the correction rows with so many known cells get, as it is and at most 1: (n_rows,) each.
+
+    It is the share of the groups of `together` columns that are known; None where columns repeat each other.
+    """
     if usual <= 1:
         share = (known > 0).astype(np.float64)
-    else:
+    elif together is None:
         share = np.maximum(known - 1, 0) / (usual - 1)
-        if sharpens:
-            share = np.minimum(share * known / usual, 1.0)
+    else:
+        others = np.arange(max(2, min(together, int(usual))))  # two cells are a pair, and no triple
+        share = np.minimum(np.prod(np.maximum(known[:, None] - others, 0) / (usual - others), axis=1), 1.0)
     return share, np.minimum(share, 1.0)

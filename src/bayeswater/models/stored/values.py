@@ -19,7 +19,7 @@ from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.data.sources.reading_options import ReadAs, read_as_of_document
 from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
-from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.decision.likelihood_temperature import TRIPLES, LikelihoodTemperature
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.normal_parameters import NormalInverseGamma
@@ -177,13 +177,21 @@ def _vector(array: Any, kinds: str) -> Array:
     return array
 
 
-def _likelihood_temperature(temperature: Any, shift: Any, lapse: Any, usual: Any) -> LikelihoodTemperature:
+PAIRS = 2
+"""Columns that a temperature below 1 took for speaking together, in files that do not tell."""
+
+
+def _likelihood_temperature(
+    temperature: Any, shift: Any, lapse: Any, usual: Any, together: Any = PAIRS
+) -> LikelihoodTemperature:
     shift = _vector(shift, "f")
     if not (is_number(temperature) and temperature > 0 and np.isfinite(shift).all()):
         raise ValueError("a temperature is over 0, and shifts are finite numbers")
     if not (is_number(lapse) and 0 <= lapse < 1 and is_number(usual) and usual >= 1):
         raise ValueError("a lapse is a probability under 1, and a usual row has a known cell")
-    return LikelihoodTemperature(float(temperature), shift, float(lapse), float(usual))
+    if together not in (PAIRS, TRIPLES) or type(together) is not int:
+        raise ValueError(f"columns that speak together are {PAIRS} or {TRIPLES}")
+    return LikelihoodTemperature(float(temperature), shift, float(lapse), float(usual), together)
 
 
 @dataclass(frozen=True)
