@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
     from bayeswater.estimate.dirichlet import Beta, Dirichlet
     from bayeswater.estimate.normal_parameters import NormalInverseGamma
+    from bayeswater.exports.exporting import export
     from bayeswater.kernels.threads import threads
     from bayeswater.models.categorical_nb import CategoricalNB
     from bayeswater.models.comparing.compare import compare
@@ -75,6 +76,7 @@ _HOMES = {
     "estimate.covariance_priors": ("Friedman", "NormalInverseWishart"),
     "estimate.dirichlet": ("Beta", "Dirichlet"),
     "estimate.normal_parameters": ("NormalInverseGamma",),
+    "exports.exporting": ("export",),
     "kernels.threads": ("threads",),
     "models.categorical_nb": ("CategoricalNB",),
     "models.comparing.compare": ("compare",),
@@ -150,6 +152,7 @@ __all__ = [
     "compare",
     "description_length",
     "explore",
+    "export",
     "learn_structure",
     "load",
     "local_rows",

@@ -1,5 +1,7 @@
 """What every law keeps: sums merge and come apart, rows are left out, models are stored, drawn from and explained."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import ks_2samp, kstest, norm, t
 
 from bayeswater import NaiveBayes, NormalInverseGamma, ParameterError, load, save
+from bayeswater.exports.form import document
+from bayeswater.exports.forming import form_of
+from bayeswater.exports.scorer import Scorer
 from bayeswater.families.numbers import OpenNumbers
 from bayeswater.families.registry import FAMILIES, LAWS, families_of, law_of
 
@@ -231,3 +236,18 @@ def test_the_laws_of_a_plan_hold_all_of_its_columns():
     plan = NaiveBayes().fit(pd.DataFrame({"a": CELLS["gaussian"], "b": CELLS["poisson"]}), Y).columns_
     assert sorted(name for family in families_of(plan).values() for name in family.names) == ["a", "b"]
     assert OpenNumbers.key not in families_of(plan)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_its_formula_is_the_same_law_as_plain_data(family):
+    X = frame_of(family)
+    model = model_of(family).fit(X, Y)
+    scorer = Scorer(json.loads(json.dumps(document(form_of(model)))))
+    rows = [
+        {"x": None if i == 5 else getattr(X["x"][i], "item", lambda i=i: X["x"][i])(), "other": X["other"][i]}
+        for i in range(0, N, 4)
+    ] + [{"other": "unseen"}]
+    asked = pd.DataFrame({"x": X["x"].iloc[::4], "other": X["other"].iloc[::4]})
+    found = np.array([scorer.predict_proba(row) for row in rows])
+    assert_allclose(found[:-1], model.predict_proba(asked), rtol=0, atol=1e-12)
+    assert_allclose(found[-1], model.class_count_ / N, rtol=1e-12)

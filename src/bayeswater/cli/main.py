@@ -53,6 +53,10 @@ VERBS = {
         "Open a model or a network as a page in the browser: ask, look, decide.",
         "bayeswater explore income.bayes test.csv",
     ),
+    "export": (
+        "Write a model as SQL, ONNX, C, JavaScript, a page or plain Python.",
+        "bayeswater export income.bayes income.sql --dialect postgres",
+    ),
     "merge": (
         "Add models that were fitted apart, as if fitted on all their rows.",
         "bayeswater merge monday.bayes tuesday.bayes -o both.bayes",

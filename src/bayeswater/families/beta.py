@@ -31,6 +31,7 @@ from bayeswater.families.curve import class_shares, grid_over
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
+from bayeswater.inference.formula import NumberForm, Weights
 from bayeswater.inference.linear import Line, require_whole
 from bayeswater.typing import Array
 
@@ -150,6 +151,11 @@ class BetaBlock(CellSumBlock):
         """Quantiles of all classes."""
         found = grid_over(betaincinv(self.a[:, j], self.b[:, j], class_shares(len(self.a))))
         return found[(found > 0) & (found < 1)]
+
+    def formula(self, j: int) -> Weights:
+        """Give the line in log x and log(1 - x)."""
+        a, b = self.a[:, j], self.b[:, j]
+        return Weights(("log x", "log(1 - x)"), np.stack([a - 1, b - 1]), -betaln(a, b))
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a share."""
@@ -296,6 +302,10 @@ class BetaShares(NumberFamily):
     def impossible(self, column: Column, values: Array) -> Array:
         """Mark what is no share."""
         return (values <= 0) | (values >= 1)
+
+    def cell_form(self, sums: Any, j: int) -> NumberForm:
+        """Cells are shares."""
+        return NumberForm(low=0.0, high=1.0)
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> ShareSums:
         """Sum weights and logarithms."""

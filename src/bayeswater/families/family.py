@@ -15,6 +15,7 @@ A new law is one file with both, and one line in `registry`. What it writes, in 
    never. `likelihood` is asked for blocks of rows, `use_loop` saying whether to take a compiled loop where there is
    one. `without` is exact: what it gives is what a fit without the row would, of all classes. A draw takes its random
    numbers from `inference.drawing.stream`, by seed and place of the column, so that other columns do not move it.
+   `formula` is the same law as plain data, for who scores rows elsewhere.
 3. The view, a `families.view.ColumnView`: what became of a cell, in words, and which others could be in its place.
 4. The family: names, the kinds of columns it can be told for, statistic, and the road encode -> count -> read. In
    learning `encode` refuses cells that the law cannot have, in predicting it leaves them out with a warning.
@@ -44,6 +45,7 @@ from bayeswater.decision.facts import Fact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.drawing import Stage
+from bayeswater.inference.formula import CellForm, Formula
 from bayeswater.inference.linear import Line
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
@@ -170,6 +172,10 @@ class Block(ABC):
     def patterns(self, cells: Any) -> Array:
         """Which cells some rows have, 0 or the number of words, and `ABSENT` (n_rows, n_columns)."""
 
+    @abstractmethod
+    def formula(self, j: int) -> Formula:
+        """Say as plain data what cells of column j add to the log-joints, but for what all classes share."""
+
     def line(self, names: Sequence[str], model: str) -> Line | None:
         """Write the log-odds as a line in features of the columns; None where they are none."""
         return None
@@ -288,6 +294,10 @@ class Family(ABC):
     @abstractmethod
     def sample(self, sums: Any, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Draw the cells of rows of the given classes (n_rows,), by name of the column."""
+
+    @abstractmethod
+    def cell_form(self, sums: Any, j: int) -> CellForm:
+        """Say as plain data what cells of column j are read as."""
 
     def distributions(self, block: Any) -> Iterator[tuple[str, Sequence[Any], Array]] | None:
         """Name each column, its states and P(state | class) of all, for a network; None where there are no states."""

@@ -29,6 +29,7 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import NOTHING, DensityFact, Fact
+from bayeswater.errors import ParameterError
 from bayeswater.estimate.normal_parameters import (
     GaussianParameters,
     NormalInverseGamma,
@@ -44,6 +45,7 @@ from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, Nu
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.drawing import log_gamma
+from bayeswater.inference.formula import Distance, NumberForm
 from bayeswater.inference.normal_joint import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
 from bayeswater.inference.normals_without import FloorWithout
 from bayeswater.kernels.moments import FAINT
@@ -156,6 +158,10 @@ class NormalBlock(NumberBlock):
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a number; those of a log-normal one are of its logarithm."""
         return normal_fact(self.parameters, j)
+
+    def formula(self, j: int) -> Distance:
+        """Give the densities."""
+        return normal_formula(self.parameters, j, is_log=bool(self.is_log[j]))
 
     def drawn_parameters(self, j: int, rng: np.random.Generator, n_draws: int) -> tuple[Array, ...] | None:
         """Draw a normal density: its log-variance, and how far its mean is off a centre in standard deviations.
@@ -306,6 +312,10 @@ class Normal(NumberFamily):
         """Mark what has no logarithm."""
         return values <= 0
 
+    def cell_form(self, sums: Any, j: int) -> NumberForm:
+        """Cells that are read by their logarithm are over 0."""
+        return NumberForm(low=0.0) if self.is_log[j] else NumberForm()
+
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> Moments:
         """Sum first and second moments."""
         return Moments.of_numbers(table, labels, weight, self.is_log)
@@ -393,3 +403,22 @@ def normal_fact(parameters: GaussianParameters, j: int) -> Fact:
     if not parameters.has_factor[j]:
         return NOTHING
     return DensityFact(parameters.mean[:, j], parameters.variance[:, j], parameters.degrees[:, j])
+
+
+def normal_formula(parameters: GaussianParameters, j: int, *, is_log: bool = False) -> Distance:
+    """Give column j of normal densities as a formula; one without a factor adds nothing."""
+    n_classes, degrees = len(parameters.mean), parameters.degrees[:, j]
+    mean, variance = parameters.mean[:, j], parameters.variance[:, j]
+    if not parameters.has_factor[j]:
+        none = np.zeros(n_classes)
+        return Distance(none, none, none, none, is_student=False, is_log=is_log)
+    if not (variance[parameters.seen] > 0).all():
+        raise ParameterError(
+            f"column {j} has a density of variance 0, a spike, which has no formula; fit with a smoothing over 0"
+        )
+    mean, variance = np.where(parameters.seen, mean, 0.0), np.where(parameters.seen, variance, 1.0)
+    if np.isinf(degrees).all():
+        intercept, weight, scale = -0.5 * np.log(variance), np.full(n_classes, 0.5), 1 / np.sqrt(variance)
+        return Distance(intercept, weight, mean, scale, is_student=False, is_log=is_log)
+    at_mean = student_log_density(mean, mean, variance, degrees)
+    return Distance(at_mean, (degrees + 1) / 2, mean, 1 / np.sqrt(degrees * variance), is_student=True, is_log=is_log)

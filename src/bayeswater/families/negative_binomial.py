@@ -37,6 +37,7 @@ from bayeswater.families.poisson import (
     draw_poisson,
 )
 from bayeswater.inference.drawing import log_gamma
+from bayeswater.inference.formula import Weights
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks
@@ -144,6 +145,11 @@ class NegativeBinomialBlock(PoissonBlock):
         """Variance of column j in each class: (n_classes,)."""
         mean = self.rate[:, j]
         return mean + mean**2 / self.dispersion[j]
+
+    def _line_in_count(self, rate: Array, j: int) -> Weights:
+        r = self.dispersion[j]
+        with np.errstate(divide="ignore"):
+            return Weights(("x",), (np.log(rate) - np.log1p(rate / r))[None], -r * np.log1p(rate / r))
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the counts that are not too improbable; a column without a value tells nothing."""

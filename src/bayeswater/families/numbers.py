@@ -28,6 +28,7 @@ from bayeswater.families.family import ABSENT, Block, Family, Settings
 from bayeswater.families.view import CellUse, ColumnView, NumberOptions
 from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import Stage, stream
+from bayeswater.inference.formula import CellForm, NumberForm
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.key_counts import ColumnHistogram, Occupied
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
@@ -196,6 +197,10 @@ class NumberFamily(Family):
         if settings.unseen == "error":
             raise DataError(f"{what}; correct it, or use unseen='ignore' to leave it out")
         warn_user(f"{what}: such cells are left out ({int(wrong.sum())} of {len(wrong)} rows)", UnseenCategoryWarning)
+
+    def cell_form(self, sums: Any, j: int) -> CellForm:
+        """Cells are numbers, of any size unless the law says otherwise."""
+        return NumberForm()
 
     def pseudo_counts(self, settings: Settings, usual: float, what: str) -> Array:
         """Give the `alpha` of each column (n_columns,), `usual` where it is open; `what` says what it stands for."""

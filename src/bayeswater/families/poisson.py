@@ -25,6 +25,7 @@ from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, CountView, NumberBlock, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView
 from bayeswater.inference.drawing import log_gamma
+from bayeswater.inference.formula import NumberForm, Weights
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
@@ -156,6 +157,14 @@ class PoissonBlock(NumberBlock):
         """Give the probability of counts in each class."""
         return replace(super().curve(column, j), kind="counts")
 
+    def formula(self, j: int) -> Weights:
+        """Give the line in the count; log x! is the same of all classes."""
+        return self._line_in_count(np.where(np.isnan(self.rate[:, j]), 1.0, self.rate[:, j]), j)
+
+    def _line_in_count(self, rate: Array, j: int) -> Weights:
+        with np.errstate(divide="ignore"):  # where the event never happened, it cannot
+            return Weights(("x",), np.log(rate)[None], -rate)
+
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the counts that are not too improbable; a column without a value tells nothing."""
         rate = self.rate[:, j]
@@ -271,6 +280,10 @@ class Poisson(NumberFamily):
     def impossible(self, column: Column, values: Array) -> Array:
         """Mark what is no count: negative numbers, fractions, and what could not be added exactly."""
         return (values < 0) | (values >= EXACT) | (values != np.floor(values)) & ~np.isnan(values)
+
+    def cell_form(self, sums: Any, j: int) -> NumberForm:
+        """Cells are counts."""
+        return NumberForm(low=0.0, high=float(EXACT), is_closed=True, is_whole=True)
 
     def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> CountTotals:
         """Sum weights and counts."""

@@ -45,6 +45,7 @@ from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Se
 from bayeswater.families.view import CellUse, ColumnView, Options
 from bayeswater.families.wording import cell
 from bayeswater.inference.drawing import Stage, draw_states, log_share, states_at, stream
+from bayeswater.inference.formula import BinForm, CellForm, LabelForm, Lookup
 from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
 from bayeswater.inference.linear import CategoryJoint, Line, line_of_states, with_unseen
 from bayeswater.kernels.category_tables import sum_of_own_states
@@ -280,6 +281,10 @@ class StateBlock(Block):
         counts = self.counts.table[first : first + len(labels)]
         return state_curve(column, labels, np.exp(self.log_shares(j)), counts)
 
+    def formula(self, j: int) -> Lookup:
+        """Give the logarithms of P(state | class), with those of a missing cell."""
+        return self.joint.formula(j, missing_is_state=bool(self.empty_is_state[j]))
+
     def line(self, names: Sequence[str], model: str) -> Line:
         """One feature for each state."""
         return line_of_states(
@@ -424,6 +429,10 @@ class StateFamily(Family):
         """Name the states of a column."""
         return sums.schema[j].states
 
+    def cell_form(self, sums: CategoryCounts, j: int) -> CellForm:
+        """Cells are labels, or numbers in bins."""
+        return state_form(self.columns[j], sums.schema[j])
+
     def distributions(self, block: StateBlock) -> Iterator[tuple[str, Sequence[Any], Array]]:
         """Name each column, its states, missing among them where that is one, and P(state | class) of all."""
         sums, probability = block.counts, np.exp(block.log_probability())
@@ -463,6 +472,11 @@ class StateFamily(Family):
     @abstractmethod
     def drawn(self, variable: Variable, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Cells of the states that were drawn."""
+
+
+def state_form(column: Column, variable: Variable) -> LabelForm | BinForm:
+    """Say what cells of a column of states are read as."""
+    return LabelForm(tuple(variable.states)) if column.cuts is None else BinForm(column.cuts)
 
 
 def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Settings) -> CodedTable:

@@ -39,6 +39,7 @@ from bayeswater.families.curve import ColumnCurve, class_shares, grid_over
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
+from bayeswater.inference.formula import Circle
 from bayeswater.inference.linear import Line, require_whole
 from bayeswater.typing import Array
 
@@ -215,6 +216,11 @@ class VonMisesBlock(CellSumBlock):
     def curve(self, column: Column, j: int) -> ColumnCurve:
         """Give the density in each class, over one turn."""
         return replace(super().curve(column, j), period=float(self.period[j]))
+
+    def formula(self, j: int) -> Circle:
+        """Give the densities."""
+        kappa = self.kappa[:, j]
+        return Circle(float(self.period[j]), self.mu[:, j], kappa, -np.log(i0e(kappa)))
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the regions of a number on the circle."""

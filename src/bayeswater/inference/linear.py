@@ -25,6 +25,7 @@ from scipy import sparse
 
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.inference.formula import Lookup
 from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.kernels.class_scores import add_to_rows
 from bayeswater.kernels.feature_sums import dense_times_weights, sparse_times_weights
@@ -54,6 +55,10 @@ class CategoryJoint:
     def likelihood(self, block: Array, use_loop: bool) -> Array:
         """Log-likelihoods, without the prior."""
         return sum_of_states(block, self.n_states, self.start, self.log_likelihood, use_loop=use_loop)
+
+    def formula(self, j: int, *, missing_is_state: bool) -> Lookup:
+        """Give the table of one column as plain data."""
+        return Lookup(self.log_likelihood[self.start[j] : self.start[j + 1] - 1], missing_is_state)
 
 
 def with_unseen(log_likelihood: Array, start: Array) -> Array:

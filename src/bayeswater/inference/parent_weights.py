@@ -106,6 +106,19 @@ def without_implied(estimate: PairEstimate, slots: Array, least: float, removed:
     return np.where(implied, estimate.start[1:] - 1, slots)
 
 
+def implied_states(estimate: PairEstimate, least: float) -> Array:
+    """Which states (first axis) imply which others, for rows that were not counted: (n_slots, n_slots)."""
+    implied = np.zeros((estimate.n_slots, estimate.n_slots), dtype=bool)
+    count, column = estimate.support, estimate.column
+    for i in range(estimate.n_columns):
+        rows = slice(estimate.start[i], estimate.start[i + 1])
+        both, own = estimate.beside(i).sum(axis=2), count[rows, None]  # N(x_i, x_j): (v_i + 1, n_slots)
+        is_there = estimate.is_state[rows, None] & estimate.is_state & (own >= least)
+        follows = is_there & _equal(both, own) & (column != i)
+        implied[rows] = follows & ~(_equal(both, count) & (column < i))
+    return implied
+
+
 def _equal(a: Array, b: Array) -> Array:
     return np.abs(a - b) <= ROUNDING * b
 

@@ -34,7 +34,7 @@ from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.models.calibrating import Priors, as_stale, reviewed
+from bayeswater.models.calibrating import Calibration, Priors, as_stale, reviewed
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import agreed_classes, note_columns, require_flag, warn_of_small_alpha
 from bayeswater.models.streaming.fitting import fit_source
@@ -490,3 +490,8 @@ def with_sums(model: Model, sums: Sums[Any]) -> Model:
     """Let a model that has learned nothing be one that has counted these sums, if its parameters go with them."""
     model._require_parameters(sums)
     return model._adopt(sums)
+
+
+def scored_by(model: OnSums) -> tuple[Any, Calibration | None]:
+    """Give the parameters that a model scores rows with, of what kind each knows, and its calibration, if any."""
+    return model._joint(), model._calibration if model._is_calibrated else None

@@ -35,6 +35,7 @@ from bayeswater.families.wording import ratio
 from bayeswater.families.words.draws import CountedWordDraws, DrawnTexts, MarkedWordDraws, draw_marks, words_of
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.drawing import Stage
+from bayeswater.inference.formula import WordForm, WordWeights
 from bayeswater.inference.linear import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
 from bayeswater.phrases import Phrase
@@ -262,6 +263,16 @@ class WordBlock(Block):
         assert isinstance(reading, MultinomialColumns)
         return word_curve(column.name, sums.vocabulary.states, np.exp(reading.log_probability), sums.word_count)
 
+    def formula(self, j: int) -> WordWeights:
+        """Give the weights of the words, times what each is weighed by."""
+        joint = self.reading.joint
+        weights = self._word_weights(np.arange(len(joint.weight)))
+        if self.word_weight is not None:
+            weights = weights * self.word_weight[:, None]
+        if np.any(joint.infinite_intercept):
+            raise ParameterError("a word that no text of a class lacks has no formula; read marks with an alpha over 0")
+        return WordWeights(weights, joint.intercept, self.is_marked, joint.certain)
+
     def line(self, names: Sequence[str], model: str) -> Line:
         """The score is a sum over words."""
         joint = self.reading.joint
@@ -382,6 +393,10 @@ class Words(Family):
             return {self.column.name: _as_sparse(row, word, (len(codes), sums.vocabulary.n_states))}
         words = np.asarray(sums.vocabulary.states, dtype=object)[word[np.lexsort((word, row))]]
         return {self.column.name: [" ".join(bag) for bag in np.split(words, np.cumsum(lengths)[:-1])]}
+
+    def cell_form(self, sums: TextSums, j: int) -> WordForm:
+        """Cells are texts, or rows of a block."""
+        return WordForm(tuple(sums.vocabulary.states) if self.has_words else None, self.column.analyser)
 
     def domain(self, sums: TextSums) -> Variable:
         """Give the words, which have no names in sparse counts."""

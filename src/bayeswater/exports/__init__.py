@@ -1,0 +1,1 @@
+"""Fitted models as SQL, ONNX, C, JavaScript, a page or plain Python."""

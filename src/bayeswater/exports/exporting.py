@@ -1,0 +1,149 @@
+"""`export`: a fitted model as a file of another language, or as its text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayeswater.errors import ParameterError
+from bayeswater.exports.form import Form
+from bayeswater.exports.forming import form_of
+
+DIALECTS = ("duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark")
+
+LANGUAGES = ("en", "zh")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for beside the model; None where nothing was."""
+
+    name: str
+    dialect: str | None = None
+    single: bool = False
+    lang: str | None = None
+    table: str | None = None
+    keep: tuple[str, ...] | None = None
+
+
+Files = dict[str, str | bytes]
+"""What is written, by the ending of its file, the main one first."""
+
+
+def _python(form: Form, wishes: Wishes) -> Files:
+    from bayeswater.exports.python import python_text
+
+    return {".py": python_text(form)}
+
+
+def _javascript(form: Form, wishes: Wishes) -> Files:
+    from bayeswater.exports.javascript import javascript_text
+
+    return {".js": javascript_text(form)}
+
+
+def _sql(form: Form, wishes: Wishes) -> Files:
+    from bayeswater.exports.sql.select import sql_text
+
+    return {".sql": sql_text(form, wishes.dialect or "duckdb", wishes.table or "rows", wishes.keep)}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A language: endings of its files, who writes them, and the wishes that it has an ear for."""
+
+    endings: tuple[str, ...]
+    write: Callable[[Form, Wishes], Files]
+    hears: tuple[str, ...] = ()
+
+
+TARGETS = {
+    "sql": Target((".sql",), _sql, ("dialect", "table", "keep")),
+    "javascript": Target((".js", ".mjs"), _javascript),
+    "python": Target((".py",), _python),
+}
+
+
+def export(
+    model: Any,
+    target: Any,
+    *,
+    dialect: str | None = None,
+    loss: Any = None,
+    single: bool = False,
+    lang: str | None = None,
+    table: str | None = None,
+    keep: Sequence[str] | None = None,
+) -> Any:
+    """Write a fitted classifier as a program that gives the same answers without this library.
+
+    Parameters
+    ----------
+    model : a fitted NaiveBayes, drop-in, SPODE, TAN, AODE, KDB, SKDB or GaussianClassifier
+    target : path, or kind
+        A path says by its ending what is written: .sql, .onnx, .c (and a .h beside it), .js or .mjs, .html, .py. A
+        kind, "sql", "onnx", "c", "javascript", "html" or "python", gives the text (of "onnx" the bytes) instead.
+    dialect : {"duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark"}, optional
+        Of SQL; "duckdb" unless told.
+    loss : Loss, or anything that `Loss` reads, optional
+        Then the action of least expected cost is told, too.
+    single : bool, default False
+        Whether C calculates in single precision.
+    lang : {"en", "zh"}, optional
+        Of the page; English unless told.
+    table : str, optional
+        Name of the table that SQL selects from; "rows" unless told.
+    keep : names of columns, optional
+        Columns of that table that stand before the answers of SQL; those of the model unless told.
+
+    Returns
+    -------
+    Path of the file, or what would stand in it
+
+    Raises
+    ------
+    ParameterError, ResourceLimitError
+        Where a model, or its size, is nothing that the target can hold: it is never approximated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayeswater import GaussianNB
+    >>> model = GaussianNB().fit(np.array([[-1.0], [-2.0], [1.0], [2.0]]), ["left", "left", "right", "right"])
+    >>> text = export(model, "python")
+    >>> scope = {"__name__": "left_or_right"}
+    >>> exec(text, scope)
+    >>> scope["MODEL"].predict({"x0": -1.5})
+    'left'
+    """
+    kind, path = _asked_for(target)
+    given = {"dialect": dialect, "single": single or None, "lang": lang, "table": table, "keep": keep}
+    for wish, value in given.items():
+        if value is not None and wish not in TARGETS[kind].hears:
+            raise ParameterError(f"{wish}={value!r} says nothing to {kind}; leave it out")
+    for wish, value, known in (("dialect", dialect, DIALECTS), ("lang", lang, LANGUAGES)):
+        if value is not None and value not in known:
+            raise ParameterError(f"{wish} is {value!r}; it can be one of {list(known)}")
+    name = "model" if path is None else path.stem
+    wishes = Wishes(name, dialect, single, lang, table, None if keep is None else tuple(keep))
+    files = TARGETS[kind].write(form_of(model, loss), wishes)
+    if path is None:
+        return next(iter(files.values()))
+    for ending, content in files.items():
+        own = path if ending == path.suffix or len(files) == 1 else path.with_suffix(ending)
+        own.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def _asked_for(target: Any) -> tuple[str, Path | None]:
+    """Tell the kind of a target, and its path, if it is one."""
+    if isinstance(target, str) and target in TARGETS:
+        return target, None
+    path = Path(target)
+    kind = next((kind for kind, known in TARGETS.items() if path.suffix.lower() in known.endings), None)
+    if kind is None:
+        endings = [ending for known in TARGETS.values() for ending in known.endings]
+        raise ParameterError(
+            f"target is {str(target)!r}; give a file that ends in one of {endings}, or a kind: {list(TARGETS)}"
+        )
+    return kind, path

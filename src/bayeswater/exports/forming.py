@@ -1,0 +1,321 @@
+"""`form_of`: a fitted classifier as a `Form`, whatever it has learned.
+
+Laws say themselves what their cells add (`families/family.py`); here they are put together, with what models of
+dependent columns look up.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.reading.column_plan import COUNTS, Column, ColumnPlan
+from bayeswater.data.reading.dates import MONTHS, WEEKDAYS
+from bayeswater.data.reading.original_types import arrow_type
+from bayeswater.data.variable import Variable
+from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.decision.loss import as_loss
+from bayeswater.errors import ParameterError
+from bayeswater.exports.form import (
+    CalibrationForm,
+    Cell,
+    ColumnTerm,
+    DecisionForm,
+    Field,
+    Form,
+    GaussianTerm,
+    Term,
+    TextForm,
+)
+from bayeswater.exports.state_terms import terms_of_states
+from bayeswater.families.family import MixedJoint
+from bayeswater.families.gaussian import normal_formula
+from bayeswater.families.numbers import IN_SECONDS
+from bayeswater.families.registry import families_of
+from bayeswater.families.states import state_form
+from bayeswater.inference.formula import (
+    BinForm,
+    CellForm,
+    Formula,
+    LabelForm,
+    Lookup,
+    NumberForm,
+    Weights,
+    WordForm,
+    WordWeights,
+)
+from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.linear import CategoryJoint, LinearJoint
+from bayeswater.inference.normal_joint import GaussianJoint, IndependentJoint
+from bayeswater.models.calibrating import Calibration
+from bayeswater.models.categorical_nb import CategoricalNB
+from bayeswater.models.feature_nb import BernoulliNB, FeatureClassifier
+from bayeswater.models.gaussian_classifier import GaussianClassifier
+from bayeswater.models.gaussian_nb import GaussianNB
+from bayeswater.models.mixed.naive_bayes import NaiveBayes
+from bayeswater.models.on_sums import OnSums, scored_by
+from bayeswater.models.semi_naive.state_classifier import StateClassifier
+
+CLOCKS = {"weekday": WEEKDAYS, "month": MONTHS}
+"""Labels of parts of a date, in the order of the calendar."""
+
+
+def form_of(model: Any, loss: Any = None) -> Form:
+    """Give a fitted classifier as plain data, with the decision by a loss if one is given.
+
+    Raises
+    ------
+    ParameterError
+        Where a model, or something that it has learned, has no such form.
+    """
+    maker = next((make for kind, make in MAKERS.items() if isinstance(model, kind)), None)
+    if maker is None:
+        raise ParameterError(
+            f"a {type(model).__name__} cannot be exported; give a NaiveBayes, GaussianNB, MultinomialNB, ComplementNB, "
+            "BernoulliNB, CategoricalNB, SPODE, TAN, AODE, KDB, SKDB or GaussianClassifier"
+        )
+    joint, calibration = scored_by(model)
+    form: Form = maker(model, joint)
+    _require_plain(form.classes, "class")
+    for cell in form.cells:
+        if isinstance(cell.form, LabelForm):
+            _require_plain(cell.form.labels, f"state of column {form.fields[cell.field].name!r}")
+    return replace(
+        form,
+        calibration=None if calibration is None else _calibration_form(calibration),
+        decision=None if loss is None else _decision_form(loss, model.classes_.tolist()),
+    )
+
+
+def _form(model: OnSums, joint: Any, columns: Sequence[tuple[Field, Cell]], terms: Sequence[Term], **more: Any) -> Form:
+    fields = tuple(dict.fromkeys(field for field, _ in columns))
+    cells = tuple(replace(cell, field=fields.index(field)) for field, cell in columns)
+    return Form(
+        model=type(model).__name__,
+        fields=fields,
+        cells=cells,
+        classes=tuple(model.statistics_.classes.labels.tolist()),
+        log_prior=more.pop("log_prior", joint.log_prior),
+        fallback=joint.log_prior,
+        terms=tuple(terms),
+        **more,
+    )
+
+
+def _of_naive_bayes(model: NaiveBayes, joint: MixedJoint) -> Form:
+    """Put the laws of all columns together."""
+    plan, sums = model.columns_, model.statistics_.columns
+    found: list[tuple[Field, Cell, Formula]] = []
+    for key, family in families_of(plan).items():
+        for j, column in enumerate(family.columns):
+            formula = joint.groups[key].formula(j)
+            found.append((*_read_off(column, family.cell_form(sums.groups[key], j), formula), formula))
+    order = {name: place for place, name in enumerate(plan.sources)}
+    found.sort(key=lambda one: order[one[0].name])
+    terms = [ColumnTerm(place, _laid_out(formula)) for place, (_, _, formula) in enumerate(found)]
+    return _form(model, joint, [one[:2] for one in found], terms, **_refusals(model))
+
+
+def _refusals(model: Any) -> dict[str, bool]:
+    return {"refuses_missing": model.missing == "error", "refuses_unseen": vars(model).get("unseen") == "error"}
+
+
+def _read_off(column: Column, form: CellForm, formula: Formula | None, states: int | None = None) -> tuple[Field, Cell]:
+    """Say which field a column is read off, and how; `states` counts them, missing ones where they are one."""
+    if column.name == COUNTS:
+        raise ParameterError("a block of sparse columns cannot be exported; fit on columns with names")
+    if isinstance(form, WordForm):
+        return Field(column.source, "text"), Cell(0, _text_form(form, column.name))
+    dtype = column.dtype or ""
+    if column.part is not None:
+        zone = getattr(arrow_type(dtype), "tz", None)
+        field = Field(column.source, "date", zone)
+        if column.part in CLOCKS and isinstance(form, LabelForm):
+            first = {"weekday": 0, "month": 1}[column.part]
+            form = LabelForm(tuple(first + CLOCKS[column.part].index(str(label)) for label in form.labels))
+    elif isinstance(form, LabelForm):
+        field = Field(column.source, "label")
+        if "bool" not in dtype and {bool} == {type(label) for label in form.labels}:
+            form = LabelForm(tuple(map(int, form.labels)))
+    else:
+        is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
+        field = Field(column.source, "seconds" if is_time else "number")
+    if isinstance(form, LabelForm | BinForm):
+        if states is None:
+            states = form.n_states + (isinstance(formula, Lookup) and formula.missing_is_state)
+        return field, Cell(0, form, column.part, int(states), form.n_states)
+    return field, Cell(0, form, column.part)
+
+
+def _text_form(form: WordForm, name: str) -> TextForm:
+    """Say how words are found, where every language can."""
+    analyser = form.analyser
+    if form.words is None or analyser is None:
+        raise ParameterError(f"the words of column {name!r} are hashed, and cannot be exported; fit without n_hash")
+    if analyser.vectorizer is None:
+        return TextForm(form.words, analyser.binary)
+    settings = dict(analyser.vectorizer)
+    beyond = settings.keys() - {"lowercase", "ngram_range", "stop_words"}
+    if beyond:
+        raise ParameterError(
+            f"words of column {name!r} are found with {sorted(beyond)}, which cannot be exported; a vectoriser may "
+            "have lowercase, ngram_range and stop_words"
+        )
+    stop_words = settings.get("stop_words") or ()
+    if isinstance(stop_words, str):
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        stop_words = tuple(sorted(ENGLISH_STOP_WORDS))
+    ngrams, lowercase = settings.get("ngram_range", (1, 1)), bool(settings.get("lowercase", True))
+    return TextForm(form.words, analyser.binary, tuple(ngrams), lowercase, tuple(stop_words))
+
+
+def _laid_out(formula: Formula) -> Formula:
+    """Give a lookup a last row for cells that are not there; refuse what no language can add."""
+    if isinstance(formula, Lookup):
+        log_likelihood = formula.log_likelihood if formula.missing_is_state else formula.log_likelihood[:-1]
+        none = np.zeros((1, log_likelihood.shape[1]))
+        return Lookup(np.concatenate([log_likelihood, none]), formula.missing_is_state)
+    if isinstance(formula, WordWeights) and formula.certain and np.isinf(formula.weights).any():
+        raise ParameterError("a word has an infinite complement weight; fit with an alpha over 0")
+    return formula
+
+
+def _numbers(names: Sequence[str], form: NumberForm) -> list[tuple[Field, Cell]]:
+    return [(Field(name, "number"), Cell(0, form)) for name in names]
+
+
+def _of_gaussian_nb(model: GaussianNB, joint: GaussianJoint) -> Form:
+    p, names = joint.parameters, _names(model)
+    terms = [ColumnTerm(j, normal_formula(p, j)) for j in range(len(names))]
+    log_prior = np.where(p.seen, joint.log_prior, -np.inf)
+    return _form(model, joint, _numbers(names, NumberForm()), terms, log_prior=log_prior, **_refusals(model))
+
+
+def _of_gaussian_classifier(model: GaussianClassifier, joint: FullJoint | IndependentJoint) -> Form:
+    names = _names(model)
+    if isinstance(joint, IndependentJoint):
+        columns = joint.columns
+        terms: list[Term] = [ColumnTerm(j, normal_formula(columns.parameters, j)) for j in range(len(names))]
+        log_prior = np.where(columns.parameters.seen, joint.log_prior, -np.inf)
+    else:
+        p = joint.densities
+        mean = np.where(p.blend.has_density[:, None], p.mean, 0.0)
+        terms = [GaussianTerm(tuple(range(len(names))), mean, joint.whitening, joint.constant, p.degrees)]
+        log_prior = joint.log_prior
+    return _form(model, joint, _numbers(names, NumberForm()), terms, log_prior=log_prior, **_refusals(model))
+
+
+def _of_categorical_nb(model: CategoricalNB, joint: CategoryJoint) -> Form:
+    is_state = model.missing == "state"
+    columns, terms = [], []
+    for j, variable in enumerate(model.statistics_.columns.schema):
+        formula = joint.formula(j, missing_is_state=is_state)
+        columns.append(_read_off(Column(variable.name, variable.name, "categorical"), _labels(variable), formula))
+        terms.append(ColumnTerm(j, _laid_out(formula)))
+    return _form(model, joint, columns, terms, **_refusals(model))
+
+
+def _labels(variable: Variable) -> LabelForm:
+    return LabelForm(tuple(variable.states))
+
+
+def _of_features(model: FeatureClassifier, joint: LinearJoint) -> Form:
+    """Counted features are a line; marked ones are states, cut at the threshold."""
+    names = _names(model)
+    if isinstance(model, BernoulliNB):
+        return _of_marks(model, joint, names)
+    weight = joint.weight
+    if joint.infinite_weight is not None:
+        if joint.certain:
+            raise ParameterError("a feature has an infinite complement weight; fit with an alpha over 0")
+        weight = np.where(joint.infinite_weight > 0, -np.inf, weight)
+    none = np.zeros(weight.shape[1])
+    terms = [ColumnTerm(j, Weights(("x",), weight[j][None], none)) for j in range(len(names))]
+    # A count is a number from 0 on: the model refuses all else, and so do those who speak for it.
+    columns = _numbers(names, NumberForm(low=0.0, is_closed=True))
+    return _form(model, joint, columns, terms, refuses_missing=True, refuses_unseen=True, counts_nonzero=True)
+
+
+def _of_marks(model: BernoulliNB, joint: LinearJoint, names: Sequence[str]) -> Form:
+    if joint.infinite_weight is not None:
+        raise ParameterError("a feature is impossible in a class; fit BernoulliNB with an alpha over 0 to export it")
+    assert joint.threshold is not None
+    present = model.feature_log_prob_.T
+    absent = present - joint.weight
+    table = np.stack([absent, present, np.zeros_like(present)], axis=1)  # (n_features, 3, n_classes)
+    cell = Cell(0, BinForm((joint.threshold,), above=True), None, 2, 2)
+    columns = [(Field(name, "number"), cell) for name in names]
+    terms = [ColumnTerm(j, Lookup(own, missing_is_state=False)) for j, own in enumerate(table)]
+    return _form(model, joint, columns, terms, **_refusals(model))
+
+
+def _of_states(model: StateClassifier, joint: Any) -> Form:
+    """Put columns of states that depend on each other together."""
+    plan: ColumnPlan = model.columns_
+    estimate = joint.estimate
+    columns = [
+        _read_off(column, state_form(column, variable), None, n_states)
+        for column, variable, n_states in zip(
+            plan.used, estimate.counts.schema, estimate.n_states.tolist(), strict=True
+        )
+    ]
+    terms, log_prior = terms_of_states(joint)
+    return _form(model, joint, columns, terms, log_prior=log_prior, **_refusals(model))
+
+
+MAKERS: dict[type, Callable[[Any, Any], Form]] = {
+    NaiveBayes: _of_naive_bayes,
+    GaussianNB: _of_gaussian_nb,
+    CategoricalNB: _of_categorical_nb,
+    FeatureClassifier: _of_features,
+    GaussianClassifier: _of_gaussian_classifier,
+    StateClassifier: _of_states,
+}
+"""What can be exported, and how its form is made."""
+
+
+def _names(model: Any) -> list[str]:
+    """Names of the columns of a table of numbers."""
+    names = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def _require_plain(labels: Sequence[Any], what: str) -> None:
+    """Refuse labels that not every language has."""
+    for label in labels:
+        if not isinstance(label, str | bool | int | float):
+            raise ParameterError(
+                f"the {what} {label!r} is a {type(label).__name__}; only texts, numbers and truths can be exported"
+            )
+    if len({isinstance(label, str) for label in labels}) > 1 or len({isinstance(label, bool) for label in labels}) > 1:
+        raise ParameterError(f"some labels of the {what} are texts and some are not; give all of them one type")
+
+
+def _calibration_form(calibration: Calibration) -> CalibrationForm:
+    found, priors, doubt = calibration.report.map, calibration.priors, calibration.report.doubt
+    assert isinstance(found, LikelihoodTemperature)
+    return CalibrationForm(
+        temperature=float(found.temperature),
+        shift=found.shift,
+        lapse=float(found.lapse),
+        usual=float(found.usual),
+        prior=np.where(np.isfinite(priors.counted), priors.counted, 0.0),
+        to_counted=priors.to_counted,
+        is_given=priors.counted is not priors.scored,
+        impossible=np.isneginf(priors.scored),
+        doubt=float(doubt.probability),
+        doubted=np.asarray(doubt.known, dtype=bool),
+    )
+
+
+def _decision_form(loss: Any, classes: list[Any]) -> DecisionForm:
+    table = as_loss(loss, classes).table
+    if table.row_columns:
+        raise ParameterError("a loss whose costs differ from row to row cannot be exported; give fixed costs")
+    actions = tuple(table.action_labels.tolist())
+    if len({isinstance(action, str) for action in actions}) > 1:  # "reject" beside numbers: a column has one type
+        actions = tuple(map(str, actions))
+    _require_plain(actions, "action")
+    return DecisionForm(actions, table.regret)

@@ -1,0 +1,500 @@
+"""Scores rows by a classifier that is given as plain data; it needs nothing but Python's standard library.
+
+A row is a dict of its cells by the name of their column. A cell that is not in it, None or NaN is missing.
+
+    model.predict_proba(row)    P(class | row), in the order of model.classes
+    model.predict(row)          the class of largest probability
+    model.decide(row)           the action of least expected cost, where the model has a loss
+
+Dates are those of `datetime`, or texts as ISO 8601 writes them; times of day and durations may be seconds.
+"""
+
+import math
+import re
+import unicodedata
+from datetime import date, datetime, time, timedelta
+from itertools import pairwise, product
+from typing import Any
+
+INFINITE = float("inf")
+DAY = 86_400.0
+MOST_FILLED = 2**16
+
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff\u3000-\u312f\u31a0-\u31ff\uff66-\uff9f"
+    "\u3400-\u9fff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+PIECES = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+
+
+class RowRefused(ValueError):
+    """A row that the model gives no answer for, and why."""
+
+
+class Scorer:
+    """A classifier."""
+
+    def __init__(self, form: Any) -> None:
+        self.form = form
+        self.classes = form["classes"]
+        self.columns = [field["name"] for field in form["fields"]]
+        self.prior, self.fallback = _numbers(form["log_prior"]), _numbers(form["fallback"])
+        self.terms = [_ADD[term["kind"]](self, term) for term in form["terms"]]
+        self.states = [_states_of(cell) for cell in form["cells"]]
+        self.calibration = form["calibration"] and _numbers(form["calibration"])
+        self.decision = form["decision"]
+
+    def predict_proba(self, row: Any) -> Any:
+        """Give the probability of each class."""
+        cells = self.read(row)
+        scores = self.scores(cells)
+        if self.calibration is None:
+            return _shares(scores)
+        return [math.exp(score) for score in self._calibrated(scores, self.known(cells))]
+
+    def predict(self, row: Any) -> Any:
+        """Give the class of largest probability; the first one among equals."""
+        proba = self.predict_proba(row)
+        return self.classes[proba.index(max(proba))]
+
+    def decide(self, row: Any) -> Any:
+        """Give the action of least expected cost; the first one among equals."""
+        if self.decision is None:
+            raise ValueError("the model was exported without a loss; export it with one")
+        proba = self.predict_proba(row)
+        risks = [sum(cost * p for cost, p in zip(own, proba, strict=True)) for own in self.decision["regret"]]
+        return self.decision["actions"][risks.index(min(risks))]
+
+    # ------------------------------------------------------------------ cells
+
+    def read(self, row: Any) -> Any:
+        """Read the cells of a row: numbers, codes of states, and counts of words; None where a number is missing."""
+        unknown = [name for name in row if name not in self.columns]
+        if unknown and not any(name in row for name in self.columns):
+            raise RowRefused(f"the row has columns {unknown[:5]}, and the model knows {self.columns[:10]}")
+        return [self._cell(place, cell, row) for place, cell in enumerate(self.form["cells"])]
+
+    def _cell(self, place: Any, cell: Any, row: Any) -> Any:
+        field, form = self.form["fields"][cell["field"]], cell["form"]
+        value = _value(row.get(field["name"]), field, cell["part"])
+        kind = form["kind"]
+        if value is None:
+            if self.form["refuses_missing"]:
+                raise RowRefused(f"column {field['name']!r} is missing")
+            return None if kind in ("NumberForm", "TextForm") else cell["missing"]
+        if kind == "TextForm":
+            return _word_counts(value, form, self.states[place])
+        if kind == "NumberForm":
+            if _is_within(value, form):
+                return value
+            return self._unseen(field, value, None)
+        if kind == "BinForm":
+            return sum(cut < value if form["above"] else cut <= value for cut in form["cuts"])
+        code = self.states[place].get(_key(value))
+        return self._unseen(field, value, cell["n_states"]) if code is None else code
+
+    def _unseen(self, field: Any, value: Any, code: Any) -> Any:
+        if self.form["refuses_unseen"]:
+            raise RowRefused(f"column {field['name']!r} has {value!r}, which the model does not know")
+        return code
+
+    def known(self, cells: Any) -> Any:
+        """Count the cells that are known, the words of a text one by one."""
+        known = 0
+        for cell, value in zip(self.form["cells"], cells, strict=True):
+            kind = cell["form"]["kind"]
+            if kind == "TextForm":
+                known += len(value or ())
+            elif kind == "NumberForm":
+                known += value is not None and not (self.form["counts_nonzero"] and value == 0)
+            else:
+                known += value < cell["n_states"]
+        return known
+
+    # ------------------------------------------------------------------ scores
+
+    def scores(self, cells: Any) -> Any:
+        """Log-joints of the classes; those of the prior where no class can have the row."""
+        total = list(self.prior)
+        for add in self.terms:
+            for k, score in enumerate(add(cells)):
+                total[k] += score
+        return total if max(total) > -INFINITE else list(self.fallback)
+
+    def _calibrated(self, scores: Any, known: Any) -> Any:
+        c = self.calibration
+        scores = _log_shares([s + t for s, t in zip(_log_shares(scores), c["to_counted"], strict=True)])
+        share = float(known > 0) if c["usual"] <= 1 else max(known - 1, 0) / (c["usual"] - 1)
+        if c["usual"] > 1 and c["temperature"] < 1:
+            share = min(share * known / c["usual"], 1.0)
+        bounded, slope = min(share, 1.0), 1 / (1 + (c["temperature"] - 1) * share)
+        found = [
+            prior + slope * (score - prior) + bounded * shift if score > -INFINITE else -INFINITE
+            for score, prior, shift in zip(scores, c["prior"], c["shift"], strict=True)
+        ]
+        found = _log_shares(found)
+        lapse = c["lapse"] * bounded
+        if lapse > 0:
+            even = lapse / sum(score > -INFINITE for score in found)
+            found = [math.log((1 - lapse) * math.exp(s) + even) if s > -INFINITE else s for s in found]
+        if c["doubt"] > 0:
+            raised = [s == -INFINITE and known_class for s, known_class in zip(found, c["doubted"], strict=True)]
+            if any(raised):
+                rest, each = math.log1p(-c["doubt"]), math.log(c["doubt"]) - math.log(sum(raised))
+                found = [each if is_raised else s + rest for s, is_raised in zip(found, raised, strict=True)]
+        if c["is_given"]:
+            found = _log_shares(
+                [
+                    -INFINITE if never else s - t
+                    for s, t, never in zip(found, c["to_counted"], c["impossible"], strict=True)
+                ]
+            )
+        return found
+
+
+# ---------------------------------------------------------------------- terms: functions of the cells of a row
+
+
+def _column(scorer: Any, term: Any) -> Any:
+    formula, cell = _numbers(term["formula"]), term["cell"]
+    none = [0.0] * len(scorer.classes)
+    add = _FORMULAS[formula["kind"]]
+    return lambda cells: none if cells[cell] is None else add(formula, cells[cell])
+
+
+def _lookup(f: Any, code: Any) -> Any:
+    return f["log_likelihood"][code]
+
+
+def _distance(f: Any, x: Any) -> Any:
+    x = math.log(x) if f["is_log"] else x
+    found = []
+    for intercept, weight, mean, scale in zip(f["intercept"], f["weight"], f["mean"], f["scale"], strict=True):
+        away = (x - mean) * scale
+        z = away * away
+        found.append(intercept - weight * (math.log1p(z) if f["is_student"] else z))
+    return found
+
+
+def _weights(f: Any, x: Any) -> Any:
+    total = list(f["intercept"])
+    for feature, weights in zip(f["features"], f["weights"], strict=True):
+        value = {"x": lambda: x, "log x": lambda: math.log(x), "log(1 - x)": lambda: math.log1p(-x)}[feature]()
+        if value:
+            total = [t + value * w for t, w in zip(total, weights, strict=True)]
+    return total
+
+
+def _circle(f: Any, x: Any) -> Any:
+    half = math.pi * x / f["period"]
+    rows = zip(f["intercept"], f["kappa"], f["mu"], strict=True)
+    return [intercept - 2 * kappa * math.sin(half - mu / 2) ** 2 for intercept, kappa, mu in rows]
+
+
+def _words(f: Any, counts: Any) -> Any:
+    total = list(f["intercept"])
+    for code, count in counts.items():
+        times = 1 if f["once"] else count
+        total = [t + times * w for t, w in zip(total, f["weights"][code], strict=True)]
+    return total
+
+
+_FORMULAS = {
+    "Lookup": _lookup,
+    "Distance": _distance,
+    "Weights": _weights,
+    "Circle": _circle,
+    "WordWeights": _words,
+}
+
+
+def _tree(scorer: Any, term: Any) -> Any:
+    cells, parents, tables = term["cells"], term["parents"], _numbers(term["tables"])
+    n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
+    classes = range(len(scorer.classes))
+
+    def depth(j: Any) -> Any:
+        return 0 if parents[j] < 0 else 1 + depth(parents[j])
+
+    from_leaves = sorted(range(len(cells)), key=lambda j: -depth(j))
+
+    def add(values: Any) -> Any:
+        """Send messages from the leaves to the roots: of a cell that is missing, the sum over its states."""
+        states = [values[cell] for cell in cells]
+        below = [[[0.0] * len(classes) for _ in range(n)] for n in n_states]
+        is_heard = [False] * len(cells)  # whether anything below a cell is there
+        total = [0.0] * len(classes)
+        for j in from_leaves:
+            is_there, p = states[j] < n_states[j], parents[j]
+            if not (is_there or is_heard[j]):
+                continue
+            at = range(len(tables[j])) if p >= 0 else [0]
+            if p >= 0 and states[p] < n_states[p]:
+                at = [states[p]]
+            for a in at:
+                for k in classes:
+                    if is_there:
+                        message = tables[j][a][states[j]][k] + below[j][states[j]][k]
+                    else:
+                        message = _log_sum([tables[j][a][b][k] + below[j][b][k] for b in range(n_states[j])])
+                    if p >= 0:
+                        below[p][a][k] += message
+                    else:
+                        total[k] += message
+            if p >= 0:
+                is_heard[p] = True
+        return total
+
+    return add
+
+
+def _graph(scorer: Any, term: Any) -> Any:
+    cells, parents, tables = term["cells"], term["parents"], _numbers(term["tables"])
+    n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
+    classes = range(len(scorer.classes))
+
+    def above(j: Any) -> Any:
+        found = set(parents[j])
+        return found.union(*map(above, parents[j]))
+
+    ancestors = [above(j) for j in range(len(cells))]
+
+    def score(j: Any, states: Any) -> Any:
+        table = tables[j]
+        for parent in parents[j]:
+            table = table[states[parent]]
+        return table[states[j]]
+
+    def add(values: Any) -> Any:
+        """Sum over all states of missing cells that others, which are there, depend on."""
+        states = [values[cell] for cell in cells]
+        there = [state < n for state, n in zip(states, n_states, strict=True)]
+        gaps = [
+            j
+            for j, n in enumerate(n_states)
+            if n and not there[j] and any(there[below] and j in ancestors[below] for below in range(len(cells)))
+        ]
+        hard = [j for j in range(len(cells)) if j in gaps or (there[j] and any(p in gaps for p in parents[j]))]
+        total = [0.0] * len(classes)
+        for j in range(len(cells)):
+            if j not in hard:
+                total = [t + s for t, s in zip(total, score(j, states), strict=True)]
+        if not gaps:
+            return total
+        if math.prod(n_states[j] for j in gaps) > MOST_FILLED:
+            raise RowRefused(f"{len(gaps)} cells are missing that others depend on: too many to be summed over")
+        sums = []
+        for filled in product(*(range(n_states[j]) for j in gaps)):
+            for j, state in zip(gaps, filled, strict=True):
+                states[j] = state
+            rows = [score(j, states) for j in hard]
+            sums.append([sum(row[k] for row in rows) for k in classes])
+        return [total[k] + _log_sum([row[k] for row in sums]) for k in classes]
+
+    return add
+
+
+def _average(scorer: Any, term: Any) -> Any:
+    cells, implied = term["cells"], term["implied"]
+    joints, marginals, given = (_numbers(term[name]) for name in ("joints", "marginals", "given"))
+    n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
+    classes, every, log_prior = range(len(scorer.classes)), range(len(cells)), _numbers(term["log_prior"])
+
+    def add(values: Any) -> Any:
+        """Mean of the joints of all parents that the row can have."""
+        states = [values[cell] for cell in cells]
+        if implied is not None:
+            states = [
+                n_states[j] if any(implied[i][j][states[i]][states[j]] for i in every) else states[j] for j in every
+            ]
+        weights = [term["weights"][i][states[i]] for i in every]
+        if not any(weights):
+            weights = [term["even"][i][states[i]] for i in every]
+        total = sum(weights)
+        if not total:
+            return [log_prior[k] + sum(marginals[j][states[j]][k] for j in every) for k in classes]
+        found = []
+        for k in classes:
+            parts = [
+                math.log(weights[i])
+                + joints[i][states[i]][k]
+                + sum(given[i][j][states[i]][states[j]][k] for j in every)
+                for i in every
+                if weights[i]
+            ]
+            found.append(_log_sum(parts) - math.log(total))
+        return found
+
+    return add
+
+
+def _gaussian(scorer: Any, term: Any) -> Any:
+    cells = term["cells"]
+    mean, whitening, constant, degrees = (_numbers(term[name]) for name in ("mean", "whitening", "constant", "degrees"))
+
+    def add(values: Any) -> Any:
+        x = [values[cell] for cell in cells]
+        if any(value is None for value in x):
+            raise RowRefused("a cell is missing, and the columns are not independent of each other")
+        found = []
+        for m, w, c, v in zip(mean, whitening, constant, degrees, strict=True):
+            away = [a - b for a, b in zip(x, m, strict=True)]
+            z = [math.fsum(a * row[d] for a, row in zip(away, w, strict=True)) for d in range(len(w[0]))]
+            distance = sum(one * one for one in z)
+            if v == INFINITE:
+                found.append(c - distance / 2)
+            else:
+                found.append(c - (v + len(z)) / 2 * math.log1p(distance / v))
+        return found
+
+    return add
+
+
+_ADD = {
+    "ColumnTerm": _column,
+    "TreeTerm": _tree,
+    "GraphTerm": _graph,
+    "AverageTerm": _average,
+    "GaussianTerm": _gaussian,
+}
+
+
+# ---------------------------------------------------------------------- cells and numbers
+
+
+def _numbers(value: Any) -> Any:
+    """Put infinities where a document has their signs."""
+    if isinstance(value, dict):
+        return {name: part if part is None else _numbers(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_numbers(part) for part in value]
+    return -INFINITE if value is None else INFINITE if value == "inf" else value
+
+
+def _states_of(cell: Any) -> Any:
+    """Give the code of each label or word."""
+    form = cell["form"]
+    if form["kind"] == "LabelForm":
+        return {_key(label): code for code, label in enumerate(form["labels"])}
+    return {word: code for code, word in enumerate(form.get("words", ()))}
+
+
+def _key(value: Any) -> Any:
+    """Tell texts from numbers; truths are 0 and 1."""
+    return isinstance(value, str), value
+
+
+def _value(raw: Any, field: Any, part: Any) -> Any:
+    """Give the value of a cell as it is scored; None for a missing one."""
+    if raw is None or raw != raw:
+        return None
+    kind, name = field["kind"], field["name"]
+    if kind == "date":
+        return _part_of(_moment(raw, field), part)
+    if kind == "seconds" and isinstance(raw, time | timedelta):
+        if isinstance(raw, timedelta):
+            return raw.total_seconds()
+        return raw.hour * 3600 + raw.minute * 60 + raw.second + raw.microsecond / 1e6
+    if kind in ("number", "seconds"):
+        if not isinstance(raw, int | float):
+            raise RowRefused(f"column {name!r} has {raw!r}, which is no number")
+        if abs(raw) == INFINITE:
+            raise RowRefused(f"column {name!r} is infinite")
+        return float(raw)
+    if kind == "text" and not isinstance(raw, str):
+        raise RowRefused(f"column {name!r} has {raw!r}, which is no text")
+    return raw
+
+
+def _moment(raw: Any, field: Any) -> Any:
+    """Give a date as what the clock on the wall shows."""
+    if isinstance(raw, str):
+        try:
+            raw = datetime.fromisoformat(raw)
+        except ValueError:
+            raise RowRefused(f"column {field['name']!r} has {raw!r}, which is no date") from None
+    if not isinstance(raw, datetime):
+        if not isinstance(raw, date):
+            raise RowRefused(f"column {field['name']!r} has {raw!r}, which is no date")
+        return datetime(raw.year, raw.month, raw.day)
+    if raw.tzinfo is not None:
+        if field["zone"] is None:
+            raise RowRefused(f"column {field['name']!r} has a time zone, and the model knows none")
+        from zoneinfo import ZoneInfo
+
+        raw = raw.astimezone(ZoneInfo(field["zone"])).replace(tzinfo=None)
+    return raw
+
+
+def _part_of(moment: Any, part: Any) -> Any:
+    since = moment - datetime(1970, 1, 1)
+    if part == "days":
+        return since.days + (since.seconds + since.microseconds / 1e6) / DAY
+    if part == "time":
+        return float(moment.hour * 3600 + moment.minute * 60)
+    return moment.weekday() if part == "weekday" else moment.month
+
+
+def _is_within(value: Any, form: Any) -> Any:
+    low, high = form["low"], form["high"]
+    if low is not None and not (value >= low if form["is_closed"] else value > low):
+        return False
+    return (high == "inf" or value < high) and not (form["is_whole"] and value != math.floor(value))
+
+
+def _word_counts(text: Any, form: Any, codes: Any) -> Any:
+    counts: dict[int, int] = {}
+    for word in _split(text, form):
+        if word in codes:
+            counts[codes[word]] = 1 if form["once"] else counts.get(codes[word], 0) + 1
+    return counts
+
+
+def _split(text: Any, form: Any) -> Any:
+    """List the words of a text."""
+    if form["ngrams"] is not None:
+        text = text.lower() if form["lowercase"] else text
+        words = [word for word in re.findall(r"\w\w+", text) if word not in form["stop_words"]]
+        least, most = form["ngrams"]
+        return [
+            " ".join(words[at : at + n]) for n in range(least, most + 1) for at in range(max(0, len(words) - n + 1))
+        ]
+    found = []
+    for run in _runs(text):
+        run = unicodedata.normalize("NFC", run.lower())
+        for piece in PIECES.findall(run):
+            if not re.match(f"[{UNSPACED}]", piece):
+                found.append(piece)
+            else:
+                found += [*piece, *map("".join, pairwise(piece))]
+    return found
+
+
+def _runs(text: Any) -> Any:
+    """Cut a text into runs of letters, digits, underscores and the marks behind them."""
+    runs, run = [], ""
+    for character in text:
+        is_letter = character.isalnum() or character == "_"
+        if is_letter or (run and unicodedata.category(character)[0] == "M"):
+            run += character
+        elif run:
+            runs.append(run)
+            run = ""
+    return [*runs, run] if run else runs
+
+
+def _log_sum(scores: Any) -> Any:
+    top = max(scores)
+    return top if top == -INFINITE else top + math.log(sum(math.exp(score - top) for score in scores))
+
+
+def _log_shares(scores: Any) -> Any:
+    total = _log_sum(scores)
+    return [score - total for score in scores]
+
+
+def _shares(scores: Any) -> Any:
+    top = max(scores)
+    weights = [math.exp(score - top) for score in scores]
+    total = sum(weights)
+    return [weight / total for weight in weights]

@@ -1,0 +1,299 @@
+"""What terms add to the scores, as expressions of a query; those that need steps of their own add them.
+
+Missing parents in a tree are summed over by messages, level by level from the leaves: for each state s of a missing
+cell, b_s is the sum of what its children say; t is the largest of them, e_s = exp(b_s - t), and what the cell itself
+says to a state of its parent is t + log(sum of P(s | parent) e_s).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayeswater.exports.form import AverageTerm, ColumnTerm, GaussianTerm, GraphTerm, TreeTerm
+from bayeswater.exports.sql.dialects import IMPOSSIBLE
+from bayeswater.exports.sql.query import Query
+from bayeswater.inference.formula import Circle, Distance, Lookup, Weights
+from bayeswater.typing import Array
+
+
+def refuse_gaps(query: Query, term: GraphTerm | GaussianTerm) -> None:
+    """Mark rows as refused that lack a cell others depend on: to sum over these no query is made for."""
+    if isinstance(term, GaussianTerm):
+        tests = [f"c{cell} IS NULL" for cell in term.cells]
+    else:
+        n_states = [query.form.cells[cell].n_states for cell in term.cells]
+        tests = [
+            f"(c{term.cells[j]} < {n_states[j]} AND c{term.cells[p]} >= {n_states[p]})"
+            for j, parents in enumerate(term.parents)
+            for p in parents
+            if n_states[p]
+        ]
+    if tests:
+        kept = [name for name in query.steps[-1] if name != "ok"]
+        query.step({"ok": f"CASE WHEN {' OR '.join(tests)} THEN 0 ELSE ok END"}, kept)
+
+
+def _column_term(query: Query, term: ColumnTerm) -> list[str]:
+    code, formula = query.codes[term.cell], term.formula
+    if isinstance(formula, Lookup):
+        return [query.lookup(code, formula.log_likelihood[:, k]) for k in query.classes]
+    found = [_formula(query, formula, code, k) for k in query.classes]
+    if query.form.refuses_missing:
+        return found
+    return [f"COALESCE({part}, {query.number(0)})" for part in found]
+
+
+def _formula(query: Query, f: Any, x: str, k: int) -> str:
+    number = query.number
+    if isinstance(f, Distance):
+        x = f"LN({x})" if f.is_log else x
+        away = f"({x} - {number(f.mean[k])})"
+        if f.is_student:
+            z = f"{away} * {away} * {number(f.scale[k] ** 2)}"
+            return f"({number(f.intercept[k])} - {number(f.weight[k])} * LN({number(1)} + {z}))"
+        return f"({number(f.intercept[k])} - {away} * {away} * {number(f.weight[k] * f.scale[k] ** 2)})"
+    if isinstance(f, Circle):
+        half = f"SIN({x} * {number(np.pi / f.period)} - {number(f.mu[k] / 2)})"
+        return f"({number(f.intercept[k])} - {half} * {half} * {number(2 * f.kappa[k])})"
+    assert isinstance(f, Weights)
+    written = {"x": x, "log x": f"LN({x})", "log(1 - x)": f"LN({number(1)} - {x})"}
+    parts = [number(f.intercept[k])] if f.intercept.any() else []
+    for feature, weights in zip(f.features, f.weights, strict=True):
+        value = written[feature]
+        if weights[k] == -np.inf:
+            parts.append(f"CASE WHEN {value} = 0 THEN {number(0)} ELSE {number(IMPOSSIBLE)} END")
+        else:
+            parts.append(f"{value} * {number(weights[k])}")
+    return query.total(parts)
+
+
+def _flat(query: Query, cells: Sequence[int], table: Array, k: int) -> str:
+    """Look the codes of several cells up in a table with an axis for each, the first ones first."""
+    if len(cells) == 1:
+        return query.lookup(query.codes[cells[0]], table[..., k])
+    code = query.codes[cells[0]]
+
+    def between(first: int, last: int) -> str:
+        if last - first == 1:
+            return _flat(query, cells[1:], table[first], k)
+        middle = (first + last) // 2
+        return f"CASE WHEN {code} < {middle} THEN {between(first, middle)} ELSE {between(middle, last)} END"
+
+    return between(0, len(table))
+
+
+def _graph_term(query: Query, term: GraphTerm) -> list[str]:
+    return [
+        query.total(
+            [
+                _flat(query, [term.cells[i] for i in (*parents, j)], table, k)
+                for j, (parents, table) in enumerate(zip(term.parents, term.tables, strict=True))
+            ]
+        )
+        for k in query.classes
+    ]
+
+
+def _tree_term(query: Query, term: TreeTerm) -> list[str]:
+    """Add what is looked up where parents are there, and messages where they are not."""
+    n_states = [table.shape[1] for table in term.tables]
+    children = {p: [j for j, own in enumerate(term.parents) if own == p] for p in range(len(term.cells))}
+    code = [query.codes[cell] for cell in term.cells]
+    totals: dict[int, list[str]] = {k: [] for k in query.classes}
+    number = query.number
+
+    def heard(j: int, k: int, s: int) -> str:
+        """What a missing column says to state s of its parent."""
+        return query.log_of_sum(
+            f"t{j}_{k}", [f"e{j}_{b}_{k} * {number(np.exp(term.tables[j][s, b, k]))}" for b in range(n_states[j])]
+        )
+
+    def padded(values: Array) -> Array:
+        return np.append(values, 0.0)  # of what is not there
+
+    inner = [j for j in term.from_leaves if children[j]]
+    for level in _levels(term, inner):
+        sums = {
+            f"b{j}_{s}_{k}": _gap_only(
+                f"{code[j]} >= {n_states[j]}",
+                query.total(
+                    [
+                        _either(
+                            f"{code[c]} < {n_states[c]}",
+                            query.lookup(code[c], padded(term.tables[c][s, :, k])),
+                            heard(c, k, s) if children[c] else None,
+                            number(0),
+                        )
+                        for c in children[j]
+                    ]
+                ),
+                number(0),
+            )
+            for j in level
+            for s in range(n_states[j])
+            for k in query.classes
+        }
+        query.step(sums)
+        tops = {
+            f"t{j}_{k}": query.dialect.largest([f"b{j}_{s}_{k}" for s in range(n_states[j])])
+            for j in level
+            for k in query.classes
+        }
+        query.step(tops)
+        below = tuple(f"{letter}{c}_" for j in level for c in children[j] for letter in "et")
+        kept = [name for name in query.steps[-1] if name not in sums and not name.startswith(below)]
+        exps = {
+            name.replace("b", "e", 1): query.dialect.exp(f"({name} - t{name[1:].split('_')[0]}_{name.split('_')[2]})")
+            for name in sums
+        }
+        messages = {}
+        query.step(exps, kept)
+        for j in level:
+            for k in query.classes:
+                messages[f"m{j}_{k}"] = _gap_only(
+                    f"{code[j]} >= {n_states[j]}" + _parent_there(term, code, n_states, j),
+                    _by_parent(query, term, code, j, partial(heard, j, k)),
+                    number(0),
+                )
+                totals[k].append(f"m{j}_{k}")
+        query.step(messages)
+
+    def direct(j: int, k: int, s: int) -> str:
+        return query.lookup(code[j], padded(term.tables[j][s, :, k]))
+
+    for j in range(len(term.tables)):
+        for k in query.classes:
+            totals[k].append(_by_parent(query, term, code, j, partial(direct, j, k)))
+    return [query.total(totals[k]) for k in query.classes]
+
+
+def _levels(term: TreeTerm, inner: Sequence[int]) -> list[list[int]]:
+    """Columns that have children, those furthest from the root first, in groups of the same depth."""
+
+    def depth(j: int) -> int:
+        return 0 if term.parents[j] < 0 else 1 + depth(term.parents[j])
+
+    return [[j for j in inner if depth(j) == d] for d in sorted({depth(j) for j in inner}, reverse=True)]
+
+
+def _parent_there(term: TreeTerm, code: Sequence[str], n_states: Sequence[int], j: int) -> str:
+    p = term.parents[j]
+    return "" if p < 0 else f" AND {code[p]} < {n_states[p]}"
+
+
+def _by_parent(query: Query, term: TreeTerm, code: Sequence[str], j: int, written: Callable[[int], str]) -> str:
+    """Choose by the state of the parent; nothing where it is missing."""
+    p = term.parents[j]
+    if p < 0:
+        return written(0)
+
+    def between(first: int, last: int) -> str:
+        if last - first == 1:
+            return query.number(0) if first == len(term.tables[j]) else written(first)
+        middle = (first + last) // 2
+        return f"CASE WHEN {code[p]} < {middle} THEN {between(first, middle)} ELSE {between(middle, last)} END"
+
+    return between(0, len(term.tables[j]) + 1)
+
+
+def _gap_only(test: str, value: str, otherwise: str) -> str:
+    return f"CASE WHEN {test} THEN {value} ELSE {otherwise} END"
+
+
+def _either(test: str, there: str, gone: str | None, nothing: str) -> str:
+    return there if gone is None else f"CASE WHEN {test} THEN {there} ELSE {gone} END"
+
+
+def _average_term(query: Query, term: AverageTerm) -> list[str]:
+    """Average the joints of all parents; naive Bayes where no column can be one."""
+    every, number = range(len(term.cells)), query.number
+    if term.implied is not None:
+        _leave_out_implied(query, term)
+    code = [query.codes[cell] for cell in term.cells]
+    weights = {f"w{i}": query.lookup(code[i], term.weights[i]) for i in every}
+    query.step(weights)
+    if any((own != even).any() for own, even in zip(term.weights, term.even, strict=True)):
+        none = " AND ".join(f"w{i} = 0" for i in every)
+        kept = [name for name in query.steps[-1] if name not in weights]
+        even = {f"w{i}": f"CASE WHEN {none} THEN {query.lookup(code[i], term.even[i])} ELSE w{i} END" for i in every}
+        query.step(even, kept)
+    joints = {
+        f"j{i}_{k}": _gap_only(
+            f"w{i} > 0",
+            query.total(
+                [
+                    query.lookup(code[i], term.joints[i][:, k]),
+                    *(_flat(query, [term.cells[i], term.cells[j]], term.given[i][j], k) for j in every if j != i),
+                ]
+            ),
+            number(IMPOSSIBLE),
+        )
+        for i in every
+        for k in query.classes
+    }
+    query.step(joints | {"w": query.total([f"w{i}" for i in every])})
+    query.step({f"u{k}": query.dialect.largest([f"j{i}_{k}" for i in every]) for k in query.classes})
+    found = {}
+    for k in query.classes:
+        parts = [f"w{i} * {query.dialect.exp(f'(j{i}_{k} - u{k})')}" for i in every]
+        naive = query.total(
+            [number(term.log_prior[k]), *(query.lookup(code[j], term.marginals[j][:, k]) for j in every)]
+        )
+        found[f"a{k}"] = f"CASE WHEN w > 0 THEN u{k} + LN({query.total(parts)}) - LN(w) ELSE {naive} END"
+    query.step(found, [name for name in query.steps[-1] if name[0] not in "jw"])
+    return [f"a{k}" for k in query.classes]
+
+
+def _leave_out_implied(query: Query, term: AverageTerm) -> None:
+    """Give cells that others imply the code of what is not there."""
+    assert term.implied is not None
+    columns, codes = {}, list(query.codes)
+    for j, cell in enumerate(term.cells):
+        tests = [
+            f"(c{term.cells[i]} = {a} AND c{cell} = {b})"
+            for i in range(len(term.cells))
+            for a, b in zip(*np.nonzero(term.implied[i][j]), strict=True)
+        ]
+        if tests:
+            columns[f"x{cell}"] = (
+                f"CASE WHEN {' OR '.join(tests)} THEN {query.form.cells[cell].n_states} ELSE c{cell} END"
+            )
+            codes[cell] = f"x{cell}"
+    query.step(columns)
+    query.codes = codes
+
+
+def _gaussian_term(query: Query, term: GaussianTerm) -> list[str]:
+    n_directions = term.whitening.shape[2]
+    z = {
+        f"z{k}_{d}": query.total(
+            [
+                f"(c{cell} - {query.number(term.mean[k, j])}) * {query.number(term.whitening[k, j, d])}"
+                for j, cell in enumerate(term.cells)
+            ]
+        )
+        for k in query.classes
+        for d in range(n_directions)
+    }
+    query.step(z)
+    found = []
+    for k in query.classes:
+        distance = query.total([f"z{k}_{d} * z{k}_{d}" for d in range(n_directions)])
+        v, constant = term.degrees[k], query.number(term.constant[k])
+        if np.isinf(v):
+            found.append(f"({constant} - {distance} * {query.number(0.5)})")
+        else:
+            power = query.number((v + n_directions) / 2)
+            found.append(f"({constant} - {power} * LN({query.number(1)} + {distance} * {query.number(1 / v)}))")
+    return found
+
+
+TERMS: dict[type, Callable[[Query, Any], list[str]]] = {
+    ColumnTerm: _column_term,
+    TreeTerm: _tree_term,
+    GraphTerm: _graph_term,
+    AverageTerm: _average_term,
+    GaussianTerm: _gaussian_term,
+}
