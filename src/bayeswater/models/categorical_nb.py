@@ -1,7 +1,6 @@
 """`CategoricalNB`: columns of categories, each with a distribution of its own in each class."""
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
@@ -186,13 +185,10 @@ class CategoricalNB(OnSums, BayesClassifier):
         if (self.missing == "state") != (other.missing == "state"):
             raise StatisticsError("cannot combine a model that takes missing as a state with one that does not")
 
-    def _combined(self, other: Any, operation: Any) -> Self:
-        if type(other) is not type(self):
-            return NotImplemented
+    def _sums_named_alike(self, other: Self) -> tuple[Sums[CategoryCounts], Sums[CategoryCounts]]:
         styles = {**other.read_as_.styles, **self.read_as_.styles}
         words = {name: style for name, style in styles.items() if style.kind == "words"}
-        first, second = (copy(model)._adopt(_spelled(model.statistics_, words)) for model in (self, other))
-        return super(CategoricalNB, first)._combined(second, operation)
+        return _spelled(self.statistics_, words), _spelled(other.statistics_, words)
 
     def _facts(self, X: Any) -> Facts:
         codes, n_states = self._table(X).block(slice(0, 1))[0], self.statistics_.columns.n_states

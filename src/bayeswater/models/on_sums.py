@@ -253,13 +253,17 @@ class OnSums(Base):
             model._require_sums("models cannot be merged or taken apart; call fit with all rows")
         self._require_same_reading(other)
         result, read_as = self._like_self(), self.read_as_.merged(other.read_as_)
-        sums = operation(self.statistics_, other.statistics_)
+        sums = operation(*self._sums_named_alike(other))
         result._require_parameters(sums)
         result.read_as_ = read_as
         result._adopt(sums)
         if self._is_calibrated:
             result.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
         return result
+
+    def _sums_named_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
+        """Give the sums of two models, with one name for states that are the same."""
+        return self.statistics_, other.statistics_
 
     def _like_self(self) -> Self:
         """Make a model without sums that has the parameters of this one, its columns, and what its fit has fixed."""

@@ -100,9 +100,10 @@ class MixedCounting:
             plan, late = replan_open(plan, raw, settings.given, self.reading.family)
         if raw.n_rows != len(flat):
             raise inconsistent_lengths(raw.n_rows, len(flat))
-        labels, table = encode_labels(flat), encode_columns(raw, plan, {}, settings, learning=True)
-        columns = count_columns(table, labels, weight, settings)
-        sums = Sums(ClassCounts.of(labels, weight), columns, seen_in_columns(table))
+        labels = encode_labels(flat)
+        class_count = ClassCounts.of(labels, weight)
+        table = encode_columns(raw, plan, {}, settings, learning=True)
+        sums = Sums(class_count, count_columns(table, labels, weight, settings), seen_in_columns(table))
         texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
         shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
         profiles = None
