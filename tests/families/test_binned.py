@@ -86,6 +86,16 @@ def test_the_best_number_of_bins_of_five_rows_each_pays_for_the_others_and_for_t
     assert found.title == f"{len(found.cuts) + 1} bins" and len(found.cuts) + 1 in tried
 
 
+def test_as_many_bins_are_taken_as_the_values_need():
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 8, 320) + 0.01 * rng.normal(size=320)  # eight clusters
+    found = BinnedCandidate().weighed(OpenColumn(profile_of(x), 0))
+    evidence = {n_bins: in_bins(x, n_bins) for n_bins in (4, 8, 16, 32, 64)}
+    best = max(evidence, key=evidence.get)
+    assert best > 8 and len(found.cuts) + 1 == best
+    assert_allclose(found.log_evidence, evidence[best] - np.log(5) - np.log(320 * 319 / 2), rtol=1e-10)
+
+
 def test_of_fewer_than_twenty_rows_no_bins_are_made_unless_they_are_told():
     x = np.random.default_rng(1).normal(size=19)
     assert BinnedCandidate().why_not(OpenColumn(profile_of(x), 0), alone=False) == "too few rows"

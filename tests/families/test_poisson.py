@@ -102,6 +102,12 @@ def test_the_outcomes_of_a_count_leave_hardly_any_mass_out(strength: float) -> N
     assert len(counts) < 450 / strength  # and not many more than it takes
 
 
+@pytest.mark.parametrize("rate", [1e3, 1e5, 1e7])
+def test_the_outcomes_of_a_large_count_leave_hardly_any_mass_out(rate: float) -> None:
+    counts = CountFact(np.array([rate])).counts()
+    assert poisson.cdf(counts[0] - 1, rate) + poisson.sf(counts[-1], rate) < 1e-12
+
+
 def test_a_fact_that_is_weakened_twice_is_weakened_by_both() -> None:
     assert CountFact(np.array([2.0])).weakened(0.5).weakened(0.5).strength == 0.25
 

@@ -100,6 +100,12 @@ def test_leaving_a_row_out_is_never_having_counted_it(weight):
         assert_allclose(found[i], refit.likelihood(x[i : i + 1, None], use_loop=False)[0], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [10, 100, 1000])
+def test_numbers_spread_evenly_are_nearly_as_probable_as_under_the_even_law(n):
+    (found,) = circle_log_evidence(np.array([n]), np.array([0.0]), DAY)
+    assert -np.log(24) < found + n * np.log(DAY) < 0  # a good part of the concentrations is small enough
+
+
 def test_late_and_early_hours_are_neighbours():
     hours = np.r_[RNG.normal(0, 1, 200) % 24, RNG.normal(12, 1, 200)]
     y = np.repeat(["night", "noon"], 200)
