@@ -74,13 +74,12 @@ GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
 
 TRUTHS = (
     *((("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",))),
-    *((("是",), ("否",)), (("真",), ("假",)), (("对",), ("错",)), (("有",), ("无",)), (("はい",), ("いいえ",))),
-    *((("ja", "j"), ("nein", "n")), (("ja", "j"), ("nee", "n")), (("wahr",), ("falsch",)), (("waar",), ("onwaar",))),
-    *((("oui", "o"), ("non", "n")), (("vrai",), ("faux",)), (("sí", "si", "s"), ("no", "n")), (("sì",), ("no",))),
-    *((("verdadero",), ("falso",)), (("vero",), ("falso",)), (("sim", "s"), ("não", "nao", "n"))),
-    *((("verdadeiro",), ("falso",)), (("да",), ("нет",))),
+    *((("是",), ("否",)), (("真",), ("假",)), (("对",), ("错",)), (("はい",), ("いいえ",)), (("да",), ("нет",))),
+    *((("ja",), ("nein", "nee")), (("wahr",), ("falsch",)), (("waar",), ("onwaar",)), (("oui",), ("non",))),
+    *((("vrai",), ("faux",)), (("sí", "sì", "si"), ("no",)), (("sim",), ("não", "nao"))),
+    (("verdadero", "verdadeiro", "vero"), ("falso",)),
 )
-"""Words for true and for false, in small letters."""
+"""Words for true and for false, in small letters; single letters are English alone, since others are codes, too."""
 
 STYLE_KEY = b"bayeswater.style"
 """Key of the metadata of an Arrow field under which the style of its cells stands."""
