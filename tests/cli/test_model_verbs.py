@@ -205,6 +205,13 @@ def test_explanations_are_those_of_the_model(run, folder):
     assert [line for line in answer.out.splitlines() if line.startswith("row ")] == ["row 1", "row 2", "row 3"]
 
 
+def test_explanations_in_chinese(run, folder):
+    model, X = load(folder / "people.bayes"), people().select(COLUMNS)
+    answer = run("explain", folder / "people.bayes", folder / "people.csv", "--rows", "1", "--lang", "zh")
+    assert answer.code == 0 and "而不是" in answer.out
+    assert str(model.explain(X.slice(0, 1), lang="zh")) in answer.out
+
+
 def test_explanations_as_json_lines(run, folder):
     answer = run("explain", folder / "people.bayes", folder / "people.csv", "--rows", "2", "--json")
     rows = [json.loads(line) for line in answer.out.splitlines()]
