@@ -15,6 +15,7 @@ BENCH   := $(VENV)/.bench
 MUTANTS := $(VENV)/.mutants
 ENGINES := $(VENV)/.engines
 DOCS    := $(VENV)/.docs
+WEB     := $(VENV)/.web
 OLDEST  := .venv-oldest
 
 # Tests start dozens of processes: each would compile all sources anew.
@@ -27,7 +28,7 @@ SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' 
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines test-oldest fuzz mutants bench accuracy docs docs-serve house lint clean
+.PHONY: help demo test test-web docs-images test-engines test-oldest fuzz mutants bench accuracy docs docs-serve house lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -42,6 +43,9 @@ test: lint ## lint, then all tests and doctests, then the coverage bound
 	BAYESWATER_COMPILE=0 $(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-append --cov-report= \
 		tests/kernels --ignore=tests/kernels/test_compiling.py
 	$(BIN)/coverage report --fail-under=$(COVERAGE)
+
+test-web: $(WEB) ## every gesture of the local page in a real browser, which has to be there (Debian: apt install chromium)
+	BAYESWATER_BROWSER=1 $(BIN)/pytest -p no:cacheprovider tests/browser $(ARGS)
 
 test-engines: $(ENGINES) ## the tests of Dask, Spark (which needs Java 17) and Ray, on local workers
 	$(BIN)/pytest tests/engines
@@ -71,6 +75,9 @@ docs: $(DOCS) ## the site in build/docs: English, 中文 under zh/; notebooks ar
 	@$(SPHINX) --doctree-dir build/doctrees/zh --define language=zh_CN docs/zh build/docs/zh
 	@$(BIN)/python tools/pages/notebooks.py build/docs
 	@$(BIN)/python tools/pages/check_links.py build/docs
+
+docs-images: $(WEB) ## the screenshots of the explorer in docs/images, made by a real browser
+	@$(BIN)/python tools/pages/screenshots.py docs/images
 
 docs-serve: docs ## the site at http://127.0.0.1:8000
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000
@@ -120,6 +127,11 @@ $(DOCS): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater and what makes its site"
 	@$(PIP) -e '.[docs]'
 	@touch $(RUNTIME) $@
+
+$(WEB): pyproject.toml | $(CREATED)
+	@echo "Installing bayeswater, its tests and what drives a browser"
+	@$(PIP) -e '.[test,lint,browser]'
+	@touch $(RUNTIME) $(TEST) $@
 
 $(MUTANTS): pyproject.toml | $(CREATED)
 	@echo "Installing bayeswater, its tests and what makes mutants"

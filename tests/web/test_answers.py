@@ -68,7 +68,7 @@ def test_what_a_model_cannot_tell_has_its_reason():
     labels = ["yes", "no", "no", "yes"] * 10
     for model in (AODE(), BayesEnsemble(random_state=0)):
         subject = subject_of(model.fit(table, labels), table, labels)
-        more = told("row", "beyond", {"facts": {"a": "2.0", "b": "x"}}, subject)
+        more = told("row", "beyond", {"facts": {"a": subject.fields["a"].fact(2.0), "b": "x"}}, subject)
         assert "has none" in more["interval"]["why_not"] and "has none" in more["novelty"]["why_not"]
         assert told("learned", "columns", {}, subject)["columns"]
 
@@ -136,7 +136,21 @@ def test_three_classes_have_a_triangle_and_two_a_line():
     subject = subject_of(NaiveBayes().fit(pa.table({"x": list("uvw") * 20}), labels))
     assert told("decisions", "row", {}, subject)["regions"]["kind"] == "triangle"
     line = told("decisions", "row", {"loss": LOSS})["regions"]
-    assert line["kind"] == "line" and len(line["until"]) == 3
+    assert line["until"] == pytest.approx([0.4, 0.92, 1.0]) and line["action"] == [0, 2, 1]
+
+
+def test_a_reason_is_made_of_two_probabilities_and_the_rows_behind_them():
+    found = told("row", "behind", {"facts": FACTS, "column": "occupation"})
+    table = loan_model().tables()["occupation"]
+    place = table.column("occupation").to_pylist().index("clerk")
+    shares = [table.column(f"P(occupation | {label})").to_pylist()[place] for label in ("late", "repaid")]
+    assert found["likelihood"] == pytest.approx(shares)
+    cells = loan_subject().rows.column("occupation").to_pylist()
+    rows = [
+        sum(cell == "clerk" and code == k for cell, code in zip(cells, loan_subject().truth, strict=True))
+        for k in (0, 1)
+    ]
+    assert found["counts"] == rows
 
 
 def test_rows_are_sorted_filtered_and_opened_as_they_are():

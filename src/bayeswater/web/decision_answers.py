@@ -44,11 +44,16 @@ def _row_proba(subject: ClassifierSubject, model: Any, X: Any, prior: Array | No
 def _regions(loss: Loss, n_classes: int) -> dict[str, Any] | None:
     """Give the best action along the line of two classes, or over the triangle of three; None for more."""
     if n_classes == 2:
-        p = np.linspace(0, 1, 401)
-        best = loss.best_action(np.column_stack([1 - p, p]), return_index=True)
+        cost = loss.table.cost
+        rise = cost[:, 1] - cost[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):  # where two actions cost the same
+            cross = ((cost[:, None, 0] - cost[None, :, 0]) / (rise[None, :] - rise[:, None])).ravel()
+        ends = np.unique(np.concatenate([[0.0, 1.0], cross[(cross > 0) & (cross < 1)]]))
+        middle = (ends[1:] + ends[:-1]) / 2
+        best = loss.best_action(np.column_stack([1 - middle, middle]), return_index=True)
         start = np.flatnonzero(np.append(True, best[1:] != best[:-1]))
-        ends = [*(p[start[1:] - 1] + p[start[1:]]) / 2, 1.0]
-        return {"kind": "line", "until": ends, "action": best[start], "threshold": _threshold(loss)}
+        until = [*ends[start[1:]].tolist(), 1.0]
+        return {"kind": "line", "until": until, "action": best[start], "threshold": _threshold(loss)}
     if n_classes == 3:
         points = [(i, j) for i in range(STEPS) for j in range(STEPS - i)]
         corner = np.array(points, dtype=np.float64)

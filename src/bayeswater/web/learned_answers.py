@@ -17,7 +17,7 @@ from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.partial_rows import cell_names
 from bayeswater.typing import Array
-from bayeswater.web.fields import curve_of
+from bayeswater.web.fields import Field, curve_of
 from bayeswater.web.plain import QuestionError, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
 
@@ -29,6 +29,9 @@ TEXT_ROWS = 300
 
 MOST_WORDS = 20
 """Words of each class that are named as its strongest."""
+
+MOST_STOPS = 14
+"""Places of a scale that are marked."""
 
 MOST_NOMOGRAM = 30
 """Columns of a nomogram: those that carry most, as many as a page holds."""
@@ -155,7 +158,7 @@ def nomogram(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, 
         curve = curve_of(subject.model, own["name"])
         if curve is None:
             continue
-        scale = _scale(curve, k, other)
+        scale = _scale(curve, k, other, subject.fields.get(own["name"]))
         if scale is not None:
             scales.append({"name": own["name"], "bits": own["bits"], **scale})
     prior = subject.frequencies
@@ -173,20 +176,25 @@ def nomogram(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _scale(curve: ColumnCurve, k: int, other: int) -> dict[str, Any] | None:
-    """Give places and their log-odds, where both classes can have them."""
+def _scale(curve: ColumnCurve, k: int, other: int, own: Field | None) -> dict[str, Any] | None:
+    """Give places and their log-odds, where both classes can have them: numbers of the range that was seen."""
     values = np.asarray(curve.values, dtype=np.float64)
     possible = (values[:, k] > 0) & (values[:, other] > 0)
-    if not possible.any():
+    is_number = curve.kind in ("density", "counts")
+    if is_number and own is not None and isinstance(own.low, float) and isinstance(own.high, float):
+        at = np.asarray(curve.at, dtype=np.float64)
+        possible &= (at >= own.low) & (at <= own.high)
+    chosen = np.flatnonzero(possible)
+    if not len(chosen):
         return None
-    odds = np.log(values[possible, k]) - np.log(values[possible, other])
-    at = [place for place, can in zip(curve.at, possible, strict=True) if can]
-    if curve.kind in ("density", "counts"):
-        some = np.unique(np.linspace(0, len(at) - 1, min(len(at), 41)).round().astype(int))
-        return {"kind": curve.kind, "at": [float(at[i]) for i in some], "odds": odds[some]}
-    best = np.argsort(-np.abs(odds), kind="stable")[:12] if len(at) > 12 else np.arange(len(at))
-    order = best[np.argsort(odds[best], kind="stable")]
-    return {"kind": curve.kind, "at": [written(at[i]) for i in order], "odds": odds[order]}
+    odds = np.log(values[chosen, k]) - np.log(values[chosen, other])
+    if is_number:
+        some = np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_STOPS)).round().astype(int))
+        return {"kind": curve.kind, "at": [float(curve.at[chosen[i]]) for i in some], "odds": odds[some]}
+    order = np.argsort(odds, kind="stable")
+    if len(order) > MOST_STOPS:  # those that speak most, of either class
+        order = np.concatenate([order[: MOST_STOPS // 2], order[-(MOST_STOPS // 2) :]])
+    return {"kind": curve.kind, "at": [written(curve.at[chosen[i]]) for i in order], "odds": odds[order]}
 
 
 ANSWERS = {"columns": columns, "nomogram": nomogram}

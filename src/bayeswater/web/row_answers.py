@@ -5,14 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.display_width import shortened
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
 from bayeswater.families.wording import shown, times_as_likely
 from bayeswater.models.streaming.partial_rows import partial_rows
 from bayeswater.web.costs import loss_of, prior_of
-from bayeswater.web.fields import NOT_READ
+from bayeswater.web.fields import NOT_READ, curve_of
 from bayeswater.web.plain import QuestionError, as_json, mapping_of, number_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
+
+LABEL_WIDTH = 40
+"""Columns that a label may take in a sentence."""
 
 MOST_QUESTIONS = 12
 """Facts to ask for that are listed."""
@@ -33,13 +37,14 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
     model, X = partial_rows(subject.model, facts_of(subject, asked))
     against = _label(subject, text_of(asked, "against"))
     why = model.explain(X, **({} if against is None else {"against": against}))[0]
+    chosen, against_it = (_short(label) for label in (why.prediction, why.against))
     left_out = {*why.missing, *why.unseen}
     reasons = [
         {
             "column": one.column,
             "value": shown(one.value),
             "contribution": one.contribution,
-            "how": times_as_likely(one.contribution, why.prediction, why.against),
+            "how": times_as_likely(one.contribution, chosen, against_it),
             "words": [word._asdict() for word in why.words.get(one.column, ())[:20]],
         }
         for one in why.contributions
@@ -57,6 +62,11 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
         "is_impossible": why.is_impossible,
         "summary": why.summary,
     }
+
+
+def _short(label: Any) -> Any:
+    """Cut a label that is too long for a sentence."""
+    return shortened(label, LABEL_WIDTH) if isinstance(label, str) else label
 
 
 def as_label(label: Any) -> Any:
@@ -156,4 +166,24 @@ def _next(
     }
 
 
-ANSWERS = {"posterior": posterior, "beyond": beyond}
+def behind(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what one cell is made of: its probability or density in each class, and how many rows had it.
+
+    Where columns depend on each other, that of the column alone.
+    """
+    name = text_of(asked, "column")
+    facts = facts_of(subject, asked)
+    if name not in facts:
+        return {"why_not": "it is a part of another column"}
+    model = subject.model
+    joint = np.asarray(model.predict_joint_log_proba([{name: facts[name]}, {}]))
+    with np.errstate(invalid="ignore"):
+        likelihood = np.exp(joint[0] - joint[1])
+    curve = curve_of(model, name)
+    counts = None
+    if curve is not None and curve.counts is not None and facts[name] in curve.at:
+        counts = np.asarray(curve.counts)[curve.at.index(facts[name])]
+    return {"likelihood": likelihood, "counts": counts, "is_density": curve is not None and curve.kind == "density"}
+
+
+ANSWERS = {"posterior": posterior, "beyond": beyond, "behind": behind}

@@ -83,7 +83,7 @@ function curves(root, own, width, height, mark) {
 
 function bars(root, own, width, height, mark, most) {
   const n = Math.min(own.at.length, most);
-  const start = Math.min(110, width * 0.42);
+  const start = own.kind === "bins" ? Math.min(170, width * 0.5) : Math.min(130, width * 0.42);
   const line = Math.max(own.values.length * 4 + 4, (height - 4) / Math.max(n, 4));
   root.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, line * n + (own.at.length > n ? 16 : 4))}`);
   const top = Math.max(...own.values.flat(), 1e-9);
@@ -91,7 +91,7 @@ function bars(root, own, width, height, mark, most) {
   const marked = own.kind === "bins" && typeof mark === "number" && own.edges ? binOf(own.edges, mark) : own.at.indexOf(String(mark));
   for (let i = 0; i < n; i++) {
     const y = 2 + i * line, thick = (line - 4) / own.values.length;
-    root.append(svg("text", { class: `tick${i === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(own.at[i] === "" ? "∅" : own.at[i], 18)));
+    root.append(svg("text", { class: `tick${own.kind === "bins" ? " small" : ""}${i === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(own.at[i] === "" ? "∅" : own.at[i].replaceAll(" 12:00", ""), own.kind === "bins" ? 24 : 18)));
     own.values.forEach((value, code) => {
       const count = own.counts ? ` (${number(own.counts[code][i])})` : "";
       root.append(svg("rect", { class: `fill ${colour(code)}`, x: start, y: y + 1 + code * thick, width: Math.max(0.5, x(value[i]) - start), height: Math.max(1, thick - 1) },

@@ -18,7 +18,7 @@ export function mount(root, app) {
     modes.forEach((own) => own.setAttribute("aria-pressed", String(own.dataset.mode === mode)));
     if (mode === "nomogram") {
       nomogram = await app.ask("learned", "nomogram", state.compared ? { chosen: state.compared[0], against: state.compared[1] } : {});
-      if (nomogram && mode === "nomogram") drawNomogram(place, nomogram, app);
+      if (nomogram && mode === "nomogram") { drawNomogram(place, nomogram, app); root.dataset.answered = "nomogram"; }
       return;
     }
     told ??= await app.ask("learned", "columns");
@@ -71,10 +71,10 @@ function drawNomogram(place, told, app) {
   const x = scale(...ends, left, width - 20);
   const parts = [];
   const axis = (y) => {
-    for (let k = Math.ceil(ends[0]); k <= ends[1]; k++) {
-      if ((ends[1] - ends[0] > 16 && k % 5) || (ends[1] - ends[0] > 8 && k % 2)) continue;
+    const step = [0.25, 0.5, 1, 2, 5, 10, 20, 50, 100].find((own) => (ends[1] - ends[0]) / own <= 12) || 1000;
+    for (let k = Math.ceil(ends[0] / step) * step; k <= ends[1]; k += step) {
       parts.push(svg("line", { class: "grid", x1: x(k), x2: x(k), y1: 18, y2: height - 8 }));
-      parts.push(svg("text", { class: "tick", x: x(k), y, "text-anchor": "middle" }, signed(k)));
+      parts.push(svg("text", { class: "tick", x: x(k), y, "text-anchor": "middle" }, number(k, 3)));
     }
   };
   axis(12);
@@ -86,15 +86,15 @@ function drawNomogram(place, told, app) {
     parts.push(svg("text", { class: "tick strong", x: left - 12, y: y + 4, "text-anchor": "end" }, drawn(own.name, 24), svg("title", {}, shortened(own.name, 200))));
     parts.push(svg("line", { class: "base", x1: x(Math.min(...own.odds)), x2: x(Math.max(...own.odds)), y1: y, y2: y }));
     const isNumber = typeof own.at[0] === "number";
-    const stops = isNumber ? stopsOf(own) : own.at.map((at, k) => [at, own.odds[k]]);
+    const stops = own.at.map((at, k) => [at, own.odds[k]]).sort((a, b) => a[1] - b[1]);
     let lastUp = -1e9, lastDown = -1e9;
     stops.forEach(([at, odds], k) => {
-      const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at;
-      const room = 6.2 * Math.min([...String(text)].length, 14) + 8;
+      const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at.replaceAll(" 12:00", "");
+      const room = 6.2 * Math.min([...String(text)].length, 16) + 8;
       const up = place_ - lastUp >= room, down = !up && place_ - lastDown >= room;
       parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));
-      if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 14))); }
-      else if (down) { lastDown = place_; parts.push(svg("text", { class: "tick", x: place_, y: y + 15, "text-anchor": "middle" }, drawn(text, 14))); }
+      if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 16))); }
+      else if (down) { lastDown = place_; parts.push(svg("text", { class: "tick", x: place_, y: y + 15, "text-anchor": "middle" }, drawn(text, 16))); }
     });
   });
   const choose = (which) => el("select", { "aria-label": t(which), onchange: (event) => app.change({ compared: which === "chosen" ? [event.target.value, told.against] : [told.chosen, event.target.value] }) },
@@ -106,7 +106,3 @@ function drawNomogram(place, told, app) {
     told.n_left_out ? el("p", { class: "faint" }, t("more_columns", { n: told.n_left_out })) : null));
 }
 
-function stopsOf(own) {
-  const every = Math.max(1, Math.floor(own.at.length / 8));
-  return own.at.map((at, k) => [at, own.odds[k], k]).filter(([, , k]) => k % every === 0 || k === own.at.length - 1).sort((a, b) => a[1] - b[1]);
-}

@@ -250,14 +250,26 @@ function waterfall(place, told, app) {
       svg("line", { class: "base", x1: x(0), x2: x(0), y1: 0, y2: 10 }),
       svg("rect", { class: `fill ${colour(code)}${step.isSum ? "" : " soft"}`, x: low, y: 1, width: Math.max(0.6, wide), height: 8 }));
   };
-  const rows = steps.map((step) => el("tr", { class: step.isSum ? "sum" : null, title: step.own?.how || null },
+  // What a reason is made of is asked for when somebody points at it.
+  const behind = async (step, node) => {
+    if (!step.own || node.dataset.asked) return;
+    node.dataset.asked = "yes";
+    const told_ = await app.ask("row", "behind", { facts: app.state.facts, column: step.own.column });
+    if (!told_ || told_.why_not) return;
+    const of = (code) => `${t(told_.is_density ? "density_in" : "probability_in", { name: shortened(subject.classes[code], 24) })} ${number(told_.likelihood[code], 3)}${told_.counts ? ` (${t("n_rows", { n: number(told_.counts[code]) })})` : ""}`;
+    node.title = [step.own.how, of(told.prediction), of(told.against)].join("\n");
+    detail.textContent = `${shortened(step.own.column)}: ${of(told.prediction)}; ${of(told.against)}`;
+  };
+  const detail = el("p", { class: "faint detail", "aria-live": "polite" });
+  const rows = steps.map((step) => el("tr", { class: step.isSum ? "sum" : null, title: step.own?.how || null, tabindex: step.own ? 0 : null,
+    onpointerenter: (event) => behind(step, event.currentTarget), onfocus: (event) => behind(step, event.currentTarget) },
     el("th", { scope: "row" }, label(step.name, 26), step.cell !== undefined ? el("span", { class: "cell" }, " ", label(step.cell, 24)) : null),
     el("td", { class: "figure", "data-value": step.value }, signed(step.value)), el("td", { class: "steps" }, bar(step))));
   replace(place,
     el("p", { class: "rather" }, el("b", { class: `ink ${colour(told.prediction)}` }, label(subject.classes[told.prediction], 24)), " ", t("rather_than"), " ",
       subject.classes.length > 2 ? against : el("b", { class: `ink ${colour(told.against)}` }, label(subject.classes[told.against], 24))),
     told.is_impossible ? el("p", { class: "warning" }, t("impossible")) : null,
-    el("table", { class: "waterfall" }, el("caption", { class: "unseen" }, t("waterfall")), el("tbody", {}, rows)),
+    el("table", { class: "waterfall" }, el("caption", { class: "unseen" }, t("waterfall")), el("tbody", {}, rows)), detail,
     told.reasons.length > MOST_REASONS ? el("p", { class: "faint" }, t("more_columns", { n: told.reasons.length - MOST_REASONS })) : null,
     told.calibrated_log_odds !== null ? el("p", { class: "faint" }, t("calibrated", { odds: signed(told.calibrated_log_odds) })) : null,
     el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(own.column, 24)), " ", own.how,

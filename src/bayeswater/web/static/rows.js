@@ -62,7 +62,7 @@ function table(told, settings, set, app) {
     if (one) app.change({ facts: one.facts, view: "row" });
   };
   const lines = told.figures.map((own, i) => el("tr", { class: own.truth !== null && own.truth !== own.prediction ? "wrong" : null, onclick: open(own.row) },
-    shown.map((name) => el(name === "row" ? "th" : "td", { scope: name === "row" ? "row" : null, class: "figure" }, name === "row" ? el("button", { type: "button", class: "plain", "aria-label": t("open_row", { n: own.row + 1 }) }, cell.row(own)) : cell[name](own))),
+    shown.map((name) => el(name === "row" ? "th" : "td", { scope: name === "row" ? "row" : null, class: name === "prediction" || name === "truth" ? "class" : "figure" }, name === "row" ? el("button", { type: "button", class: "plain", "aria-label": t("open_row", { n: own.row + 1 }) }, cell.row(own)) : cell[name](own))),
     columns.map((name) => { const value = told.cells[i][name]; return el("td", { class: typeof value === "number" ? "figure" : null }, value === undefined || value === null ? "" : typeof value === "number" ? number(value, 6) : label(value, 28)); })));
   return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, shown.map((name) => head(name, t(`column_${name}`))), columns.map((name) => head(name, label(name, 20))))), el("tbody", {}, lines));
 }

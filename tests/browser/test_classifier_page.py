@@ -1,0 +1,285 @@
+"""Gestures in the real page of a classifier: what is seen is what the library says."""
+
+import csv
+import re
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pyarrow as pa
+import pytest
+from tests.web.loans_page import loan_model, loan_subject
+
+from bayeswater import Loss, NaiveBayes
+from bayeswater.web.exploring import Exploration
+from bayeswater.web.subjects import subject_of
+
+FACTS = {"age": 31, "past_delays": 3}
+LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
+
+
+def proba(row):
+    return dict(zip(["late", "repaid"], loan_model().predict_proba(row)[0].tolist(), strict=True))
+
+
+@LANGUAGES
+def test_a_fact_is_changed_where_it_stands_and_taken_back(tab, lang):
+    own = tab()
+    own.show(lang=lang)
+    assert own.meters() == pytest.approx(proba({}))
+    page = own.page
+    page.get_by_label("age", exact=True).and_(page.locator("[type=number]")).fill("31")
+    page.keyboard.press("Enter")
+    own.settled()
+    assert own.meters() == pytest.approx(proba({"age": 31.0}))
+    page.get_by_role("button", name=re.compile("^False")).click()
+    own.settled()
+    assert own.meters() == pytest.approx(proba({"age": 31.0, "owns_home": False}))
+    page.locator("h2").first.click()
+    page.keyboard.press("Escape")  # the last fact is released
+    own.settled()
+    assert own.meters() == pytest.approx(proba({"age": 31.0}))
+    page.keyboard.press("Control+z")
+    own.settled()
+    assert own.meters() == pytest.approx(proba({"age": 31.0, "owns_home": False}))
+    page.keyboard.press("Control+Shift+z")
+    own.settled()
+    assert own.meters() == pytest.approx(proba({"age": 31.0}))
+    page.get_by_role("button", name="Clear" if lang == "en" else "清空").click()
+    own.settled()
+    assert own.meters() == pytest.approx(proba({}))
+
+
+def test_sliders_lists_dates_and_texts_are_facts(tab):
+    from datetime import date
+
+    own = tab()
+    page = own.show().page
+    slider = page.get_by_role("slider", name="past_delays")
+    slider.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.get_by_label("occupation", exact=True).select_option(index=1)
+    page.get_by_label("applied", exact=True).fill("2024-12-24")
+    page.get_by_label("purpose", exact=True).fill("long trip around the islands")
+    page.wait_for_timeout(300)
+    own.settled()
+    most = loan_subject().facts()["fields"]
+    occupation = next(field for field in most if field["name"] == "occupation")["states"][0]["state"]
+    row = {
+        "past_delays": 1.0,
+        "occupation": occupation,
+        "applied": date(2024, 12, 24),
+        "purpose": "long trip around the islands",
+    }
+    assert own.meters() == pytest.approx(proba(row))
+    page.get_by_label("occupation", exact=True).select_option(label="another value")
+    page.get_by_label("another value", exact=True).fill("astronaut")
+    page.keyboard.press("Enter")
+    own.settled()
+    assert page.locator(".field .warning:visible").count() == 1
+    assert own.meters() == pytest.approx(proba({name: cell for name, cell in row.items() if name != "occupation"}))
+
+
+@LANGUAGES
+def test_reasons_add_up_in_the_page_and_pointing_at_one_shows_its_parts(tab, lang):
+    own = tab()
+    page = own.show(facts=FACTS, lang=lang).page
+    figures = [float(cell.get_attribute("data-value")) for cell in page.locator(".waterfall [data-value]").all()]
+    assert sum(figures[:-1]) == pytest.approx(figures[-1])
+    assert figures[-1] == pytest.approx(loan_model().explain({"age": 31.0, "past_delays": 3.0})[0].log_odds)
+    page.locator(".waterfall tr", has_text="past_delays").hover()
+    page.locator(".detail", has_text="past_delays").wait_for()
+
+
+def test_the_next_question_and_its_cost_and_what_to_do_are_those_of_the_library(tab):
+    own = tab()
+    page = own.show(facts=FACTS).page
+    asked = loan_model().next_best({"age": 31.0, "past_delays": 3.0})
+    assert page.locator(".questions tbody th").all_inner_texts()[0] == asked.questions[0].column
+    first = asked.questions[0].column
+    page.get_by_label(f"Cost of asking for {first}").fill("100")
+    page.keyboard.press("Enter")
+    own.settled()
+    assert page.locator(".questions tbody th").all_inner_texts()[-1] == first
+    assert (
+        page.locator(".column.next .action").inner_text() == loan_model().predict({"age": 31.0, "past_delays": 3.0})[0]
+    )
+
+
+def test_what_would_turn_it_turns_it(tab):
+    own = tab()
+    page = own.show(facts={"age": 40, "past_delays": 1}).page
+    before = loan_model().predict({"age": 40.0, "past_delays": 1.0})[0]
+    page.locator(".turns button").first.click()
+    own.settled()
+    meters = own.meters()
+    assert max(meters, key=meters.get) != before
+
+
+@LANGUAGES
+def test_every_column_has_its_picture_and_opens_large(tab, lang):
+    own = tab()
+    page = own.show(view="learned", facts=FACTS, lang=lang).page
+    names = [heading.inner_text() for heading in page.locator(".card h3").all()]
+    assert sorted(names) == sorted(column.name for column in loan_model().columns_.used)
+    assert page.locator(".card svg.picture").count() == len(names)
+    page.locator(".card button").first.click()
+    assert page.get_by_role("dialog").is_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Nomogram" if lang == "en" else "列线图").click()
+    own.settled()
+    assert page.locator(".nomogram svg").is_visible()
+
+
+@LANGUAGES
+def test_costs_are_edited_in_place_and_the_rows_follow(tab, lang):
+    own = tab()
+    page = own.show(view="decisions", facts=FACTS, lang=lang).page
+    cell = page.locator("[data-place='1-0']")
+    cell.fill("10")
+    page.keyboard.press("Tab")
+    own.settled()
+    loss = Loss([[0, 1], [10, 0]], actions=["late", "repaid"], classes=["late", "repaid"])
+    subject = loan_subject()
+    action = loss.best_action(loan_model().predict_proba(subject.rows))
+    changed = int((loan_model().predict(subject.rows) != action).sum())
+    assert page.locator("[data-figure=changed]").inner_text() == str(changed)
+    cost = loss.realised(action, [["late", "repaid"][code] for code in subject.truth]).mean()
+    assert float(page.locator("[data-figure=cost]").inner_text()) == pytest.approx(cost, rel=1e-3)
+    page.get_by_role("button", name="Add" if lang == "en" else "添加").click()
+    own.settled()
+    assert page.locator("table.costs tbody tr").count() == 3
+    refused = loss.with_reject(0.3).best_action(loan_model().predict_proba(subject.rows))
+    assert str((refused == "reject").sum()) in page.locator(".pill").last.inner_text()
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    page.keyboard.press("End")
+    own.settled()
+    assert "99.9" in page.locator(".sliders .figure").first.inner_text()
+
+
+@LANGUAGES
+def test_rows_are_sorted_filtered_opened_and_downloaded_without_formulas(tab, lang, tmp_path):
+    own = tab(accept_downloads=True)
+    page = own.show(view="rows", lang=lang).page
+    page.get_by_role("button", name="Most wrong first" if lang == "en" else "错得最厉害的在前").click()
+    own.settled()
+    shown = [float(text) for text in page.locator("table.rows tbody td:nth-child(7)").all_inner_texts()]
+    assert shown == sorted(shown, reverse=True)
+    page.get_by_role("searchbox").fill("clerk")
+    page.wait_for_timeout(200)
+    own.settled()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    download.value.save_as(tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) > 2 and all("clerk" in ",".join(row) for row in rows[1:])
+    assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
+    page.locator("table.rows tbody tr").first.click()
+    own.settled()
+    assert page.locator(".view-row").count() == 1 and own.meters()
+
+
+def test_an_address_holds_the_state_and_two_browsers_do_not_disturb_each_other(tab):
+    one, two = tab(), tab()
+    one.show(facts=FACTS)
+    two.show(facts={"age": 70})
+    assert one.meters() == pytest.approx(proba({"age": 31.0, "past_delays": 3.0}))
+    assert two.meters() == pytest.approx(proba({"age": 70.0}))
+    two.page.goto("about:blank")
+    two.page.goto(one.page.url)
+    two.settled()
+    assert two.meters() == one.meters()
+
+
+def test_the_keyboard_alone_reaches_views_and_fields(tab):
+    own = tab()
+    page = own.show().page
+    page.locator("#tab-row").focus()
+    page.keyboard.press("ArrowRight")
+    own.settled()
+    assert page.locator("#tab-learned").get_attribute("aria-selected") == "true"
+    assert page.evaluate("document.activeElement.id") == "tab-learned"
+
+
+def test_the_page_fits_a_phone_and_has_a_dark_dress(tab):
+    for view in ("row", "learned", "decisions", "rows"):
+        own = tab(viewport={"width": 390, "height": 800}, color_scheme="dark")
+        page = own.show(view=view, facts=FACTS).page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 31)"
+
+
+def test_hostile_names_states_and_texts_stay_text(tab):
+    evil = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202eevil' + "x" * 10_000
+    table = pa.table(
+        {
+            evil: [evil, "b", "c"] * 10,
+            "note": ["<b onclick=alert(3)>win</b> money now", "see you at six", "good night"] * 10,
+        }
+    )
+    labels = [evil, "ham", "eggs"] * 10
+    model = NaiveBayes(columns={"note": "text"}).fit(table, labels)
+    with Exploration([subject_of(model, table, labels, name=evil)]) as page:
+        own = tab(served=page)
+        for view in ("row", "learned", "decisions", "rows"):
+            own.show(view=view, facts={evil: evil, "note": "<script>alert(4)</script> money"})
+            assert own.page.locator("main script, main img, main b[onclick]").count() == 0
+            assert own.page.evaluate("document.documentElement.scrollWidth") <= 1280, view
+        own.show(view="learned", mode="nomogram")
+
+
+def test_who_has_no_key_is_told_so(chromium, served):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{served.access.port}/")
+    assert "key" in page.get_by_role("alert").inner_text()
+    context.close()
+
+
+@pytest.fixture
+def notebook_with():
+    """Serve a page as a notebook does: from this machine, under another name and another port than ours."""
+
+    class Cell(BaseHTTPRequestHandler):
+        html = ""
+
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("content-type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(self.html.encode())
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Cell) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+
+        def serve(cell):
+            Cell.html = f"<!doctype html><html><body>{cell}</body></html>"
+            return f"http://localhost:{server.server_port}/"
+
+        yield serve
+        server.shutdown()
+
+
+def test_a_notebook_shows_the_page_in_a_frame_or_says_that_it_is_elsewhere(chromium, notebook_with):
+    from bayeswater.web import exploring
+
+    before, exploring.in_notebook = exploring.in_notebook, lambda: True
+    try:
+        page = Exploration([loan_subject()])
+    finally:
+        exploring.in_notebook = before
+    tab = chromium.new_page()
+    tab.goto(notebook_with(page._repr_html_()))
+    inside = tab.frame_locator("iframe").frame_locator("#page")
+    inside.get_by_role("meter").first.wait_for()
+    page.close()
+    tab.reload()
+    note = tab.frame_locator("iframe").locator("#note", has_text="another machine")
+    note.wait_for()
+    assert "gaussian" in tab.frame_locator("iframe").locator("#here").inner_text()
+    tab.close()
