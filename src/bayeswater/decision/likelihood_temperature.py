@@ -167,6 +167,14 @@ class LikelihoodTemperature:
             uniform = np.log(lapse / possible.sum(axis=1, keepdims=True))
         return np.where(possible, np.logaddexp(np.log1p(-lapse) + scores, uniform), -np.inf)
 
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Numbers o of the share h, the product of (known - o) / (usual - o) over them; 1 at most if they are several.
+
+        There are none where a usual row has one known cell: h is 1 then, and 0 without any.
+        """
+        return () if self.usual <= 1 else _others(self.usual, self.together if self.temperature < 1 else None)
+
     def _shares(self, known: Array) -> tuple[Array, Array]:
         return _shares(known, self.usual, self.together if self.temperature < 1 else None)
 
@@ -209,6 +217,11 @@ def _parts(log_proba: Array, log_prior: Array) -> tuple[Array, Array, Array]:
     return prior, np.where(possible, log_proba, 0.0) - prior, possible
 
 
+def _others(usual: float, together: int | None) -> tuple[int, ...]:
+    """Which cells of a row stand beside one of a group: those that are not to be counted again."""
+    return (1,) if together is None else tuple(range(max(2, min(together, int(usual)))))  # two are a pair, no triple
+
+
 def _shares(known: Array, usual: float, together: int | None) -> tuple[Array, Array]:
     """How much of the correction rows with so many known cells get, as it is and at most 1: (n_rows,) each.
 
@@ -219,6 +232,6 @@ def _shares(known: Array, usual: float, together: int | None) -> tuple[Array, Ar
     elif together is None:
         share = np.maximum(known - 1, 0) / (usual - 1)
     else:
-        others = np.arange(max(2, min(together, int(usual))))  # two cells are a pair, and no triple
+        others = np.array(_others(usual, together))
         share = np.minimum(np.prod(np.maximum(known[:, None] - others, 0) / (usual - others), axis=1), 1.0)
     return share, np.minimum(share, 1.0)

@@ -48,6 +48,12 @@ def _sql(form: Form, wishes: Wishes) -> Files:
     return {".sql": sql_text(form, wishes.dialect or "duckdb", wishes.table or "rows", wishes.keep)}
 
 
+def _c(form: Form, wishes: Wishes) -> Files:
+    from bayeswater.exports.c.source import c_files
+
+    return {**c_files(form, wishes.name, single=wishes.single)}
+
+
 @dataclass(frozen=True)
 class Target:
     """A language: endings of its files, who writes them, and the wishes that it has an ear for."""
@@ -59,6 +65,7 @@ class Target:
 
 TARGETS = {
     "sql": Target((".sql",), _sql, ("dialect", "table", "keep")),
+    "c": Target((".c",), _c, ("single",)),
     "javascript": Target((".js", ".mjs"), _javascript),
     "python": Target((".py",), _python),
 }

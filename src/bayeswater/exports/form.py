@@ -145,6 +145,7 @@ class CalibrationForm:
     shift: Array
     lapse: float
     usual: float
+    others: tuple[int, ...]  # the share of the map that a row gets is the product of (known - o) / (usual - o)
     prior: Array
     to_counted: Array
     is_given: bool

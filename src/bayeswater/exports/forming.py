@@ -301,6 +301,7 @@ def _calibration_form(calibration: Calibration) -> CalibrationForm:
         shift=found.shift,
         lapse=float(found.lapse),
         usual=float(found.usual),
+        others=found.others,
         prior=np.where(np.isfinite(priors.counted), priors.counted, 0.0),
         to_counted=priors.to_counted,
         is_given=priors.counted is not priors.scored,

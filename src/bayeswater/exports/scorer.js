@@ -331,8 +331,9 @@ class Scorer {
   calibrated(joints, known) {
     const c = this.calibration;
     const scores = logShares(logShares(joints).map((score, k) => score + c.to_counted[k]));
-    let share = c.usual <= 1 ? Number(known > 0) : Math.max(known - 1, 0) / (c.usual - 1);
-    if (c.usual > 1 && c.temperature < 1) share = Math.min((share * known) / c.usual, 1);
+    let share = c.others.reduce((product, o) => (product * Math.max(known - o, 0)) / (c.usual - o), 1);
+    if (!c.others.length) share = Number(known > 0);
+    if (c.others.length > 1) share = Math.min(share, 1);
     const bounded = Math.min(share, 1), slope = 1 / (1 + (c.temperature - 1) * share);
     let found = logShares(
       scores.map((score, k) =>

@@ -19,7 +19,6 @@ from typing import Any
 INFINITE = float("inf")
 DAY = 86_400.0
 MOST_FILLED = 2**16
-
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff\u3000-\u312f\u31a0-\u31ff\uff66-\uff9f"
     "\u3400-\u9fff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
@@ -85,9 +84,7 @@ class Scorer:
         if kind == "TextForm":
             return _word_counts(value, form, self.states[place])
         if kind == "NumberForm":
-            if _is_within(value, form):
-                return value
-            return self._unseen(field, value, None)
+            return value if _is_within(value, form) else self._unseen(field, value, None)
         if kind == "BinForm":
             return sum(cut < value if form["above"] else cut <= value for cut in form["cuts"])
         code = self.states[place].get(_key(value))
@@ -124,9 +121,10 @@ class Scorer:
     def _calibrated(self, scores: Any, known: Any) -> Any:
         c = self.calibration
         scores = _log_shares([s + t for s, t in zip(_log_shares(scores), c["to_counted"], strict=True)])
-        share = float(known > 0) if c["usual"] <= 1 else max(known - 1, 0) / (c["usual"] - 1)
-        if c["usual"] > 1 and c["temperature"] < 1:
-            share = min(share * known / c["usual"], 1.0)
+        share = (
+            math.prod(max(known - o, 0) / (c["usual"] - o) for o in c["others"]) if c["others"] else float(known > 0)
+        )
+        share = min(share, 1.0) if len(c["others"]) > 1 else share
         bounded, slope = min(share, 1.0), 1 / (1 + (c["temperature"] - 1) * share)
         found = [
             prior + slope * (score - prior) + bounded * shift if score > -INFINITE else -INFINITE
