@@ -54,6 +54,12 @@ def _c(form: Form, wishes: Wishes) -> Files:
     return {**c_files(form, wishes.name, single=wishes.single)}
 
 
+def _html(form: Form, wishes: Wishes) -> Files:
+    from bayeswater.exports.html import html_text
+
+    return {".html": html_text(form, wishes.name, wishes.lang or "en")}
+
+
 @dataclass(frozen=True)
 class Target:
     """A language: endings of its files, who writes them, and the wishes that it has an ear for."""
@@ -67,6 +73,7 @@ TARGETS = {
     "sql": Target((".sql",), _sql, ("dialect", "table", "keep")),
     "c": Target((".c",), _c, ("single",)),
     "javascript": Target((".js", ".mjs"), _javascript),
+    "html": Target((".html", ".htm"), _html, ("lang",)),
     "python": Target((".py",), _python),
 }
 
