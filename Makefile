@@ -28,7 +28,7 @@ SUITE := -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' 
 COVERAGE := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-web docs-images test-engines test-oldest fuzz mutants bench accuracy docs docs-serve house lint clean
+.PHONY: help demo test test-web docs-images test-engines test-oldest fuzz mutants bench accuracy docs docs-serve dist house lint clean
 .NOTPARALLEL:
 
 help: ## show these targets
@@ -81,6 +81,17 @@ docs-images: $(WEB) ## the screenshots of the explorer in docs/images, made by a
 
 docs-serve: docs ## the site at http://127.0.0.1:8000
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000
+
+DIST := build/dist
+
+dist: $(CREATED) ## wheel and sdist in dist/; the wheel is installed alone, runs the demo and a program, and type checkers read that
+	@rm -rf dist $(DIST)
+	@$(PIP) build && $(BIN)/python -m build --quiet
+	@$(PYTHON) -m venv $(DIST) && $(DIST)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	@cp tools/user_program.py $(DIST) && cd $(DIST) && bin/bayeswater demo > demo.txt && bin/python -I user_program.py
+	@$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check mypy 'pyright[nodejs]'
+	@cd $(DIST) && bin/mypy --strict user_program.py && bin/pyright --pythonpath bin/python user_program.py
+	@ls -l dist
 
 house: $(TEST) ## figures of the source: sizes, chains of classes, names, and the walk of a row through it
 	@$(BIN)/python tools/house.py
