@@ -50,6 +50,7 @@ MODELS = [
     BernoulliNB(missing="ignore"),
     CategoricalNB(missing="state"),
     NaiveBayes(missing="state", calibrate=True),
+    NaiveBayes(weights="learned"),
     AODE(missing="error"),
     AODE(weighting="mi", subsumption=True, select=True),
     # Not selection="cross-validated": folds part equal rows, but not a row of weight two.

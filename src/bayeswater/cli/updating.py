@@ -127,5 +127,7 @@ def report(model: Any, path: str, done: str, *, as_json: bool) -> None:
     calibration = getattr(model, "calibration_", None)
     if getattr(calibration, "is_stale", False):
         say("note: the calibration is that of the rows before; fit again to renew it", "yellow")
+    if getattr(getattr(model, "term_weights_", None), "is_stale", False):
+        say("note: the weights of columns are those of the rows before; fit again to renew them", "yellow")
     if getattr(getattr(model, "report_", None), "is_stale", False):
         say("note: structures and weights are those of the rows before; fit again to renew them", "yellow")

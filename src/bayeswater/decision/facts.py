@@ -63,8 +63,8 @@ class StateFact:
 
     log_likelihood: Array
 
-    def weakened(self, strength: float) -> "StateFact":
-        """Take a power of the probabilities."""
+    def weakened(self, strength: float | Array) -> "StateFact":
+        """Take a power of the probabilities, of each class its own where there is one for each (n_classes,)."""
         if not len(self.log_likelihood):
             return self
         return StateFact(log_shares((strength * self.log_likelihood).T, use_loop=False).T)

@@ -44,6 +44,7 @@ NEARLY_ZERO = 1e-12
 """Slope of the penalised log-loss, per row, at which the search ends."""
 
 
+PAIRS = 2
 TRIPLES = 3
 """Columns of which a temperature below 1 tells what they say together. Of tables that want one, pairs already get too
 much of it where half of the cells are known, and groups of four too little."""
@@ -223,15 +224,23 @@ def _others(usual: float, together: int | None) -> tuple[int, ...]:
 
 
 def _shares(known: Array, usual: float, together: int | None) -> tuple[Array, Array]:
-    """How much of the correction rows with so many known cells get, as it is and at most 1: (n_rows,) each.
+    """How much of the correction rows with so many known cells get, as it is and at most 1: (n_rows,) each."""
+    share = known_shares(known, usual, together)
+    return share, np.minimum(share, 1.0)
+
+
+def known_shares(known: Array, usual: float, together: int | None = None) -> Array:
+    """Say how much rows with so many known cells (n_rows,) have of what holds for `usual` ones: (n_rows,).
 
     It is the share of the groups of `together` columns that are known; None where columns repeat each other.
+
+    >>> known_shares(np.array([0, 1, 3, 5]), 5.0).tolist()
+    [0.0, 0.0, 0.5, 1.0]
     """
     if usual <= 1:
-        share = (known > 0).astype(np.float64)
-    elif together is None:
-        share = np.maximum(known - 1, 0) / (usual - 1)
-    else:
-        others = np.array(_others(usual, together))
-        share = np.minimum(np.prod(np.maximum(known[:, None] - others, 0) / (usual - others), axis=1), 1.0)
-    return share, np.minimum(share, 1.0)
+        return (known > 0).astype(np.float64)
+    if together is None:
+        share: Array = np.maximum(known - 1, 0) / (usual - 1)
+        return share
+    others = np.array(_others(usual, together))
+    return np.minimum(np.prod(np.maximum(known[:, None] - others, 0) / (usual - others), axis=1), 1.0)

@@ -6,7 +6,7 @@ holds `level` of them, with equal shares below and above.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.errors import ParameterError
 from bayeswater.families.family import MixedJoint, ParameterDraws
+from bayeswater.families.weighted_terms import OneColumn, WeightedJoint, known_terms
 from bayeswater.families.wording import probability, quoted
 from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream
 from bayeswater.inference.log_space import fall_back, log_posterior
@@ -98,10 +99,15 @@ def support(joint: MixedJoint, table: MixedTable, class_count: Array, chosen: Ar
 
 @dataclass(frozen=True)
 class PosteriorDraws:
-    """Parameters drawn from their posterior: log class priors (n_draws, n_classes), and those of all groups."""
+    """Parameters drawn from their posterior: log class priors (n_draws, n_classes), and those of all groups.
+
+    Where terms have weights, parameters are drawn `one_by_one`, column by column, for the terms of each to be weighted.
+    """
 
     log_prior: Array
     groups: Mapping[str, ParameterDraws]
+    weighted: WeightedJoint | None = None
+    one_by_one: Sequence[tuple[OneColumn, ParameterDraws]] = ()
 
     @classmethod
     def of(
@@ -125,6 +131,25 @@ class PosteriorDraws:
         places = {key: [place[column.name] for column in groups[key]] for key, _ in of_group}
         return cls(prior, {key: block.draw_parameters(places[key], stage) for key, block in of_group})
 
+    def weighted_by(self, joint: WeightedJoint, columns: Sequence[OneColumn], stage: Stage) -> "PosteriorDraws":
+        """Draw the parameters of columns one by one, whose terms count by the weights of a log-joint."""
+        drawn = [
+            (column, column.block.generative().draw_parameters([place], stage))
+            for place, column in enumerate(columns, 1)
+        ]
+        return replace(self, groups={}, weighted=joint, one_by_one=drawn)
+
+    def _add_weighted(self, total: Array, block: Mapping[str, Any]) -> None:
+        """Add the weighted log-likelihoods of some rows to `total` (n_rows, n_draws, n_classes)."""
+        assert self.weighted is not None
+        known = known_terms(self.weighted.plain.groups, block)
+        total += self.weighted.weights.shifts(known)[:, None]
+        for place, (column, draws) in enumerate(self.one_by_one):
+            terms = np.zeros(total.shape)
+            draws.add_to(terms, column.cells(block))
+            for some, weight in self.weighted.weights_of(known):
+                total[some] += self.weighted.weights.weighted(terms[some], weight[place])
+
     def intervals(self, table: MixedTable, level: Any, corrected: Correction | None) -> tuple[Array, Array]:
         """Limits between which P(class | row) lies with probability `level`: (n_rows, n_classes) each."""
         if not (is_number(level) and 0 < level < 1):
@@ -134,8 +159,11 @@ class PosteriorDraws:
         tail = (1 - level) / 2
         for rows in row_blocks(table.n_rows, max(1, BLOCK_DRAWS // (n_draws * n_classes))):
             total = np.tile(self.log_prior, (rows.stop - rows.start, 1, 1))
-            for key, block in table.block(rows).items():
-                self.groups[key].add_to(total, block)
+            block = table.block(rows)
+            for key, draws in self.groups.items():
+                draws.add_to(total, block[key])
+            if self.weighted is not None:
+                self._add_weighted(total, block)
             flat = total.reshape(-1, n_classes)
             fall_back(flat, np.tile(self.log_prior, (rows.stop - rows.start, 1)))
             log_proba = log_posterior(flat)

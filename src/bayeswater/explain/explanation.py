@@ -78,6 +78,7 @@ class RowExplanation:
     _scores: frozenset[str] = field(compare=False)  # columns whose contributions are scores
     _find_turning: Callable[[], Turning] = field(compare=False)
     _language: Language = field(default=EN, compare=False)
+    _is_weighted: bool = field(default=False, compare=False)  # with weights a shift of each class is learned
 
     @cached_property
     def _search(self) -> Turning:
@@ -178,6 +179,8 @@ class RowExplanation:
     def _frequencies(self) -> str:
         """Say how the class prior compares the two classes."""
         size = abs(self.intercept)
+        if self._is_weighted:
+            return self._language.say("frequency and shift")
         more, fewer = self.prediction, self.against
         if self.intercept < 0:
             more, fewer = fewer, more

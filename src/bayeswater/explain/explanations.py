@@ -21,10 +21,12 @@ from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.decision.term_weights import TermWeights
 from bayeswater.explain.explanation import Contribution, RowExplanation
 from bayeswater.explain.turning import Landscape, RowDecisions, TurningSearch, Verdicts
 from bayeswater.families.family import MixedJoint
 from bayeswater.families.view import CellUse, ColumnView, LastBlock
+from bayeswater.families.weighted_terms import known_terms
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.phrases import Language
@@ -39,12 +41,14 @@ BLOCK_TERMS = 2**21
 class Terms:
     """Log-likelihoods of the cells of a table, worked out for the rows that are asked for.
 
-    `groups` names the columns of each group; the terms are in the order of the plan, whatever the groups.
+    `groups` names the columns of each group; the terms are in the order of the plan, whatever the groups. Where terms
+    have `weights`, a term is that of the plain sum times its weight.
     """
 
     joint: MixedJoint
     table: MixedTable
     groups: Mapping[str, tuple[Column, ...]]
+    weights: TermWeights | None = field(default=None, kw_only=True)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -62,7 +66,23 @@ class Terms:
         terms = np.empty((rows.stop - rows.start, len(place), self.n_classes))
         for key, block in self.table.block(rows).items():
             terms[:, [place[column.name] for column in self.groups[key]]] = self.joint.groups[key].terms(block)
-        return terms
+        return terms if self.weights is None else self.weights.weighted(terms, self.weight(rows))
+
+    def weight(self, rows: slice) -> Array:
+        """Weights of the terms of some rows: (n_rows, n_columns, n_classes)."""
+        known = self._known(rows)
+        if self.weights is None:
+            return np.ones((len(known), 1, 1))
+        different, place = np.unique(known, return_inverse=True)
+        return np.stack([self.weights.at(m) for m in different.tolist()])[place]
+
+    def prior(self, rows: slice) -> Array:
+        """Log-scores of some rows before their cells are looked at: (n_rows, n_classes)."""
+        prior = np.broadcast_to(self.joint.log_prior, (rows.stop - rows.start, self.n_classes))
+        return prior if self.weights is None else prior + self.weights.shifts(self._known(rows))
+
+    def _known(self, rows: slice) -> Array:
+        return known_terms(self.joint.groups, self.table.block(rows))
 
     def contributions(self, chosen: Array, against: Array) -> tuple[Array, Array]:
         """What each cell adds to the log-odds of two classes in each row, by their codes (n_rows,).
@@ -90,12 +110,26 @@ class SumLandscape(Landscape):
 
     @cached_property
     def _own(self) -> Array:
-        return self.terms.of(slice(self.row, self.row + 1))[0]  # (n_columns, n_classes)
+        return self.terms.of(self._rows)[0]  # (n_columns, n_classes)
+
+    @property
+    def _rows(self) -> slice:
+        return slice(self.row, self.row + 1)
+
+    @cached_property
+    def _prior(self) -> Array:
+        return self.terms.prior(self._rows)[0]
+
+    def _terms_at(self, j: int, cells: Array) -> Array:
+        """Terms of some cells in column j, with the weight it has in the row as it is: (n, n_classes)."""
+        terms = self.views[j].terms_at(self.row, cells)
+        weights = self.terms.weights
+        return terms if weights is None else weights.weighted(terms, self.terms.weight(self._rows)[0, j])
 
     @cached_property
     def log_joint(self) -> Array:
         """Log-joints of the row as it is: (n_classes,)."""
-        return self.terms.joint.log_prior + self._own.sum(axis=0)
+        return self._prior + self._own.sum(axis=0)
 
     @cached_property
     def _rest(self) -> Array:
@@ -103,7 +137,7 @@ class SumLandscape(Landscape):
         none = np.zeros((1, self._own.shape[1]))
         before = np.concatenate([none, self._own[:-1]]).cumsum(axis=0)
         behind = np.concatenate([self._own[1:], none])[::-1].cumsum(axis=0)[::-1]
-        return self.terms.joint.log_prior + before + behind
+        return self._prior + before + behind
 
     def is_known(self, j: int) -> bool:
         """Whether the cell in column j is known."""
@@ -111,12 +145,12 @@ class SumLandscape(Landscape):
 
     def with_cells(self, j: int, cells: Array) -> Array:
         """Log-joints with each of some cells in column j."""
-        return self._rest[j] + self.views[j].terms_at(self.row, cells)
+        return self._rest[j] + self._terms_at(j, cells)
 
     def with_pairs(self, i: int, cells: Array, j: int, others: Array) -> Array:
         """Log-joints with pairs of cells in columns i and j."""
-        rest = self.terms.joint.log_prior + np.delete(self._own, [i, j], axis=0).sum(axis=0)
-        return rest + self.views[i].terms_at(self.row, cells) + self.views[j].terms_at(self.row, others)
+        rest = self._prior + np.delete(self._own, [i, j], axis=0).sum(axis=0)
+        return rest + self._terms_at(i, cells) + self._terms_at(j, others)
 
 
 SHOWN_IN_FULL = 3
@@ -162,8 +196,8 @@ class Explanations(Sequence[RowExplanation]):
     ) -> "Explanations":
         """Explain all rows of a table."""
         contributions, impossible = terms.contributions(verdicts.chosen, verdicts.against)
-        log_prior = terms.joint.log_prior
-        intercept = log_ratio(log_prior[verdicts.chosen], log_prior[verdicts.against])
+        prior, row = terms.prior(slice(0, len(verdicts.chosen))), np.arange(len(verdicts.chosen))
+        intercept = log_ratio(prior[row, verdicts.chosen], prior[row, verdicts.against])
         with np.errstate(invalid="ignore"):  # infinite contributions of both signs, where a row is impossible in both
             log_odds = np.where(impossible, intercept, intercept + contributions.sum(axis=1))
         names = tuple(column.name for column in terms.columns)
@@ -243,14 +277,16 @@ class Explanations(Sequence[RowExplanation]):
         cells = {view.column.name: view.cell(i) for view in self._views}
         read = [view for view in self._views if cells[view.column.name] == CellUse.READ]
         words = {view.column.name: found for view in read if (found := view.words(i, chosen, against)) is not None}
+        is_weighted = getattr(self._terms, "weights", None) is not None
         return {
             "missing": [name for name, cell in cells.items() if cell == CellUse.MISSING],
             "unseen": [name for name, cell in cells.items() if cell == CellUse.UNSEEN],
             "words": words,
             "absent_words": {v.column.name: v.absent_words(i, chosen, against) for v in read if v.column.name in words},
             "_readings": {view.column.name: view.reading(i, chosen, against) for view in self._views},
-            "_scores": frozenset(view.column.name for view in self._views if view.is_score),
+            "_scores": frozenset(view.column.name for view in self._views if view.is_score or is_weighted),
             "_find_turning": partial(self._search, i, chosen),
+            "_is_weighted": is_weighted,
         }
 
     def _search(self, i: int, chosen: int) -> TurningSearch:

@@ -56,6 +56,7 @@ from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.on_sums import OnSums, scored_by
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.weighing import require_no_weights
 
 CLOCKS = {"weekday": WEEKDAYS, "month": MONTHS}
 """Labels of parts of a date, in the order of the calendar."""
@@ -75,6 +76,7 @@ def form_of(model: Any, loss: Any = None) -> Form:
             f"a {type(model).__name__} cannot be exported; give a NaiveBayes, GaussianNB, MultinomialNB, ComplementNB, "
             "BernoulliNB, CategoricalNB, SPODE, TAN, AODE, KDB, SKDB or GaussianClassifier"
         )
+    require_no_weights(model)
     joint, calibration = scored_by(model)
     form: Form = maker(model, joint)
     _require_plain(form.classes, "class")

@@ -176,6 +176,10 @@ class Block(ABC):
     def formula(self, j: int) -> Formula:
         """Say as plain data what cells of column j add to the log-joints, but for what all classes share."""
 
+    def is_known(self, cells: Any) -> Array:
+        """Mark the cells of some rows that have a term, a text as one: (n_rows, n_columns)."""
+        return self.patterns(cells) != ABSENT
+
     def line(self, names: Sequence[str], model: str) -> Line | None:
         """Write the log-odds as a line in features of the columns; None where they are none."""
         return None

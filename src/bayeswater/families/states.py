@@ -229,8 +229,11 @@ class StateBlock(Block):
 
     def patterns(self, cells: Array) -> Array:
         """Which columns some rows have: (n_rows, n_columns)."""
-        is_read = (cells < self.counts.n_states + self.empty_is_state) | self.is_new(cells)
-        return np.where(is_read, 0, ABSENT)
+        return np.where(self.is_known(cells) | self.is_new(cells), 0, ABSENT)
+
+    def is_known(self, cells: Array) -> Array:
+        """Mark the cells of some rows that have a state, missing ones where that is one: (n_rows, n_columns)."""
+        return cells < self.counts.n_states + self.empty_is_state
 
     def is_new(self, cells: Array) -> Array:
         """Mark the cells of some rows (n_rows, n_columns) that no row had; of an empty column there are none."""

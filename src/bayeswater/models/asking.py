@@ -32,6 +32,9 @@ Model = TypeVar("Model")
 Facts = Mapping[str, Sequence[Fact] | str]
 """For each column what its cell would tell, or why that cannot be told."""
 
+LEAST_WEIGHT = 1e-6
+"""Weight of a column from which on its cells tell something."""
+
 MOST_OUTCOMES = 2**14
 """Outcomes of one question that are scored one by one, at most."""
 
@@ -100,17 +103,21 @@ def facts_of_columns(
     plan: ColumnPlan,
     raw: RawTable,
     unknown: Collection[str] = (),
+    weights: Mapping[str, Array] | None = None,
 ) -> Facts:
     """Tell what missing cells of a row would say whose columns are independent within a class.
 
     A date is asked for as a whole, and tells its days, weekday, month and time of day together. Where empty is a
-    state, a missing cell is known to be empty, unless the column is `unknown`.
+    state, a missing cell is known to be empty, unless the column is `unknown`. Where columns have weights (n_classes,),
+    facts count by them.
     """
-    of_column = {
+    of_column: dict[str, Fact | str] = {
         column.name: joint.groups[key].fact(j, is_unknown=column.source in unknown)
         for key, columns in groups.items()
         for j, column in enumerate(columns)
     }
+    if weights:
+        of_column = {name: counted_by(fact, weights[name]) for name, fact in of_column.items()}
     for column in plan.used:
         fact = of_column[column.name]
         if column.part == "time" and isinstance(fact, RegionFact):  # of a date only the days are searched for regions
@@ -124,6 +131,17 @@ def facts_of_columns(
             # A density comes first: its regions hang on what the other parts of a date say.
             facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, RegionFact))
     return facts
+
+
+def counted_by(fact: Fact | str, weight: Array) -> Fact | str:
+    """Let a fact count by weights (n_classes,); a density by their mean, for a class has no scale of its own there."""
+    if isinstance(fact, str):
+        return fact
+    if not weight.max() > LEAST_WEIGHT:
+        return NOTHING
+    if isinstance(fact, StateFact):
+        return fact.weakened(weight)
+    return fact.weakened(float(weight.mean())) or Phrase("heavy tail")
 
 
 def _is_missing(raw: RawTable, source: str) -> bool:

@@ -10,8 +10,9 @@ applied to whatever is predicted afterwards, until the next fit. It is learned u
 counted rows: where a class prior was given, scores are turned into those under the counted one, corrected, and back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.held_out import Fold, kinds_of
-from bayeswater.models.streaming.passes import Pass, Piece, Walk
+from bayeswater.models.streaming.passes import Pass, Piece, SideBySide, Walk, plus
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -111,11 +112,9 @@ class Review:
         is_scored = counts.count[labels.codes] > removed
         with rows.named():
             log_proba, known = scored(rows.X, labels, removed)
-            hashes = row_hashes(read_raw(rows.X, "leave_one_out")) + hash_word(fold)
+            key = row_keys(rows, labels, removed, fold)
         weight = rows.weight if score_weight is None else score_weight
         scores = Scores.of(log_proba, labels.codes, weight, known)
-        # Rows are told apart that are scored differently: by cells, class and the weight that leaving out takes.
-        key = hashed(hashes + hashed(state_words(labels.variable)[labels.codes] + hashed(number_words(removed))))
         return cls.of(scores.take(is_scored), key[is_scored], int((~is_scored).sum()))
 
     def __add__(self, other: "Review") -> "Review":
@@ -138,12 +137,18 @@ class Review:
         return LeaveOneOut(self.scores, quality, self.n_rows, self.n_left_out)
 
 
+def row_keys(rows: CountedRows, labels: Labels, removed: Array, fold: int) -> Array:
+    """Tell rows apart that are scored differently, by cells, class, fold and the weight that leaving out takes."""
+    hashes = row_hashes(read_raw(rows.X, "leave_one_out")) + hash_word(fold)
+    return hashed(hashes + hashed(state_words(labels.variable)[labels.codes] + hashed(number_words(removed))))
+
+
 def _joined(parts: list[Scores]) -> Scores:
     return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in Scores.__annotations__))
 
 
-def reviewed(review_of: Callable[..., Review]) -> Walk[LeaveOneOut]:
-    """Score rows that a model has counted, each against the sums without it, by a pass."""
+def reviewed(review_of: Callable[..., Any]) -> Walk[Any]:
+    """Review rows that a model has counted, each against the sums without it, by a pass."""
     review = yield Pass(Reviewing(review_of), "leaving one out")
     return review.result()
 
@@ -152,16 +157,28 @@ def reviewed(review_of: Callable[..., Review]) -> Walk[LeaveOneOut]:
 class Reviewing:
     """A function of a piece: how its rows, or those of a fold that is held out, are scored without themselves."""
 
-    review_of: Callable[..., Review]  # of X, y, weights, and of a fold its share of these and its number
+    review_of: Callable[..., Any]  # of X, y, weights, and of a fold its share of these and its number
     fold: Fold | None = None
 
-    def __call__(self, piece: Piece) -> Review | None:
+    def __call__(self, piece: Piece) -> Any:
         """Score the rows of a piece; None where none is of the fold."""
         if self.fold is None:
             return self.review_of(*piece[:3])
         rows = CountedRows.of(*piece[:3], self.fold.cells.model)
         X, y, share, weight = self.fold.rows(*rows.triple)
         return self.review_of(X, y, weight, share, self.fold.number) if len(y) else None
+
+
+def review_of_folds(folds: tuple[Fold, ...], reviews: Sequence[Callable[..., Any]]) -> Walk[Any]:
+    """Review the rows of each fold by what the others chose: `reviews` are those of the models that they did.
+
+    Without folds the one review is that of all rows.
+    """
+    if not folds:
+        return (yield from reviewed(*reviews))
+    reviewing = tuple(Reviewing(review_of, fold) for fold, review_of in zip(folds, reviews, strict=True))
+    found = yield Pass(SideBySide(reviewing), "leaving one out")
+    return reduce(plus, found.parts).result()
 
 
 TRIAL_FOLDS = 2

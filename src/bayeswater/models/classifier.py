@@ -103,7 +103,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return table.known_cells()
 
     def _deciding_joint(self) -> Joint:
-        """Give what posteriors are made of, where that is less work than log-joints."""
+        """Give what posteriors are made of, where that is other than log-joints, or less work."""
         return self._joint()
 
     @over_rows
@@ -193,7 +193,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _score_table(self, table: Any, finish: Any) -> Array:
         """Inference: score the rows of a table."""
-        return score(self._joint(), table, finish)
+        return score(self._joint() if finish is None else self._deciding_joint(), table, finish)
 
     @over_rows
     def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Any:

@@ -170,9 +170,17 @@ class OnSums(Base):
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Learn pass by pass: sum the rows, and calibrate."""
         counting = self._counting(classes, by_copy=not isinstance(examples, Batches))
-        sums = yield Pass(counting, then="calibrate=True reads the rows twice" if self._calibrates else "")
+        sums = yield Pass(counting, then=self._rereads)
         self._keep(sums, examples.columns_of_X, first=True)
+        return (yield from self._corrected())
+
+    def _corrected(self) -> Walk[Self]:
+        """Learn from rows that are left out how far probabilities can be trusted."""
         return self.calibrate_with((yield from reviewed(self._review_of))) if self._calibrates else self
+
+    @property
+    def _rereads(self) -> str:
+        return "calibrate=True reads the rows twice" if self._calibrates else ""
 
     def _counting(self, classes: Variable | None, *, by_copy: bool) -> Counting:
         """Give what counts a piece of rows: a copy without sums, where it is sent to the rows."""

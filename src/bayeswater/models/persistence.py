@@ -44,7 +44,7 @@ from bayeswater.models.stored.documents import (
     write_document,
 )
 from bayeswater.models.stored.sums import SEEN, described_sums, read_n_features, restored_sums
-from bayeswater.models.stored.values import CODEC, OldMap, read_calibration
+from bayeswater.models.stored.values import CODEC, OldMap, read_calibration, read_weights
 from bayeswater.models.stored_models import (
     CLASSIFIER,
     ENSEMBLE,
@@ -54,6 +54,7 @@ from bayeswater.models.stored_models import (
     restored_ensemble,
 )
 from bayeswater.models.structures.network_classifier import NetworkClassifier
+from bayeswater.models.weighing import WeighsTerms
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
@@ -86,8 +87,9 @@ class Kind:
 
     @property
     def optional(self) -> frozenset[str]:
-        """What a document may say: files of the drop-ins without a calibration do without the field."""
-        return frozenset({"calibration"}) - self.fields
+        """What a document may say: files without a calibration or weights do without the field."""
+        weights = {"weights"} if issubclass(self.model, WeighsTerms) else set()
+        return frozenset({"calibration", *weights}) - self.fields
 
 
 KINDS = {
@@ -175,6 +177,8 @@ def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
     document = {**described_head(model, kind, frames_of(model)), **written}
     if "calibration" in KINDS[kind].fields or "calibration_" in vars(model):
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
+    if "term_weights_" in vars(model):
+        document["weights"] = CODEC.encode(vars(model)["term_weights_"], "the weights")
     if isinstance(model, GaussianClassifier):
         document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
     if isinstance(model, StateClassifier):
@@ -204,6 +208,8 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     with_sums(model, sums)
     if document.get("calibration") is not None:
         _calibrate(model, document["calibration"])
+    if isinstance(model, WeighsTerms) and document.get("weights") is not None:
+        model.term_weights_ = read_weights(document["weights"], len(model.classes_))
     return model
 
 

@@ -172,3 +172,15 @@ def require_names(estimator: Any, X: Any) -> None:
             validate_data(estimator, X, reset=False, skip_check_array=True)
         except ValueError as error:
             raise SchemaError(str(error)) from None
+
+
+def require_decay(factor: Any, class_count: Array) -> None:
+    """Refuse a factor by which rows, of each class so many (n_classes,), cannot come to weigh less."""
+    if not (is_number(factor) and 0 < factor <= 1):
+        raise ParameterError(f"factor is {factor!r}; give a number over 0 and up to 1")
+    least = float(class_count[class_count > 0].min()) * float(factor)
+    if least < np.finfo(np.float64).tiny:
+        raise ParameterError(
+            f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
+            "with all its digits; add newer rows of it first, or fit again without it"
+        )

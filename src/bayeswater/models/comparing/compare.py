@@ -71,6 +71,7 @@ def _gaussian(covariance: str) -> Rung:
 
 LADDER = {
     "naive-bayes": Rung(NaiveBayes),
+    "weighted-naive-bayes": Rung(NaiveBayes, {"weights": "learned"}),
     "gaussian-diagonal": _gaussian("diagonal"),
     "gaussian-shared": _gaussian("shared"),
     "gaussian-full": _gaussian("full"),
@@ -115,9 +116,9 @@ def compare(
     target : str, optional
         Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
     models : list of names, or dict of names and classifiers, optional
-        Which models; by default all of the ladder: naive Bayes, SPODE, TAN, AODE, A2DE (where its counts fit into
-        memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list may name some of
-        these ("naive-bayes", "aode"), a dict may bring any classifier.
+        Which models; by default all of the ladder: naive Bayes, plain and weighted, SPODE, TAN, AODE, A2DE (where its
+        counts fit into memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list
+        may name some of these ("naive-bayes", "aode"), a dict may bring any classifier.
     columns : dict, optional
         What is known of columns, as in `NaiveBayes`: told to all models of the ladder but Gaussian classes, which read
         numbers alone and are left out then.

@@ -44,22 +44,23 @@ from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
 from bayeswater.models.asking import Facts, facts_of_columns
-from bayeswater.models.calibrating import as_stale, reviewed
+from bayeswater.models.calibrating import as_stale
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.linear_form import line_of_groups
-from bayeswater.models.mixed.table_learning import MixedReading, review_of_folds
+from bayeswater.models.mixed.table_learning import MixedReading, state_shares
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
+from bayeswater.models.settings import require_decay, require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Walk
-from bayeswater.networks.class_tables import NetworkTables, StateShares, class_name
+from bayeswater.models.weighing import WeighsTerms, require_no_weights
+from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.phrases import Language
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import SeenRanges, Sums
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 
-class NaiveBayes(OnSums, BayesClassifier):
+class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     """Naive Bayes of a mixed table: log P(k, x) = log P(k) + sum over columns of log P(x_j | k).
 
     Each column gets a family from its type and values: categorical, Bernoulli, Gaussian, log-normal, Poisson,
@@ -90,6 +91,9 @@ class NaiveBayes(OnSums, BayesClassifier):
         values would otherwise be certain of itself wherever they stand.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+    weights : None or "learned", default None
+        Whether each column counts by a weight, for each class, that is learned by leave-one-out: columns that repeat
+        each other then count once.
 
     Attributes
     ----------
@@ -97,6 +101,8 @@ class NaiveBayes(OnSums, BayesClassifier):
         Family of each column and the reason for it; made to be printed.
     calibration_ : CalibrationReport
         What calibration learned and achieved, where it was asked for.
+    term_weights_ : TermWeights
+        The weights of the columns, where they were asked for; made to be printed.
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     statistics_ : Sums
         The sums that everything is read from.
@@ -128,6 +134,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         unseen: str = "ignore",
         variance_floor: float = 0.01,
         calibrate: bool = False,
+        weights: str | None = None,
     ) -> None:
         self.columns = columns
         self.family = family
@@ -138,6 +145,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         self.unseen = unseen
         self.variance_floor = variance_floor
         self.calibrate = calibrate
+        self.weights = weights
 
     _tags = ("categorical", "string", "sparse")
 
@@ -163,18 +171,16 @@ class NaiveBayes(OnSums, BayesClassifier):
         """Plan a table, count it, settle its families, calibrate it; `classes` are declared beforehand."""
         self._require_reading_parameters()
         reading, head = self._mixed_reading, examples.head
-        total, folds = yield from reading.counted(examples, calibrates=self.calibrate)
+        total, folds = yield from reading.counted(examples, rereads=self._rereads)
         sums = total.sums if classes is None else total.sums.with_classes(classes)
         self._keep(reading.settled_after(total, sums, head), head.X, first=True)
         warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
-        if not self.calibrate:
-            return self
         profile = sums.columns.groups.get(OpenNumbers.key)
         if not (isinstance(profile, NumberProfile) and total.choosing is not None):
-            return self.calibrate_with((yield from reviewed(self._review_of)))
+            return (yield from self._corrected())
         cut = [chosen and reading.recut(self.statistics_, profile, chosen) for chosen in total.choosing.parts]
         models = [copy(self)._adopt(sums) if sums else self for sums in cut]  # a single row has no others
-        return self.calibrate_with((yield from review_of_folds(folds, [model._review_of for model in models])))
+        return (yield from self._corrected(models, folds))
 
     @property
     def _mixed_reading(self) -> MixedReading:
@@ -222,15 +228,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         self
         """
         self._require_fitted()
-        if not (is_number(factor) and 0 < factor <= 1):
-            raise ParameterError(f"factor is {factor!r}; give a number over 0 and up to 1")
-        count = self.statistics_.class_count.count
-        least = float(count[count > 0].min()) * float(factor)
-        if least < np.finfo(np.float64).tiny:
-            raise ParameterError(
-                f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
-                "with all its digits; add newer rows of it first, or fit again without it"
-            )
+        require_decay(factor, self.statistics_.class_count.count)
         if self._is_calibrated:
             self.calibration_ = as_stale(self.calibration_, self.statistics_.classes, self.statistics_.classes)
         return self._adopt(self.statistics_.scaled(float(factor)))
@@ -286,7 +284,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         for key, family in families_of(sums.columns.plan).items():
             terms[key] = family.without_choice(terms[key], settings)
         model = copy(self)._adopt(sums)
-        model._memo["terms"] = sums, settings, terms
+        model._memo |= {"terms": (sums, settings, terms), "reviewed": True}
         return model
 
     # ------------------------------------------------------------------ what holds of the parameters
@@ -301,6 +299,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         require_missing_rule(self.missing, ("ignore", "state", "error"))
         require_unseen_rule(self.unseen)
         require_flag(self.calibrate, "calibrate")
+        self._require_weights()
         self._require_class_alpha()
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
@@ -316,12 +315,13 @@ class NaiveBayes(OnSums, BayesClassifier):
 
     def _facts(self, X: Any) -> Facts:
         groups, unknown = self._columns_of_groups(), self._settings.unknown
-        return facts_of_columns(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown)
+        weights = self._weights_if_asked(self._table(X))
+        return facts_of_columns(self._mixed_joint(), groups, self.columns_, self._raw(X), unknown, weights)
 
     # ------------------------------------------------------------------ why, how sure, and whether it saw the like
 
     def _reasons(self, X: Any, table: MixedTable, about: ExplainedRows) -> Explanations:
-        terms = Terms(self._mixed_joint(), table, self._columns_of_groups())
+        terms = Terms(self._mixed_joint(), table, self._columns_of_groups(), weights=self._row_weights)
         return Explanations.of(terms, views_of(terms, self._raw(X), self.statistics_.seen), *about)
 
     def credible_interval(
@@ -359,6 +359,8 @@ class NaiveBayes(OnSums, BayesClassifier):
         stage = Stage(checked_seed(random_state), checked_draws(n_draws), len(count))
         class_shape = count + self._class_alpha if self._prior_is_counted else None
         draws = PosteriorDraws.of(joint.generative(), self.columns_.used, self._columns_of_groups(), class_shape, stage)
+        if self._is_weighed:
+            draws = draws.weighted_by(self._weighted_joint(), self._columns_alone(), stage)
 
         def corrected(log_proba: Array, rows: slice) -> Array:
             """Calibrate the draws of each row."""
@@ -415,6 +417,7 @@ class NaiveBayes(OnSums, BayesClassifier):
         return log_evidence(score(self._mixed_joint().generative(), self._table(X), None))
 
     def _line(self) -> Line:
+        require_no_weights(self)
         return line_of_groups(self._mixed_joint(), self._columns_of_groups(), type(self).__name__)
 
     def _mixed_joint(self) -> MixedJoint:
@@ -468,18 +471,8 @@ class NaiveBayes(OnSums, BayesClassifier):
         -------
         NetworkTables, of which `to_network` makes a network
         """
-        joint, plan = self._mixed_joint(), self.columns_
-        found: dict[str, StateShares] = {}
-        for key, family in families_of(plan).items():
-            shares = family.distributions(joint.groups[key])
-            if shares is None:
-                column = family.columns[0]
-                raise ParameterError(
-                    f"column {column.name!r} is {column.family}, and a network has variables with states; fit with "
-                    f"columns={{{column.name!r}: 'binned'}}, or leave it out"
-                )
-            found |= {column[0]: column for column in shares}
-        return NetworkTables.of_star(self.classes_, joint.log_prior, (found[column.name] for column in plan.used))
+        joint = self._mixed_joint()
+        return NetworkTables.of_star(self.classes_, joint.log_prior, state_shares(joint, self.columns_))
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, in the form and the types that `fit` was given, and their classes.

@@ -9,9 +9,8 @@ calibration they are chosen anew by some folds, all rows are counted in these bi
 only the other fold is scored (`models.held_out`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,19 @@ from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.column_plan import IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
-from bayeswater.errors import SchemaError
+from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts
 from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, settle_numbers, sums_of_choice
 from bayeswater.families.choosing_text import rows_to_compare, settle_texts
-from bayeswater.families.family import Settings
+from bayeswater.families.family import MixedJoint, Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.planning import Late, agreed, plan_columns, replan_open
 from bayeswater.families.registry import count_columns, encode_columns, families_of, seen_in_columns
 from bayeswater.families.settings import MDL
-from bayeswater.models.calibrating import LeaveOneOut, Review, Reviewing
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
-from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, SideBySide, Walk, plus
+from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, Walk, plus
+from bayeswater.networks.class_tables import StateShares
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -201,10 +200,13 @@ class MixedReading:
     family: str
     class_alpha: Any
 
-    def counted(self, examples: Examples, *, calibrates: bool) -> Walk[tuple[MixedTotal, tuple[Fold, ...]]]:
-        """Plan the columns and sum all rows; where a calibration needs them, beside it which folds are held out."""
+    def counted(self, examples: Examples, *, rereads: str) -> Walk[tuple[MixedTotal, tuple[Fold, ...]]]:
+        """Plan the columns and sum all rows, and find which folds are held out.
+
+        `rereads` says why rows are left out afterwards, which folds are for; it is empty where none are.
+        """
         head, model = examples.head, self.settings.model
-        cut_by_labels = tuple(name for name, said in self.settings.given.items() if calibrates and said.bins == MDL)
+        cut_by_labels = tuple(name for name, said in self.settings.given.items() if rereads and said.bins == MDL)
         with examples.head_named():
             raw = read_raw(head.X, model)
             if raw.n_rows != len(head.y):
@@ -216,7 +218,7 @@ class MixedReading:
         if cut_by_labels:
             folds = yield from folds_of_rows(examples, CellsOf(model, plan.sources))
         counting = MixedCounting(self, plan, sparse, cut_by_labels, folds, read)
-        total = yield Pass(counting, then="calibrate=True reads the rows twice" if calibrates else "")
+        total = yield Pass(counting, then=rereads)
         return total, folds
 
     def settled_after(self, total: MixedTotal, sums: Sums[ColumnGroups], head: Piece) -> Sums[ColumnGroups]:
@@ -254,9 +256,16 @@ class MixedReading:
         return replace(sums, columns=ColumnGroups(sums.classes, plan, {**sums.columns.groups, Binned.key: binned}))
 
 
-def review_of_folds(folds: tuple[Fold, ...], reviews: Iterable[Callable[..., Review]]) -> Walk[LeaveOneOut]:
-    """Score the rows of each fold by what the others chose: `reviews` are those of the models that they did."""
-    reviewing = tuple(Reviewing(review_of, fold) for fold, review_of in zip(folds, reviews, strict=True))
-    found = yield Pass(SideBySide(reviewing), "leaving one out")
-    review: Review = reduce(plus, found.parts)
-    return review.result()
+def state_shares(joint: MixedJoint, plan: ColumnPlan) -> Iterator[StateShares]:
+    """Name every column of a plan, its states and P(state | class) of all, for a network."""
+    found: dict[str, StateShares] = {}
+    for key, family in families_of(plan).items():
+        shares = family.distributions(joint.groups[key])
+        if shares is None:
+            column = family.columns[0]
+            raise ParameterError(
+                f"column {column.name!r} is {column.family}, and a network has variables with states; fit with "
+                f"columns={{{column.name!r}: 'binned'}}, or leave it out"
+            )
+        found |= {column[0]: column for column in shares}
+    return (found[column.name] for column in plan.used)

@@ -19,7 +19,8 @@ from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.data.sources.reading_options import ReadAs, read_as_of_document
 from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
-from bayeswater.decision.likelihood_temperature import TRIPLES, LikelihoodTemperature
+from bayeswater.decision.likelihood_temperature import PAIRS, TRIPLES, LikelihoodTemperature
+from bayeswater.decision.term_weights import TermWeights
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.normal_parameters import NormalInverseGamma
@@ -160,6 +161,16 @@ def read_calibration(written: Any, n_classes: int) -> CalibrationReport:
     return found
 
 
+def read_weights(written: Any, n_classes: int) -> TermWeights:
+    """Read weights of terms; refuse those of other classes than the model has."""
+    weights = CODEC.decode(written, "the weights")
+    require(isinstance(weights, TermWeights), f"its weights are {shortened(weights)}")
+    n_own = len(weights.shift)
+    require(n_own == n_classes, f"its weights are of {n_own} classes, and the model has {n_classes}")
+    found: TermWeights = weights
+    return found
+
+
 def _number(number: float) -> Any:
     return INFINITE if number == inf else number
 
@@ -177,7 +188,6 @@ def _vector(array: Any, kinds: str) -> Array:
     return array
 
 
-PAIRS = 2
 """Columns that a temperature below 1 took for speaking together, in files that do not tell."""
 
 
@@ -192,6 +202,24 @@ def _likelihood_temperature(
     if together not in (PAIRS, TRIPLES) or type(together) is not int:
         raise ValueError(f"columns that speak together are {PAIRS} or {TRIPLES}")
     return LikelihoodTemperature(float(temperature), shift, float(lapse), float(usual), together)
+
+
+def _term_weights(names: Any, weight: Any, shift: Any, log_prior: Any, usual: Any, one: Any, *told: Any) -> TermWeights:
+    shift, log_prior = _vector(shift, "f"), _vector(log_prior, "f")
+    if not (isinstance(names, tuple) and all(isinstance(name, str) for name in names)):
+        raise TypeError("weights have the names of their columns")
+    are_weights = isinstance(weight, np.ndarray) and weight.dtype.kind == "f"
+    if not (are_weights and weight.shape == (len(names), len(shift)) and len(log_prior) == len(shift)):
+        raise TypeError("there is a weight for each column and class, a shift and a prior for each class")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and np.isfinite(shift).all() and (log_prior <= 0).all()):
+        raise ValueError("weights are finite and not under 0, shifts are finite, and a prior is a log-probability")
+    if not (is_number(usual) and usual >= 1 and is_number(one) and one > 0):
+        raise ValueError("a usual row has a known cell, and a temperature is over 0")
+    n_used, before, after, is_stale = told
+    are_losses = all(loss is None or is_number(loss) for loss in (before, after))
+    if not (type(n_used) is int and n_used >= 0 and are_losses and isinstance(is_stale, bool)):
+        raise TypeError("weights say how many rows they were learned from, how well they do, and if they are stale")
+    return TermWeights(names, weight, shift, log_prior, float(usual), float(one), n_used, before, after, is_stale)
 
 
 @dataclass(frozen=True)
@@ -269,6 +297,7 @@ CALIBRATION_FORMS = {
     "Doubt": ValueForm(Doubt, field_parts, _doubt),
     "Quality": ValueForm(Quality, lambda it: [_number(it.log_loss), *field_parts(it)[1:]], _quality),
     "CalibrationReport": ValueForm(CalibrationReport, _report_parts, _report),
+    "TermWeights": ValueForm(TermWeights, field_parts, _term_weights),
 }
 
 

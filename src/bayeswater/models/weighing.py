@@ -1,0 +1,294 @@
+"""``weights="learned"``: terms of a sum over columns that count by weights, learned from rows that are left out.
+
+A pass over the rows gives the terms of some of them, each taken out of the sums: of all kinds of equal rows those of
+least hash, as in `calibrating`, so that neither the order of rows nor their division into pieces matters, and memory is
+bounded. From these `decision.term_weights` learns. `WeighsTerms` is the mixin of a classifier that does so: posteriors,
+decisions, reasons, intervals and leave-one-out scores are by weighted terms from then on. The joint distribution stays
+the plain one: `predict_joint_log_proba`, `log_evidence`, `sample` and `novelty` speak of that.
+
+Weights are fixed by a fit. Rows that are added, merged or forgotten move the sums, and not the weights, which keep a
+trace of the rows they were learned from: they are marked as stale, until `refresh` learns them again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import CountedRows, take_rows
+from bayeswater.decision.term_weights import LeftOutTerms, TermWeights
+from bayeswater.errors import ParameterError
+from bayeswater.explain.turning import RowDecisions
+from bayeswater.families.family import MixedJoint
+from bayeswater.families.weighted_terms import (
+    OneColumn,
+    WeightedJoint,
+    columns_alone,
+    known_terms,
+    places_of,
+    terms_without,
+)
+from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.inference.scoring import Joint, JointWithout
+from bayeswater.kernels.threads import one_blas_thread, row_blocks
+from bayeswater.models.calibrating import REVIEWED_ROWS, review_of_folds, row_keys
+from bayeswater.models.held_out import Fold, kinds_of
+from bayeswater.models.streaming.passes import Batches, Walk, walked
+from bayeswater.statistics.statistic import spread
+from bayeswater.statistics.sums import ClassCounts, Sums
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    from bayeswater.models.on_sums import OnSums as Base
+else:
+    Base = object
+
+LEARNED = "learned"
+
+MOST_TERMS = 2**21
+"""Terms that weights are learned from, about: of wide tables fewer rows are looked at."""
+
+LEAST_ROWS = 1000
+"""Rows that are looked at however wide they are."""
+
+
+@dataclass(frozen=True)
+class TermReview:
+    """Terms of kinds of rows, each left out, with the key of each kind; those of the `most` least keys are kept."""
+
+    rows: LeftOutTerms
+    key: Array  # (n_kinds,), sorted
+    most: int
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: CountedRows,
+        counts: ClassCounts,
+        terms_of: Callable[[Any, Labels, Array], tuple[Array, Array]],
+        n_terms: int,
+        score_weight: Array | None,
+        fold: int,
+    ) -> "TermReview":
+        """Take the terms of rows that were counted; `terms_of` gives those of a table, and how many cells are known."""
+        labels, removed = encode_labels(rows.y, counts.classes, counted=True), removed_weight(rows.weight, len(rows.y))
+        weight = rows.weight if score_weight is None else score_weight
+        weight = np.ones(len(rows.y)) if weight is None else weight
+        is_scored = counts.count[labels.codes] > removed  # a row alone in its class says nothing
+        most = min(REVIEWED_ROWS, max(LEAST_ROWS, MOST_TERMS // max(1, n_terms * labels.n_classes)))
+        with rows.named():
+            key, first, of_kind = kinds_of(row_keys(rows, labels, removed, fold)[is_scored], weight[is_scored], most)
+            chosen = np.zeros(len(rows.y), dtype=bool)
+            chosen[np.flatnonzero(is_scored)[first]] = True
+            terms, known = np.empty((0, n_terms, labels.n_classes)), np.empty(0, dtype=np.int64)
+            if chosen.any():
+                X = rows.X if chosen.all() else take_rows(rows.X, chosen)
+                terms, known = terms_of(X, labels.take(chosen), removed[chosen])
+        in_order = np.argsort(np.argsort(first))  # terms are in the order of the rows
+        by_key = LeftOutTerms(terms, labels.codes[chosen], np.empty(len(first)), known).take(in_order)
+        return cls(LeftOutTerms(by_key.terms, by_key.codes, of_kind, by_key.known), key, most)
+
+    def __add__(self, other: "TermReview") -> "TermReview":
+        parts = (self.rows, other.rows)
+        both = [np.concatenate([getattr(part, name) for part in parts]) for name in LeftOutTerms.__annotations__]
+        rows = LeftOutTerms(*both)
+        key, first, weight = kinds_of(np.concatenate([self.key, other.key]), rows.weight, self.most)
+        kept = rows.take(first)
+        return TermReview(LeftOutTerms(kept.terms, kept.codes, weight, kept.known), key, self.most)
+
+    def result(self) -> LeftOutTerms:
+        """Give what weights are learned from."""
+        return self.rows
+
+
+def stale_weights(weights: TermWeights, old: Variable, new: Variable) -> TermWeights:
+    """Mark weights as learned from other rows, and lay them out for the classes there are now."""
+    is_known = np.array([state in old.code_of for state in new.states], dtype=bool)
+    return weights.for_classes(partial(spread, old=old, new=new), is_known)
+
+
+class WeighsTerms(Base):
+    """Mixin, before `OnSums`: the terms of the columns may have weights that are learned."""
+
+    weights: Any
+    term_weights_: TermWeights
+
+    # ------------------------------------------------------------------ what each model says for itself
+
+    _settings: Any
+
+    def _mixed_joint(self) -> MixedJoint:
+        """Give the plain sum, law by law."""
+        raise NotImplementedError
+
+    def _columns_alone(self) -> Sequence[OneColumn]:
+        """Give every column as a block of its own, in the order of the terms."""
+        is_reviewed = "reviewed" in self._memo
+        return columns_alone(self.statistics_.columns, self._settings, without_choice=is_reviewed)
+
+    @property
+    def _term_places(self) -> Mapping[str, Sequence[int]]:
+        """Say where the columns of each law stand among the terms."""
+        return places_of(self.statistics_.columns.plan)
+
+    @property
+    def _term_names(self) -> tuple[str, ...]:
+        """Name the columns that have terms."""
+        return tuple(column.name for column in self.statistics_.columns.plan.used)
+
+    def _by_law(self, table: Any) -> Mapping[str, Any]:
+        """Give a table, or some rows of it, law by law."""
+        return table if isinstance(table, Mapping) else dict.fromkeys(self._term_places, table)
+
+    # ------------------------------------------------------------------ learning
+
+    @property
+    def _learns_weights(self) -> bool:
+        return self.weights is not None
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        self._require_weights()
+        super()._require_parameters(sums)
+
+    def _require_weights(self) -> None:
+        if not (self.weights is None or (isinstance(self.weights, str) and self.weights == LEARNED)):
+            raise ParameterError(f"weights is {self.weights!r}; it can be None or {LEARNED!r}")
+
+    @property
+    def _rereads(self) -> str:
+        again = "calibrate=True reads the rows three times" if self._calibrates else "reads the rows twice"
+        return f"weights='learned' {'and ' * self._calibrates}{again}" if self._learns_weights else super()._rereads
+
+    def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Walk[Self]:
+        """Learn weights, and a calibration; `models` are those by which the rows of each of some folds are scored."""
+        if self._learns_weights:
+            self._weigh((yield from review_of_folds(folds, [model._term_review_of for model in models or [self]])))
+            for model in models:
+                model.term_weights_ = self.term_weights_
+        if not self._calibrates:
+            return self
+        review = yield from review_of_folds(folds, [model._review_of for model in models or [self]])
+        return self.calibrate_with(review)
+
+    def _term_review_of(
+        self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
+    ) -> TermReview:
+        """Give the terms of counted rows, each taken out of the sums; the same parameters as `_review_of`."""
+        model: Any = self._as_reviewed()
+
+        def terms_of(X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
+            table = model._table(X)
+            terms, known = model._left_out_terms(table, labels, removed)
+            whole = slice(0, len(removed))
+            return terms(whole), known(whole)
+
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        return TermReview.of_rows(rows, self._class_counts, terms_of, len(self._term_names), score_weight, fold)
+
+    def _left_out_terms(self, table: Any, labels: Labels, removed: Array) -> Any:
+        """Give functions of some rows: their terms, each taken out of the sums, and how many of them are known."""
+        tables = self._by_law(getattr(table, "groups", table))
+        groups = self._mixed_joint().groups
+        return (
+            terms_without(self._columns_alone(), tables, labels, removed),
+            lambda rows: known_terms(groups, self._by_law(table.block(rows))),
+        )
+
+    def _weigh(self, rows: LeftOutTerms) -> Self:
+        """Learn the weights."""
+        with one_blas_thread():  # products of a few columns, in hundreds of steps
+            self.term_weights_ = TermWeights.fit(rows, self._priors.counted, self._term_names)
+        return self
+
+    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn weights, and the calibration if there is one, again from rows that are counted; the sums stay.
+
+        Weights and calibration are learned by a fit. After rows were added, merged or forgotten they are those of the
+        rows before, and marked as stale.
+
+        Parameters
+        ----------
+        X, y, sample_weight : the rows that are counted now, as in `fit`, or some of them
+
+        Returns
+        -------
+        self
+        """
+        self._require_fitted()
+        self._require_weights()
+        return walked(self._corrected(), Batches([(X, y, sample_weight)], type(self).__name__))
+
+    def _adopt(self, sums: Sums[Any]) -> Self:
+        known = self.__dict__.get("statistics_")
+        if "term_weights_" in self.__dict__ and known is not None and sums is not known:
+            self.term_weights_ = stale_weights(self.term_weights_, known.classes, sums.classes)
+        return super()._adopt(sums)
+
+    def _combined(self, other: Any, operation: Any) -> Self:
+        result = super()._combined(other, operation)
+        if "term_weights_" in self.__dict__ and isinstance(result, WeighsTerms):
+            old, new = self.statistics_.classes, result.statistics_.classes
+            result.term_weights_ = stale_weights(self.term_weights_, old, new)
+        return result
+
+    # ------------------------------------------------------------------ answers
+
+    @property
+    def _is_weighed(self) -> bool:
+        return self._learns_weights and "term_weights_" in self.__dict__
+
+    @property
+    def _row_weights(self) -> TermWeights | None:
+        """Give the weights, laid out for the terms there are now; None where there are none."""
+        return self.term_weights_.for_terms(self._term_names) if self._is_weighed else None
+
+    def _weighted_joint(self) -> WeightedJoint:
+        assert self._row_weights is not None
+        return WeightedJoint(self._mixed_joint(), self._row_weights, self._term_places)
+
+    def _deciding_joint(self) -> Joint:
+        return self._weighted_joint() if self._is_weighed else super()._deciding_joint()
+
+    def _decisions(self, table: Any, n_more: int = 0) -> RowDecisions:
+        decisions: RowDecisions = super()._decisions(table, n_more)
+        if not self._is_weighed:
+            return decisions
+        return replace(decisions, by_known=decisions.by_known or self.term_weights_.usual > 1)
+
+    def _weights_if_asked(self, table: Any) -> dict[str, Array]:
+        """Weights (n_classes,) of each column in the one row of a table, once one more cell is known."""
+        if not self._is_weighed:
+            return {}
+        joint = self._weighted_joint()
+        (known,) = known_terms(joint.plain.groups, self._by_law(table.block(slice(0, 1)))).tolist()
+        return dict(zip(self._term_names, joint.weights.at(known + 1), strict=True))
+
+    def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        if not self._is_weighed:
+            return super()._joint_without(table, labels, removed)
+        terms, known = self._left_out_terms(table, labels, removed)
+        joint, log_prior = self._weighted_joint(), self._joint().log_prior
+        size = max(1, MOST_TERMS // max(1, len(self._term_names) * len(log_prior)))
+
+        def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+            prior = self._log_prior_without(log_prior, labels.codes[rows], removed[rows])
+            scores = np.empty(prior.shape)
+            for part in row_blocks(len(prior), size):
+                some = slice(rows.start + part.start, rows.start + part.stop)
+                scores[part] = joint.scores(terms(some), known(some), prior[part])
+            return scores, prior
+
+        return log_joint
+
+
+def require_no_weights(model: Any) -> None:
+    """Refuse to write weighted scores as a formula of the cells alone."""
+    if isinstance(model, WeighsTerms) and model._is_weighed:
+        raise ParameterError(
+            "weights are learned, and hang on which cells of a row are missing: there is no such form of them; take "
+            "set_params(weights=None) for that of the plain sum"
+        )
