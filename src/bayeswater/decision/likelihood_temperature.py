@@ -43,8 +43,9 @@ MOST = 12.0
 NEARLY_ZERO = 1e-12
 """Slope of the penalised log-loss, per row, at which the search ends."""
 
-
 PAIRS = 2
+"""Columns that a temperature below 1 took for speaking together, in files that do not tell."""
+
 TRIPLES = 3
 """Columns of which a temperature below 1 tells what they say together. Of tables that want one, pairs already get too
 much of it where half of the cells are known, and groups of four too little."""

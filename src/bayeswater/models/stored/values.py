@@ -188,9 +188,6 @@ def _vector(array: Any, kinds: str) -> Array:
     return array
 
 
-"""Columns that a temperature below 1 took for speaking together, in files that do not tell."""
-
-
 def _likelihood_temperature(
     temperature: Any, shift: Any, lapse: Any, usual: Any, together: Any = PAIRS
 ) -> LikelihoodTemperature:
