@@ -60,6 +60,12 @@ def _html(form: Form, wishes: Wishes) -> Files:
     return {".html": html_text(form, wishes.name, wishes.lang or "en")}
 
 
+def _onnx(form: Form, wishes: Wishes) -> Files:
+    from bayeswater.exports.onnx import onnx_bytes
+
+    return {".onnx": onnx_bytes(form)}
+
+
 @dataclass(frozen=True)
 class Target:
     """A language: endings of its files, who writes them, and the wishes that it has an ear for."""
@@ -71,6 +77,7 @@ class Target:
 
 TARGETS = {
     "sql": Target((".sql",), _sql, ("dialect", "table", "keep")),
+    "onnx": Target((".onnx",), _onnx),
     "c": Target((".c",), _c, ("single",)),
     "javascript": Target((".js", ".mjs"), _javascript),
     "html": Target((".html", ".htm"), _html, ("lang",)),
