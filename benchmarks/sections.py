@@ -23,6 +23,7 @@ from benchmarks.network_inference import N_PATTERNS, network_compile_times, netw
 from benchmarks.network_posteriors import has_pyagrum, network_posteriors
 from benchmarks.network_sampling import gibbs_compiling, gibbs_speed, sampled_answers
 from benchmarks.networks_files import network_formats, networks_files
+from benchmarks.page import first_page, lacks_browser, page_clicks
 from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
 from benchmarks.scale import csv_fits, pair_fits, parquet_fits
 from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
@@ -377,6 +378,19 @@ SECTIONS = (
     *CLASSIFIERS,
     *OF_NETWORKS,
     *OUT_OF_CORE,
+    Planned(
+        "The page",
+        "Medians in a real browser: from a click on a state until the bars have moved, and until reasons, interval, "
+        "novelty, what would turn it and what to ask for are there. To be reached: bars under 50 ms.",
+        lambda extent: page_clicks(extent.repeats),
+        lacks_browser,
+    ),
+    Planned(
+        "The first page",
+        "From the command, with a warm cache, to bars on the screen. To be reached: under 1 s.",
+        lambda extent: first_page(extent.few),
+        lacks_browser,
+    ),
     Planned(
         "Compile time",
         "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache and with "

@@ -37,6 +37,9 @@ def test_probabilities_and_reasons_of_a_row_add_up_to_what_the_model_says():
     why = model.explain(row_of_facts())[0]
     assert found["intercept"] + sum(own["contribution"] for own in found["reasons"]) == pytest.approx(why.log_odds)
     assert found["log_odds"] == why.log_odds
+    assert found["reasons"][0]["how"] == why.how(why.contributions[0])
+    chinese = told("row", "posterior", {"facts": FACTS, "lang": "zh"})["reasons"][0]["how"]
+    assert chinese != found["reasons"][0]["how"] and any(letter >= "\u4e00" for letter in chinese)
 
 
 def test_of_a_row_of_which_nothing_is_known_the_frequencies_are_told_and_the_best_question():

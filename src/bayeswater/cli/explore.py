@@ -42,7 +42,7 @@ def explore(
         from bayeswater.web.exploring import Exploration
     except ImportError as error:
         raise ParameterError(f"the page needs {error.name}; install it with: pip install 'bayeswater[web]'") from None
-    subjects = _built_in() if model is None else [_subject(model, list(rows), target, reading)]
+    subjects = built_in() if model is None else [_subject(model, list(rows), target, reading)]
     page = Exploration(subjects, port=port, lang=lang)
     print(page.address, flush=True)
     say("Ctrl-C ends it.")
@@ -81,7 +81,7 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
     return subject_of(found, table, target=target, name=name)
 
 
-def _built_in() -> "list[Subject]":
+def built_in() -> "list[Subject]":
     """Fit the models of the demo."""
     from bayeswater.demo.loans import loans
     from bayeswater.demo.messages import load_messages

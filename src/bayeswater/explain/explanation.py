@@ -99,7 +99,7 @@ class RowExplanation:
         """The largest contributions in words, for the decision or against it."""
         told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
         say = self._language.say
-        return [say("named", name=self._what(one), what=self._how(one)) for one in told[:SHOWN_REASONS]]
+        return [say("named", name=self._what(one), what=self.how(one)) for one in told[:SHOWN_REASONS]]
 
     @property
     def summary(self) -> str:
@@ -139,7 +139,8 @@ class RowExplanation:
         reading = self._readings[one.column]
         return f"{on_one_line(one.column)} {cell(one.value, self._language)}{f' ({reading})' if reading else ''}"
 
-    def _how(self, one: Contribution) -> str:
+    def how(self, one: Contribution) -> str:
+        """Say for which of the two classes a contribution speaks, and how strongly."""
         is_score = one.column in self._scores
         two = self.prediction, self.against
         return times_as_likely(one.contribution, *two, is_score=is_score, language=self._language)
@@ -162,7 +163,7 @@ class RowExplanation:
         told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
         language = self._language
         rows = [(language.say(self._start), self.intercept, self._frequencies())]
-        rows += [(self._what(one), one.contribution, self._how(one)) for one in told]
+        rows += [(self._what(one), one.contribution, self.how(one)) for one in told]
         if others:
             rest = float(sum(one.contribution for one in others))
             rows.append((language.how_many(len(others), "other column"), rest, ""))

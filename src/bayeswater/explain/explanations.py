@@ -231,6 +231,12 @@ class Explanations(Sequence[RowExplanation]):
         calibrated = self._verdicts.calibrated
         return None if calibrated is None else np.exp(calibrated[np.arange(len(self)), self._verdicts.chosen])
 
+    @property
+    def log_proba(self) -> Array:
+        """Log-probabilities of all classes, calibrated if the model is: (n_rows, n_classes)."""
+        calibrated = self._verdicts.calibrated
+        return self._verdicts.log_proba if calibrated is None else calibrated
+
     def __len__(self) -> int:
         return len(self.contributions)
 

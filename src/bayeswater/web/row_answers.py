@@ -5,18 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.display_width import shortened
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
-from bayeswater.families.wording import shown, times_as_likely
+from bayeswater.families.wording import shown
 from bayeswater.models.streaming.partial_rows import partial_rows
 from bayeswater.web.costs import loss_of, prior_of
 from bayeswater.web.fields import NOT_READ, curve_of
 from bayeswater.web.plain import QuestionError, as_json, mapping_of, number_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
-
-LABEL_WIDTH = 40
-"""Columns that a label may take in a sentence."""
 
 MOST_QUESTIONS = 12
 """Facts to ask for that are listed."""
@@ -36,22 +32,22 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
     """Give the probabilities of a row, and what makes up the log-odds of the likeliest class against another."""
     model, X = partial_rows(subject.model, facts_of(subject, asked))
     against = _label(subject, text_of(asked, "against"))
-    why = model.explain(X, **({} if against is None else {"against": against}))[0]
-    chosen, against_it = (_short(label) for label in (why.prediction, why.against))
+    explained = model.explain(X, against, lang=language_of(asked))
+    why = explained[0]
     left_out = {*why.missing, *why.unseen}
     reasons = [
         {
             "column": one.column,
             "value": shown(one.value),
             "contribution": one.contribution,
-            "how": times_as_likely(one.contribution, chosen, against_it),
+            "how": why.how(one),
             "words": [word._asdict() for word in why.words.get(one.column, ())[:20]],
         }
         for one in why.contributions
         if one.column not in left_out
     ]
     return {
-        "proba": model.predict_proba(X)[0],
+        "proba": np.exp(explained.log_proba[0]),
         "prediction": subject.labels.index(as_label(why.prediction)),
         "against": subject.labels.index(as_label(why.against)),
         "intercept": why.intercept,
@@ -64,9 +60,9 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _short(label: Any) -> Any:
-    """Cut a label that is too long for a sentence."""
-    return shortened(label, LABEL_WIDTH) if isinstance(label, str) else label
+def language_of(asked: Mapping[str, Any]) -> str:
+    """Read the language in which sentences are told."""
+    return "zh" if asked.get("lang") == "zh" else "en"
 
 
 def as_label(label: Any) -> Any:
@@ -90,7 +86,7 @@ def beyond(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     return {
         "interval": _told(lambda: _interval(model, X), model, "credible_interval"),
         "novelty": _told(lambda: _novelty(subject, facts, X), model, "novelty"),
-        **_turns(model, X, subject),
+        **_turns(model, X, subject, language_of(asked)),
         "decision": decision(model, X, loss, prior),
         "next": _told(lambda: _next(subject, facts, loss, prior, asked), model, "next_best"),
     }
@@ -119,8 +115,8 @@ def _novelty(subject: ClassifierSubject, facts: Mapping[str, Any], X: Any) -> di
     return {"share": float(subject.model.novelty(X)[0])}
 
 
-def _turns(model: Any, X: Any, subject: ClassifierSubject) -> dict[str, Any]:
-    why = model.explain(X)[0]
+def _turns(model: Any, X: Any, subject: ClassifierSubject, lang: str) -> dict[str, Any]:
+    why = model.explain(X, lang=lang)[0]
 
     def told(turn: Any) -> dict[str, Any]:
         own = subject.fields.get(turn.column)
@@ -153,7 +149,7 @@ def _next(
     costs = mapping_of(asked, "costs")
     open_columns = [name for name, own in subject.fields.items() if own.kind != NOT_READ and name not in facts]
     of_column = {name: number_of(costs, name, 0.0, -1e12, 1e12) for name in open_columns}
-    found = subject.model.next_best(dict(facts), loss, of_column, prior=prior)
+    found = subject.model.next_best(dict(facts), loss, of_column, prior=prior, lang=language_of(asked))
     listed = [
         {"column": one.column, **{name: getattr(one.value, name) for name in ("worth", "cost", "net", "error")}}
         for one in found.questions

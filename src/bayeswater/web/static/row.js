@@ -261,7 +261,7 @@ function waterfall(place, told, app) {
     detail.textContent = `${shortened(step.own.column)}: ${of(told.prediction)}; ${of(told.against)}`;
   };
   const detail = el("p", { class: "faint detail", "aria-live": "polite" });
-  const rows = steps.map((step) => el("tr", { class: step.isSum ? "sum" : null, title: step.own?.how || null, tabindex: step.own ? 0 : null,
+  const rows = steps.map((step) => el("tr", { class: step.isSum ? "sum" : null, title: step.own ? shortened(step.own.how, 240) : null, tabindex: step.own ? 0 : null,
     onpointerenter: (event) => behind(step, event.currentTarget), onfocus: (event) => behind(step, event.currentTarget) },
     el("th", { scope: "row" }, label(step.name, 26), step.cell !== undefined ? el("span", { class: "cell" }, " ", label(step.cell, 24)) : null),
     el("td", { class: "figure", "data-value": step.value }, signed(step.value)), el("td", { class: "steps" }, bar(step))));
@@ -272,7 +272,7 @@ function waterfall(place, told, app) {
     el("table", { class: "waterfall" }, el("caption", { class: "unseen" }, t("waterfall")), el("tbody", {}, rows)), detail,
     told.reasons.length > MOST_REASONS ? el("p", { class: "faint" }, t("more_columns", { n: told.reasons.length - MOST_REASONS })) : null,
     told.calibrated_log_odds !== null ? el("p", { class: "faint" }, t("calibrated", { odds: signed(told.calibrated_log_odds) })) : null,
-    el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(own.column, 24)), " ", own.how,
+    el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(own.column, 24)), " ", shortened(own.how, 240),
       own.words.length ? el("span", { class: "words" }, own.words.slice(0, 8).map((word) => el("span", { class: `word ink ${colour(word.contribution >= 0 ? told.prediction : told.against)}`, title: signed(word.contribution) }, label(word.word, 20), " "))) : null))));
 }
 

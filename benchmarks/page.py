@@ -1,0 +1,111 @@
+"""How long the local page takes to answer, measured inside a real browser: from a click until the bars have moved."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bayeswater import NaiveBayes, save
+from bayeswater.web.exploring import Exploration
+from bayeswater.web.subjects import subject_of
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+N_ROWS, N_COLUMNS = 2_000, 50
+
+CLICK = """([selector, code]) => new Promise((done) => {
+  const meter = document.querySelector("[role=meter]");
+  const start = performance.now();
+  let bars = null;
+  const look = new MutationObserver(() => { bars ??= performance.now() - start; });
+  look.observe(meter, { attributes: true, attributeFilter: ["aria-valuenow"] });
+  document.querySelector("#view").removeAttribute("data-answered");
+  const all = new MutationObserver(() => {
+    look.disconnect();
+    all.disconnect();
+    done([bars, performance.now() - start]);
+  });
+  all.observe(document.querySelector("#view"), { attributes: true, attributeFilter: ["data-answered"] });
+  document.querySelectorAll(selector)[code].click();
+})"""
+"""Clicks on a state, and waits for the first bar to move and for all answers to be there: milliseconds of both."""
+
+
+def lacks_browser() -> str | None:
+    """Say what is missing for a page to be opened."""
+    if CHROMIUM is None:
+        return "there is no Chromium"
+    return None if find_spec("playwright") else "Playwright is not installed"
+
+
+@contextmanager
+def opened() -> Iterator[Any]:
+    """Give a tab of a browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def table_of_columns(seed: int = 0) -> tuple[pa.Table, list[str]]:
+    """Draw twenty numbers, twenty categories of few states and ten counts, and three classes."""
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 3, N_ROWS)
+    states = np.array(list("abc"))
+    columns: dict[str, Any] = {f"number {j}": rng.normal(0.3 * code, 1) for j in range(20)}
+    columns |= {
+        f"state {j}": states[(rng.integers(0, 3, N_ROWS) + code * (rng.random(N_ROWS) < 0.2)) % 3] for j in range(20)
+    }
+    columns |= {f"count {j}": rng.poisson(2 + code) for j in range(N_COLUMNS - 40)}
+    return pa.table(columns), np.array(["x", "y", "z"])[code].tolist()
+
+
+def page_clicks(repeats: int) -> list[dict[str, Any]]:
+    """Milliseconds from a click to bars that have moved, and to all answers, for a row of fifty known columns."""
+    X, y = table_of_columns()
+    model = NaiveBayes(calibrate=True).fit(X, y)
+    with Exploration([subject_of(model, X, y)]) as served, opened() as page:
+        page.goto(served.address)
+        page.get_by_role("button", name="As row").click()
+        page.wait_for_selector("#view[data-answered]")
+        page.wait_for_timeout(500)
+        turns = max(10, 6 * repeats)
+        found = [page.evaluate(CLICK, [".choice button:not([aria-pressed=true])", turn % 20]) for turn in range(turns)]
+    return [
+        {
+            "what": f"a click in a row of {N_COLUMNS} columns",
+            "bars ms": median(b for b, _ in found),
+            "all answers ms": median(a for _, a in found),
+        }
+    ]
+
+
+def first_page(repeats: int) -> list[dict[str, Any]]:
+    """Seconds from the command to bars on the screen, in a browser that is open already."""
+    X, y = table_of_columns()
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder, opened() as page:
+        path = Path(folder) / "model.bayes"
+        save(NaiveBayes().fit(X, y), path)
+        for _ in range(repeats + 1):
+            start = perf_counter()
+            command = [sys.executable, "-m", "bayeswater", "explore", str(path), "--no-open"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+                assert process.stdout is not None
+                page.goto(process.stdout.readline().strip())
+                page.wait_for_selector("[role=meter][aria-valuenow]")
+                seconds.append(perf_counter() - start)
+                process.terminate()
+    return [{"what": "from the command to the first page", "seconds": median(seconds[1:])}]
