@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
+    from bayeswater.reports.audit import audit
     from bayeswater.web.exploring import explore
 
 _HOMES = {
@@ -94,6 +95,7 @@ _HOMES = {
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
     "networks.conditionals": ("Deterministic", "NoisyOr"),
+    "reports.audit": ("audit",),
     "web.exploring": ("explore",),
 }
 """The modules of all public names but those of errors and warnings."""
@@ -148,6 +150,7 @@ __all__ = [
     "StatisticsError",
     "TextAnalyser",
     "UnseenCategoryWarning",
+    "audit",
     "bootstrap_structure",
     "compare",
     "description_length",

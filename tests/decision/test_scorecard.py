@@ -9,7 +9,8 @@ from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix, log_loss
 
 from bayeswater.decision.calibration_metrics import brier_decomposition, ece
-from bayeswater.decision.scorecard import Measures, Scorecard, wilson
+from bayeswater.decision.intervals import wilson
+from bayeswater.decision.scorecard import Measures, Scorecard
 from bayeswater.decision.scores import Scores
 
 

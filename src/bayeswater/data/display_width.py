@@ -1,11 +1,9 @@
-"""How wide a text stands on a terminal, so that columns line up in every script; and tables in HTML for notebooks.
+"""How wide a text stands on a terminal, so that columns line up in every script.
 
 A Chinese, Japanese or Korean character takes two columns, a mark that joins the character before it (an accent, a vowel
 sign) none.
 """
 
-from collections.abc import Iterable
-from html import escape
 from unicodedata import category, east_asian_width
 
 NO_WIDTH = ("Mn", "Me", "Cf")
@@ -63,18 +61,3 @@ def _width(character: str) -> int:
     if category(character) in NO_WIDTH:
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
-
-
-def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Write cells under their heads; the first cell of each row heads it.
-
-    >>> html_table(["", "b"], [["a", "1 < 2"]])
-    '<table><thead><tr><th></th><th>b</th></tr></thead><tbody><tr><th>a</th><td>1 &lt; 2</td></tr></tbody></table>'
-    """
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{_row(*map(escape, row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _row(first: str, *cells: str) -> str:
-    return f"<th>{first}</th>" + "".join(f"<td>{cell}</td>" for cell in cells)

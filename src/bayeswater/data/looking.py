@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.cells import python_value
-from bayeswater.data.display_width import display_width, html_table, on_one_line, padded, shortened
+from bayeswater.data.display_width import display_width, on_one_line, padded, shortened
 from bayeswater.data.frames import as_numpy, read_frame
 from bayeswater.data.reading.column_kinds import Kind, kind_of, percent
 from bayeswater.data.reading.dates import date_columns, seconds_of
@@ -32,6 +32,7 @@ from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.rows import HEAD_ROWS
 from bayeswater.data.sources.written_cells import LABELS
 from bayeswater.errors import DataError, ReadingWarning, SchemaError
+from bayeswater.markup import html_table
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:

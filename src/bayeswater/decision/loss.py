@@ -12,12 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.display_width import html_table
 from bayeswater.decision import risk
 from bayeswater.decision.cost_sources import from_pairs, read_costs, read_file
 from bayeswater.decision.cost_table import CostTable, for_one_row, for_rows
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, DominatedActionWarning, ParameterError, SchemaError
+from bayeswater.markup import html_table
 from bayeswater.typing import Array
 
 CORNER = "decide \\ true"

@@ -15,11 +15,12 @@ A row of weight w stands for w equal ones, so there are as many rows as the sum 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
 from bayeswater.decision.calibration_metrics import N_BINS, equal_width
+from bayeswater.decision.intervals import Measured, mean_of, wilson
 from bayeswater.decision.probabilities import ROUNDING
 from bayeswater.decision.scores import Scores
 from bayeswater.kernels.class_scores import first_of_largest
@@ -105,25 +106,11 @@ class Scorecard:
         return float(np.abs(self.correct - self.confidence).sum() / self.n_rows)
 
 
-Z = 1.959963984540054
-"""Standard deviations of a normal distribution within which 95 % of it lies."""
-
 DRAWS = 200
 """Times that rows are drawn again."""
 
 MOST_DRAWN = 2.0**53
 """Weight beyond which a row is not drawn: its number of copies would be the same to eight digits each time."""
-
-
-class Measured(NamedTuple):
-    """A figure, and the interval in which it lies with 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
 @dataclass(frozen=True)
@@ -143,27 +130,13 @@ class Measures:
             return cls(nothing, nothing, nothing, 0.0)
         card = Scorecard.of(scores.log_proba, scores.codes, scores.weight)
         n_rows = float(scores.weight.sum())
-        mean_loss = card.log_loss
-        variance = float(scores.weight @ (scores.own + mean_loss) ** 2) / n_rows if np.isfinite(mean_loss) else np.inf
-        half = Z * float(np.sqrt(variance / n_rows))
+        loss = mean_of(-scores.own, scores.weight)
         return cls(
             wilson(1.0 - card.accuracy, n_rows),
-            Measured(mean_loss, max(mean_loss - half, 0.0), mean_loss + half),
+            Measured(loss.value, max(loss.low, 0.0), loss.high),
             _ece(scores, card.ece),
             n_rows,
         )
-
-
-def wilson(share: float, n_rows: float) -> Measured:
-    """Give Wilson's interval of a share of rows.
-
-    >>> print(wilson(0.0, 100.0))
-    0 (0 to 0.03699)
-    """
-    q = Z**2 / n_rows  # no square of a weight, which may be less or more than a float64 holds
-    centre = (share + q / 2) / (1 + q)
-    half = float(np.sqrt(q) * np.sqrt(share * (1 - share) + q / 4)) / (1 + q)
-    return Measured(share, min(share, max(centre - half, 0.0)), max(share, min(centre + half, 1.0)))
 
 
 def _ece(scores: Scores, value: float) -> Measured:

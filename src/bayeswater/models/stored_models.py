@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED, NUMBER
+from bayeswater.decision.intervals import Measured
 from bayeswater.decision.pools import Pool
-from bayeswater.decision.scorecard import Measured
 from bayeswater.families.registry import OF_STATES
 from bayeswater.files.model_file import Document, require
 from bayeswater.inference.exact.factors import Factors

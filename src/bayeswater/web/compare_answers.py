@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.decision.scorecard import Z
+from bayeswater.decision.intervals import Z
 from bayeswater.models.comparing.compare import compare
 from bayeswater.models.comparing.comparison import Comparison
 from bayeswater.web.fields import NOT_READ

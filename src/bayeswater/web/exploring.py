@@ -9,8 +9,8 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any, Self
 
-from bayeswater.data.display_width import html_table
 from bayeswater.errors import ParameterError
+from bayeswater.markup import html_table
 from bayeswater.web.subjects import ClassifierSubject, Subject, subject_of
 
 LANGUAGES = ("en", "zh")

@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from bayeswater.data.display_width import display_width, html_table, on_one_line, padded
+from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import write_frame
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
+from bayeswater.markup import html_table
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.typing import Array
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from bayeswater.decision.scorecard import Measured, Measures
+from bayeswater.decision.intervals import Measured
+from bayeswater.decision.scorecard import Measures
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.stack import LearnedStack
 from bayeswater.limits import bytes_in_words

@@ -1,0 +1,75 @@
+"""HTML of tables and bars, for notebooks and reports: whatever comes from data is text, and there is no script.
+
+A `Safe` text is HTML that was made here; all other texts are escaped. Bars are plain elements in the colour of the text
+around them, so that they can be read on light and on dark ground.
+"""
+
+from collections.abc import Iterable
+from html import escape
+
+BAR_WIDTH = 8.0
+"""Width of the longest bar, in the size of the letters."""
+
+
+class Safe(str):
+    """HTML that is to be taken as it is."""
+
+
+def markup(text: str) -> Safe:
+    """Escape a text, unless it is HTML that was made here.
+
+    >>> markup("1 < 2"), markup(Safe("<b>2</b>"))
+    ('1 &lt; 2', '<b>2</b>')
+    """
+    return text if isinstance(text, Safe) else Safe(escape(text))
+
+
+def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Safe:
+    """Write cells under their heads; the first cell of each row heads it.
+
+    >>> html_table(["", "b"], [["a", "1 < 2"]])
+    '<table><thead><tr><th></th><th>b</th></tr></thead><tbody><tr><th>a</th><td>1 &lt; 2</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{markup(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{_row(*map(markup, row))}</tr>" for row in rows)
+    return Safe(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def _row(first: str, *cells: str) -> str:
+    return f"<th>{first}</th>" + "".join(f"<td>{cell}</td>" for cell in cells)
+
+
+def paragraphs(lines: Iterable[str]) -> Safe:
+    """Write each line as a paragraph.
+
+    >>> paragraphs(["a & b"])
+    '<p>a &amp; b</p>'
+    """
+    return Safe("".join(f"<p>{markup(line)}</p>" for line in lines))
+
+
+def bar(share: float) -> Safe:
+    """Draw a share of the longest bar, from 0 to 1.
+
+    >>> bar(0.5)
+    '<span style="display:inline-block;background:currentColor;opacity:.55;height:.7em;width:4em"></span>'
+    """
+    return _piece(min(max(share, 0.0), 1.0) * BAR_WIDTH)
+
+
+def step(start: float, end: float, low: float, high: float) -> Safe:
+    """Draw a step of a waterfall from one number to another, on a scale from `low` to `high`.
+
+    >>> step(0.0, 1.0, -1.0, 1.0).count("<span")
+    2
+    """
+    room = (high - low) or 1.0
+    first, last = ((min(start, end) - low) / room, (max(start, end) - low) / room)
+    first, last = max(first, 0.0), min(last, 1.0)
+    before = f'<span style="display:inline-block;width:{2 * BAR_WIDTH * first:.4g}em"></span>'
+    return Safe(before + _piece(2 * BAR_WIDTH * max(last - first, 0.005), 0.8 if end >= start else 0.35))
+
+
+def _piece(width: float, opacity: float = 0.55) -> Safe:
+    style = f"display:inline-block;background:currentColor;opacity:{opacity:.4g};height:.7em;width:{width:.4g}em"
+    return Safe(f'<span style="{style.replace("opacity:0.", "opacity:.")}"></span>')
