@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayeswater import NaiveBayes, load, save
+from bayeswater import CategoricalNB, GaussianNB, NaiveBayes, load, save
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import ParameterError
 
@@ -141,3 +141,41 @@ def test_what_is_no_way_to_weigh_is_refused(fitted: NaiveBayes) -> None:
         NaiveBayes(weights="mi").fit(*table())
     with pytest.raises(ParameterError, match="weights=None"):
         fitted.to_linear()
+
+
+def drop_ins() -> list[tuple[Any, Any]]:
+    """Drop-ins of one law, and rows with a column that is there twice and holes."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, N)
+    x = rng.normal(y[:, None], 1.0, (N, 3))
+    x[rng.random((N, 3)) < 0.1] = np.nan
+    numbers = np.column_stack([x, x[:, 0]])
+    states = np.where(np.isnan(numbers), np.nan, np.clip(np.round(numbers) + 2, 0, 6))
+    return [
+        (GaussianNB(weights="learned", missing="ignore"), numbers),
+        (CategoricalNB(weights="learned", missing="ignore"), states),
+    ]
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["GaussianNB", "CategoricalNB"])
+def test_the_drop_ins_weigh_their_columns_too(place: int, tmp_path: Path) -> None:
+    model, X = drop_ins()[place]
+    y = np.random.default_rng(5).integers(0, 3, N)
+    model.fit(X, y)
+    labels, removed, rows = encode_labels(y, model.statistics_.classes), np.ones(N), slice(0, N)
+    terms, known = model._left_out_terms(model._table(X), labels, removed)
+    plain = type(model)(missing="ignore").fit(X, y)
+    joint, prior = plain._joint_without(plain._table(X), labels, removed)(rows, False)
+    np.testing.assert_allclose(terms(rows).sum(axis=1) + prior, joint, rtol=1e-6)  # of smoothing that is a hair apart
+    assert known(rows).tolist() == (~np.isnan(X)).sum(axis=1).tolist()
+    told, proba = model.explain(X), model.predict_log_proba(X)
+    at, codes = np.arange(N), (told._verdicts.chosen, told._verdicts.against)
+    np.testing.assert_allclose(told.log_odds, proba[at, codes[0]] - proba[at, codes[1]], atol=1e-9)
+    np.testing.assert_allclose(told.intercept + told.contributions.sum(axis=1), told.log_odds, atol=1e-9)
+    alone = np.full((1, 4), np.nan)
+    alone[0, 1] = 1.0
+    np.testing.assert_allclose(model.predict_proba(alone), plain.predict_proba(alone), rtol=1e-9)
+    assert len(model.next_best(alone).questions) == 3
+    save(model, tmp_path / "drop_in.bayes")
+    assert (load(tmp_path / "drop_in.bayes").predict_proba(X) == model.predict_proba(X)).all()
+    assert (model + model).term_weights_.is_stale

@@ -51,6 +51,8 @@ MODELS = [
     CategoricalNB(missing="state"),
     NaiveBayes(missing="state", calibrate=True),
     NaiveBayes(weights="learned"),
+    GaussianNB(weights="learned"),
+    CategoricalNB(weights="learned"),
     AODE(missing="error"),
     AODE(weighting="mi", subsumption=True, select=True),
     # Not selection="cross-validated": folds part equal rows, but not a row of weight two.

@@ -54,6 +54,9 @@ SLOPE = 1e-6
 
 MOST_STEPS = 60
 
+LOG_ONE = (-9.0, 3.0)
+"""Between which the logarithm of the one weight of all terms is sought."""
+
 LEAST_LOG_PRIOR = -700.0
 """Logarithm of the share of a class that no row had from which weights were learned."""
 
@@ -291,7 +294,10 @@ class _Problem:
             loss, by_shift, by_weight = self._slopes(parameters[:-1], np.full((n_terms, n_classes), one))
             return float(loss + parameters @ parameters / 2), np.append(by_shift, by_weight.sum() * one) + parameters
 
-        found = self._minimum(penalised, np.zeros(n_classes + 1), [(None, None)] * n_classes + [(-6.0, 3.0)])
+        bounds = [(None, None)] * n_classes + [LOG_ONE]
+        starts = [np.append(np.zeros(n_classes), log_one) for log_one in (0.0, -np.log(n_terms))]
+        # Where terms repeat each other, all that is bounded is flat around a weight of 1.
+        found = min((self._minimum(penalised, start, bounds) for start in starts), key=lambda p: penalised(p)[0])
         return found[:-1], np.full((n_terms, n_classes), np.exp(found[-1]))
 
     def _least(self, shift: Array, weight: Array, one: float, strength: float) -> Found:

@@ -105,8 +105,10 @@ class WeightedJoint:
         """Log class prior (n_classes,)."""
         return self.plain.log_prior
 
-    def of(self, cells: Mapping[str, Any], use_loop: bool) -> Array:
+    def of(self, cells: Any, use_loop: bool) -> Array:
         """Log-scores of some rows: (n_rows, n_classes)."""
+        if not isinstance(cells, Mapping):  # a table of one law gives its cells alone
+            cells = dict.fromkeys(self.places, cells)
         known = known_terms(self.plain.groups, cells)
         total = self.weights.shifts(known) + self.log_prior
         for key, block in self.plain.groups.items():

@@ -133,6 +133,12 @@ def facts_of_columns(
     return facts
 
 
+def counted_facts(facts: Mapping[str, Fact | str], weights: Mapping[str, Array]) -> Facts:
+    """Give facts of single columns, which count by weights where there are some."""
+    counted = {name: counted_by(fact, weights[str(name)]) if weights else fact for name, fact in facts.items()}
+    return {name: fact if isinstance(fact, str) else [fact] for name, fact in counted.items()}
+
+
 def counted_by(fact: Fact | str, weight: Array) -> Fact | str:
     """Let a fact count by weights (n_classes,); a density by their mean, for a class has no scale of its own there."""
     if isinstance(fact, str):

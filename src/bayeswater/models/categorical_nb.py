@@ -24,18 +24,19 @@ from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.linear import Line, line_of_states
-from bayeswater.models.asking import Facts
+from bayeswater.models.asking import Facts, counted_facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, require_unseen_rule
+from bayeswater.models.weighing import WeighsOneLaw, require_no_weights
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-class CategoricalNB(OnSums, BayesClassifier):
+class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     """Categorical naive Bayes: log P(k, x) = log P(k) + sum_j log P(x_j | k).
 
     P(v | k) = (N_kjv + alpha) / (N_kj + S_j alpha) for column j with S_j states. Whole numbers are taken as the
@@ -65,11 +66,15 @@ class CategoricalNB(OnSums, BayesClassifier):
         ``{column: {"prior": Dirichlet(...)}}``: columns with pseudo-counts of their own, by label.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+    weights : None or "learned", default None
+        Whether each column counts by a weight, for each class, that is learned by leave-one-out.
 
     Attributes
     ----------
     calibration_ : CalibrationReport
         What calibration learned and achieved, where it was asked for.
+    term_weights_ : TermWeights
+        The weights of the columns, where they were asked for.
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_states), one for each column
     categories_ : list of arrays, the states of each column
     n_categories_ : array of shape (n_columns,)
@@ -101,6 +106,7 @@ class CategoricalNB(OnSums, BayesClassifier):
         unseen: str = "ignore",
         columns: Any = None,
         calibrate: bool = False,
+        weights: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -112,6 +118,7 @@ class CategoricalNB(OnSums, BayesClassifier):
         self.unseen = unseen
         self.columns = columns
         self.calibrate = calibrate
+        self.weights = weights
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -176,7 +183,16 @@ class CategoricalNB(OnSums, BayesClassifier):
     def _block(self, columns: CategoryCounts) -> StateBlock:
         return StateBlock(columns, self._concentration(columns), self.missing == "state")
 
+    def _law(self) -> StateBlock:
+        return self._block(self.statistics_.columns)
+
+    def _law_of_column(self, j: int) -> StateBlock:
+        counts, block = self.statistics_.columns, self._law()
+        own = block.concentration[counts.start[j] : counts.start[j + 1]]
+        return StateBlock(counts.take([j]), own, self.missing == "state")
+
     def _line(self) -> Line:
+        require_no_weights(self)
         schema = self.statistics_.columns.schema
         columns = [(variable.name, variable.labels.tolist()) for variable in schema]
         return line_of_states(self._block(self.statistics_.columns).joint, columns)
@@ -195,8 +211,8 @@ class CategoricalNB(OnSums, BayesClassifier):
         missing, names = np.flatnonzero(codes == n_states).tolist(), self._column_names()
         if self.missing == "state":
             return {names[j]: MISSING_IS_STATE for j in missing}
-        log_probability = self.feature_log_prob_
-        return {names[j]: [StateFact(log_probability[j].T)] for j in missing}
+        facts = {names[j]: StateFact(self.feature_log_prob_[j].T) for j in missing}
+        return counted_facts(facts, self._weights_if_asked(self._table(X)))
 
     def _curve(self, name: str) -> ColumnCurve:
         return self._block(self.statistics_.columns).curve(Column(name, name, "categorical"), self._place_of(name))
@@ -207,7 +223,7 @@ class CategoricalNB(OnSums, BayesClassifier):
     def _reasons(self, X: Any, table: CodedTable, about: ExplainedRows) -> Explanations:
         block, raw = self._block(self.statistics_.columns), read_raw(X, type(self).__name__)
         log_prior, names = self._joint().log_prior, self._column_names()
-        return explained_block(block, "categorical", log_prior, table, names, raw, about)
+        return explained_block(block, "categorical", log_prior, table, names, raw, about, self._row_weights)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""

@@ -9,6 +9,7 @@ from bayeswater.data.cells import python_value
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.decision.term_weights import TermWeights
 from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.feature_view import FeatureTerms, FeatureView
 from bayeswater.explain.gaussian_view import SharedTerms
@@ -26,13 +27,20 @@ KNOWN_CELLS = 2**22
 
 
 def explained_block(
-    block: Block, family: str, log_prior: Array, table: Any, names: Sequence[str], raw: RawTable, about: ExplainedRows
+    block: Block,
+    family: str,
+    log_prior: Array,
+    table: Any,
+    names: Sequence[str],
+    raw: RawTable,
+    about: ExplainedRows,
+    weights: TermWeights | None = None,
 ) -> Explanations:
     """Say what each column adds to the log-odds, where all columns follow one law."""
     sources = names if set(names) == set(raw.names) else raw.names
     columns = tuple(Column(name, source, family) for name, source in zip(names, sources, strict=True))
     rows = MixedTable(ColumnPlan(columns), {family: table}, table.shape[0])
-    terms = Terms(MixedJoint(log_prior, {family: block}), rows, {family: columns})
+    terms = Terms(MixedJoint(log_prior, {family: block}), rows, {family: columns}, weights=weights)
     return Explanations.of(terms, views_of(terms, raw, SeenRanges()), *about)
 
 

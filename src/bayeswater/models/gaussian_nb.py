@@ -1,5 +1,6 @@
 """`GaussianNB`: a normal density for each class and column."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -28,17 +29,18 @@ from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
-from bayeswater.models.asking import Facts
+from bayeswater.models.asking import Facts, counted_facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule
+from bayeswater.models.weighing import WeighsOneLaw
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
 
 
-class GaussianNB(OnSums, BayesClassifier):
+class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
     """Gaussian naive Bayes: log P(k, x) = log P(k) + sum_j log Normal(x_j; theta_kj, var_kj).
 
     Parameters
@@ -55,6 +57,8 @@ class GaussianNB(OnSums, BayesClassifier):
         ``{column: {"prior": NormalInverseGamma(...)}}``: columns estimated with a prior, and predicted by Student's t.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+    weights : None or "learned", default None
+        Whether each column counts by a weight, for each class, that is learned by leave-one-out.
 
     Attributes
     ----------
@@ -93,6 +97,7 @@ class GaussianNB(OnSums, BayesClassifier):
         class_alpha: float = 0.0,
         columns: Any = None,
         calibrate: bool = False,
+        weights: str | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -100,6 +105,7 @@ class GaussianNB(OnSums, BayesClassifier):
         self.class_alpha = class_alpha
         self.columns = columns
         self.calibrate = calibrate
+        self.weights = weights
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -148,7 +154,21 @@ class GaussianNB(OnSums, BayesClassifier):
 
     def _facts(self, X: Any) -> Facts:
         missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()
-        return {names[j]: [normal_fact(self._parameters, j)] for j in np.flatnonzero(missing).tolist()}
+        facts = {names[j]: normal_fact(self._parameters, j) for j in np.flatnonzero(missing).tolist()}
+        return counted_facts(facts, self._weights_if_asked(self._table(X)))
+
+    def _law(self) -> "SmoothedBlock":
+        return self._normals
+
+    def _law_of_column(self, j: int) -> "OneSmoothedBlock":
+        moments, count = self.statistics_.columns, self.statistics_.class_count.count
+        own, priors = moments.take([j]), self._column_priors(moments)
+        priors = {0: priors[j]} if j in priors else {}
+        variance = float(pooled_variance(own)[0])
+        share = self.epsilon_ / variance if variance > 0 else self.var_smoothing  # the same epsilon, of this column
+        parameters = gaussian_parameters(own, count, share, priors)
+        smoothing = EpsilonWithout(own, priors, count, share, self._joint().log_prior)
+        return OneSmoothedBlock(own, 0.0, priors, np.zeros(1, dtype=bool), parameters, smoothing)
 
     @property
     def _normals(self) -> "SmoothedBlock":
@@ -162,7 +182,7 @@ class GaussianNB(OnSums, BayesClassifier):
     def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
         block = self._normals
         raw, names = read_raw(X, type(self).__name__), self._column_names()
-        return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about)
+        return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about, self._row_weights)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
@@ -223,6 +243,17 @@ class SmoothedBlock(NormalBlock):
     def parameters(self) -> GaussianParameters:
         """The densities."""
         return self.smoothed
+
+
+@dataclass(frozen=True)
+class OneSmoothedBlock(SmoothedBlock):
+    """One such column, whose rows can be left out: epsilon is then a share of its own variance."""
+
+    smoothing: EpsilonWithout
+
+    def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
+        """Give a function of some rows: their log-likelihoods, each row taken out of the moments."""
+        return self.smoothing.over(table, labels, removed)
 
 
 def _finite_smoothing(moments: Moments, var_smoothing: float) -> float:

@@ -23,7 +23,7 @@ from bayeswater.data.weights import CountedRows, take_rows
 from bayeswater.decision.term_weights import LeftOutTerms, TermWeights
 from bayeswater.errors import ParameterError
 from bayeswater.explain.turning import RowDecisions
-from bayeswater.families.family import MixedJoint
+from bayeswater.families.family import Block, MixedJoint
 from bayeswater.families.weighted_terms import (
     OneColumn,
     WeightedJoint,
@@ -283,6 +283,32 @@ class WeighsTerms(Base):
             return scores, prior
 
         return log_joint
+
+
+class WeighsOneLaw(WeighsTerms):
+    """The same of a model all of whose columns follow one law."""
+
+    def _law(self) -> Block:
+        """Give all columns with their parameters."""
+        raise NotImplementedError
+
+    def _law_of_column(self, j: int) -> Block:
+        """Give one column with its parameters."""
+        raise NotImplementedError
+
+    def _mixed_joint(self) -> MixedJoint:
+        return MixedJoint(self._joint().log_prior, {"": self._law()})
+
+    def _columns_alone(self) -> list[OneColumn]:
+        return [OneColumn("", j, self._law_of_column(j)) for j in range(self.n_features_in_)]
+
+    @property
+    def _term_places(self) -> Mapping[str, Sequence[int]]:
+        return {"": range(self.n_features_in_)}
+
+    @property
+    def _term_names(self) -> tuple[str, ...]:
+        return tuple(map(str, self._column_names()))
 
 
 def require_no_weights(model: Any) -> None:
