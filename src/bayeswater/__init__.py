@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
     from bayeswater.models.semi_naive.tan import SPODE, TAN
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
+    from bayeswater.models.structures.independence_testing import independence_test
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
@@ -92,6 +93,7 @@ _HOMES = {
     "models.semi_naive.kdb": ("KDB", "SKDB"),
     "models.semi_naive.tan": ("SPODE", "TAN"),
     "models.structures.bootstrapping": ("bootstrap_structure",),
+    "models.structures.independence_testing": ("independence_test",),
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
     "networks.conditionals": ("Deterministic", "NoisyOr"),
@@ -156,6 +158,7 @@ __all__ = [
     "description_length",
     "explore",
     "export",
+    "independence_test",
     "learn_structure",
     "load",
     "local_rows",

@@ -1,4 +1,4 @@
-"""PC: tests of independence against SciPy, and the graph that perfect tests leave."""
+"""PC: the graph that perfect tests leave."""
 
 from itertools import permutations
 
@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency
-from tests.oracles.chained_rows import chained_rows
 from tests.oracles.local_scores import is_acyclic, random_parents
 from tests.oracles.pc_of_bnlearn import NAMES, SIGNIFICANCE, answers, rows
 from tests.structure.graphs import is_d_separated
 
-from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class, is_equivalent
+from bayeswater.structure.independence import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
+from bayeswater.structure.pc_stable import pc_stable
 
 
 class PerfectTest:
@@ -36,39 +34,6 @@ def sparse_dag(n, rng):
 def found(test, known):
     parents, _ = pc_stable(test, known, SIGNIFICANCE)
     return Dag(known.names, tuple(tuple(sorted(own)) for own in parents))
-
-
-@pytest.mark.parametrize(("kind", "lambda_"), [("g2", "log-likelihood"), ("chi2", "pearson")])
-def test_the_tests_are_those_of_scipy(kind, lambda_):
-    codes, n_states = chained_rows(300, [3, 4, 2], seed=1)
-    counts = np.zeros((3, 4))
-    np.add.at(counts, (codes[0], codes[1]), 1)
-    expected = chi2_contingency(counts, correction=False, lambda_=lambda_).pvalue
-    assert IndependenceTest(codes, n_states, kind).p_value(0, 1) == pytest.approx(expected, rel=1e-9)
-
-
-def test_given_a_third_variable_the_statistics_of_its_states_are_added():
-    codes, n_states = chained_rows(400, [2, 3, 2], seed=2)
-    total = 0.0
-    for state in range(2):
-        counts = np.zeros((2, 3))
-        rows = codes[2] == state
-        np.add.at(counts, (codes[0, rows], codes[1, rows]), 1)
-        total += chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
-    from scipy.stats import chi2
-
-    assert IndependenceTest(codes, n_states).p_value(0, 1, [2]) == pytest.approx(chi2.sf(total, 4), rel=1e-9)
-
-
-def test_a_weight_is_as_many_rows_and_a_constant_column_depends_on_nothing():
-    codes, n_states = chained_rows(50, [2, 3, 1], seed=3)
-    weight = np.arange(50) % 3
-    repeated = IndependenceTest(np.repeat(codes, weight, axis=1), n_states)
-    weighted = IndependenceTest(codes, n_states, weight=weight.astype(float))
-    assert weighted.p_value(0, 1) == pytest.approx(repeated.p_value(0, 1), rel=1e-12)
-    assert weighted.p_value(0, 2) == 1.0
-    with pytest.raises(ParameterError, match="'g2' or 'chi2'"):
-        IndependenceTest(codes, n_states, "t")
 
 
 @given(seed=st.integers(0, 2**16), n=st.integers(2, 6))

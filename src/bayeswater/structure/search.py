@@ -24,10 +24,11 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
+from bayeswater.structure.independence import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.order_search import TABU, FoundGraph, OrderSearch
-from bayeswater.structure.pc_stable import IndependenceTest, pc_stable
+from bayeswater.structure.pc_stable import pc_stable
 
 METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
 """Names of the searches."""

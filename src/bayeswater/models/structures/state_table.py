@@ -71,7 +71,7 @@ class StateTable:
         nodes : columns that are variables: their texts are states, of however many words; a date is its days alone
             where its weekday and month are no nodes
         """
-        data = _named(data)
+        data = named_frame(data)
         raw = read_columns(data, "learn_structure")
         one_class = np.zeros(raw.n_rows, dtype=np.int64)
         rows = CountedRows.of(data, one_class, sample_weight, "learn_structure")
@@ -119,7 +119,7 @@ class StateTable:
         """Give other rows as a frame of states, numbers in the same bins; see `LearnedStructure.states_of`."""
         if unseen not in ("ignore", "error"):
             raise ParameterError(f"unseen is {unseen!r}; it can be 'ignore' or 'error'")
-        data = _named(data)
+        data = named_frame(data)
         raw = read_columns(data, "learn_structure")
         known = self.plan.sources
         for name in raw.names:
@@ -181,7 +181,7 @@ def _of_days(raw: RawTable, nodes: Sequence[str], told: Mapping[str, ColumnSetti
     return {part: ColumnSettings(family=IGNORED) for part in parts if part not in nodes}
 
 
-def _named(data: Any) -> Any:
+def named_frame(data: Any) -> Any:
     """Hold a source in memory and require a frame; names of columns that are no texts become theirs.
 
     The latter is as in `BayesianNetwork`.

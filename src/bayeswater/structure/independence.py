@@ -1,0 +1,196 @@
+"""Tests of independence: how likely rows are that depart so far, if x and y do not depend on each other given z.
+
+Of states, by the counts n_xyz of z's configurations:
+
+    g2           2 sum of n_xyz ln(n_xyz n_z / (n_xz n_yz)), which is 2 N times the mutual information
+    chi2         sum of (n_xyz - e)^2 / e, e = n_xz n_yz / n_z
+    mi-sh        g2 of shares that are shrunk to even ones (Hausser and Strimmer 2009)
+    permutation  g2 among tables drawn at random with the same n_xz and n_yz
+
+The first three follow the chi-squared distribution of (r_x - 1)(r_y - 1) q degrees of freedom, q the configurations of
+z that the domains allow. With few rows for so many cells nothing can be shown, and the test says "independent". The
+p-value of the last is the share of tables that depart as far, the one that was seen among them: it is never zero.
+
+Of numbers, by the correlation r of what x and y have beyond linear functions of z, k columns, in N rows:
+
+    cor          r, by t = r sqrt(d / (1 - r^2)) with d = N - 2 - k degrees of freedom
+    zf           Fisher's z = atanh(r) sqrt(d), d = N - 3 - k, which is nearly normal
+    mi-g         -N ln(1 - r^2), chi-squared with one degree of freedom
+
+These are the tests mi, x2, mi-sh, mc-mi, cor, zf and mi-g of R's bnlearn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc, erfc, stdtr, xlogy
+
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.limits import require_table_bytes
+from bayeswater.structure.local_scores import numbered
+from bayeswater.typing import Array
+
+TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "permutation")
+TESTS_OF_NUMBERS = ("cor", "zf", "mi-g")
+
+AS_FAR = 1e-9
+"""Share of a statistic within which another one is the same."""
+
+LINEAR = 1e-10
+"""Share of the length of a column below which what others leave of it is rounding."""
+
+
+class Departure(NamedTuple):
+    """How far rows depart from independence; permutations have no degrees of freedom."""
+
+    statistic: float
+    degrees_of_freedom: float | None
+    p_value: float
+
+
+@dataclass(frozen=True)
+class IndependenceTest:
+    """Tests on one table of codes (n_variables, n_rows).
+
+    Parameters
+    ----------
+    codes, n_states : states of the rows, and cards
+    kind : one of `TESTS_OF_STATES`
+    weight : (n_rows,), optional
+    n_permutations, seed : tables that "permutation" draws, the same ones for the same question
+    """
+
+    codes: Array
+    n_states: Array
+    kind: str = "g2"
+    weight: Array | None = None
+    n_permutations: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in TESTS_OF_STATES:
+            raise ParameterError(f"test is {self.kind!r}; it can be one of {', '.join(TESTS_OF_STATES)}")
+        if self.kind == "permutation" and self.weight is not None and (self.weight != np.rint(self.weight)).any():
+            raise ParameterError("test='permutation' draws whole rows; give whole weights, or take 'g2'")
+
+    def p_value(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Probability of counts that depart from independence as far as these or farther."""
+        return self.departure(x, y, given).p_value
+
+    def departure(self, x: int, y: int, given: Sequence[int] = ()) -> Departure:
+        """Test two variables given others."""
+        r_x, r_y = int(self.n_states[x]), int(self.n_states[y])
+        q = float(np.prod(self.n_states[list(given)], dtype=np.float64))
+        degrees = (r_x - 1) * (r_y - 1) * q
+        is_drawn = self.kind == "permutation"
+        if degrees == 0:
+            return Departure(0.0, None if is_drawn else 0.0, 1.0)
+        count = self._counts(x, y, given)  # (configurations, r_x, r_y)
+        if is_drawn:
+            statistic = _g2(count)
+            return Departure(statistic, None, self._share_as_far(count, statistic, (x, y, *given)))
+        if self.kind == "mi-sh":
+            statistic = _g2(_shrunk(count, q * r_x * r_y))
+        else:
+            statistic = _g2(count) if self.kind == "g2" else _chi2(count)
+        return Departure(statistic, degrees, float(chdtrc(degrees, statistic)))
+
+    def _counts(self, x: int, y: int, given: Sequence[int]) -> Array:
+        configuration, n_numbers = numbered(self.codes, self.n_states, given)
+        r_x, r_y = int(self.n_states[x]), int(self.n_states[y])
+        cell = (configuration * r_x + self.codes[x]) * r_y + self.codes[y]
+        require_table_bytes(
+            16 * n_numbers * r_x * r_y, f"a test of columns of {r_x} and {r_y} states", "leave one of them out"
+        )
+        counts = np.bincount(cell, self.weight, minlength=n_numbers * r_x * r_y)
+        return counts.reshape(n_numbers, r_x, r_y).astype(np.float64)
+
+    def _share_as_far(self, count: Array, statistic: float, question: tuple[int, ...]) -> float:
+        """Share of tables with the same margins, the one seen among them, that depart as far."""
+        from scipy.stats import random_table  # its import takes longer than a test
+
+        rng = np.random.default_rng([self.seed, *question])
+        drawn = np.zeros(self.n_permutations)
+        for table in count[count.any(axis=(1, 2))]:
+            of_x, of_y = table.sum(axis=1), table.sum(axis=0)
+            tables = random_table(of_x, of_y).rvs(self.n_permutations, random_state=rng)
+            margins = xlogy(of_x, of_x).sum() + xlogy(of_y, of_y).sum() - xlogy(table.sum(), table.sum())
+            drawn += 2.0 * (xlogy(tables, tables).sum(axis=(1, 2)) - margins)
+        n_as_far = int((drawn >= statistic - AS_FAR * max(1.0, statistic)).sum())
+        return (n_as_far + 1) / (self.n_permutations + 1)
+
+
+def _g2(count: Array) -> float:
+    of_x, of_y = count.sum(axis=2), count.sum(axis=1)
+    total = of_x.sum(axis=1)
+    joint, margins = xlogy(count, count).sum() + xlogy(total, total).sum(), xlogy(of_x, of_x).sum()
+    return max(0.0, 2.0 * float(joint - margins - xlogy(of_y, of_y).sum()))
+
+
+def _chi2(count: Array) -> float:
+    of_x, of_y = count.sum(axis=2), count.sum(axis=1)
+    total = of_x.sum(axis=1)
+    share = np.divide(of_x, total[:, None], out=np.zeros_like(of_x), where=total[:, None] > 0)
+    expected = share[:, :, None] * of_y[:, None, :]
+    off = (count - expected) ** 2
+    return float(np.divide(off, expected, out=np.zeros_like(expected), where=expected > 0).sum())
+
+
+def _shrunk(count: Array, n_cells: float) -> Array:
+    """Counts drawn to even ones, as much as a share of cells is uncertain (James and Stein)."""
+    n_rows = count.sum()
+    share = count / n_rows
+    unseen = n_cells - count.size  # cells of configurations that no row has
+    spread = (n_rows - 1) * (((share - 1 / n_cells) ** 2).sum() + unseen / n_cells**2)
+    shrinkage = min(1.0, float(1.0 - (share**2).sum()) / spread) if spread > 0 else 1.0
+    # Where no row is, all cells are alike: such a configuration adds nothing to the statistic.
+    return n_rows * (shrinkage / n_cells + (1 - shrinkage) * share)
+
+
+def correlation_departure(kind: str, x: Array, y: Array, given: Array) -> Departure:
+    """Test two columns of numbers (n_rows,) given others (n_rows, n_given); no cell is missing."""
+    n_rows, n_given = given.shape
+    degrees = n_rows - n_given - (3 if kind == "zf" else 2)
+    if degrees < 1:
+        raise DataError(
+            f"test {kind!r} given {n_given} columns needs more than {n_rows - degrees} complete rows, and there are "
+            f"{n_rows}; give fewer columns"
+        )
+    r = _partial_correlation(x, y, given)
+    with np.errstate(divide="ignore"):  # columns that tell each other exactly depart infinitely far
+        if kind == "cor":
+            t = abs(r) * np.sqrt(degrees / np.float64(1.0 - r * r))
+            return Departure(r, degrees, float(2.0 * stdtr(degrees, -t)))
+        if kind == "zf":
+            z = float(np.arctanh(r) * np.sqrt(degrees))
+            return Departure(z, degrees, float(erfc(abs(z) / np.sqrt(2.0))))
+        statistic = max(0.0, float(-n_rows * np.log1p(-r * r)))
+    return Departure(statistic, 1.0, float(chdtrc(1.0, statistic)))
+
+
+def _partial_correlation(x: Array, y: Array, given: Array) -> float:
+    """Correlation of what two columns have beyond linear functions of others; 0 where one has nothing."""
+    both = _centred(np.column_stack([x, y]))
+    others = _centred(given)
+    length = np.linalg.norm(both, axis=0)
+    if given.shape[1]:
+        basis, sizes, _ = np.linalg.svd(others, full_matrices=False)
+        basis = basis[:, sizes > LINEAR * sizes.max(initial=0.0)]
+        both = both - basis @ (basis.T @ both)
+        both = both - basis @ (basis.T @ both)  # once more: what rounding left of them
+    left = np.linalg.norm(both, axis=0)
+    if (left <= LINEAR * length).any():
+        return 0.0
+    return float(np.clip(both[:, 0] @ both[:, 1] / (left[0] * left[1]), -1.0, 1.0))
+
+
+def _centred(columns: Array) -> Array:
+    """Columns less their means, on a scale of their own: products neither overflow nor vanish."""
+    scale = np.abs(columns).max(axis=0, initial=0.0)
+    scaled = columns / np.where(scale > 0, scale, 1.0)
+    centred = scaled - scaled.mean(axis=0)
+    spread = np.abs(centred).max(axis=0, initial=0.0)
+    # What rounding leaves of a constant column is nothing.
+    return np.where(spread > LINEAR**1.5, centred / np.where(spread > 0, spread, 1.0), 0.0)

@@ -1,0 +1,55 @@
+"""`independence_test`: what is read of a frame, and what is said."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayeswater import DataError, ParameterError, independence_test
+
+
+def frame():
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=60)
+    data = pd.DataFrame({"size": size, "weight": 2 * size + rng.normal(size=60), "kind": rng.choice(["a", "b"], 60)})
+    data.loc[:4, "weight"] = np.nan
+    data.loc[5:6, "kind"] = None
+    return data
+
+
+@pytest.mark.parametrize("test", ["g2", "chi2", "mi-sh", "permutation", "cor", "zf", "mi-g"])
+def test_rows_count_that_have_all_cells_of_the_columns_named(test):
+    data = frame()
+    found = independence_test(data, "size", "weight", test=test, n_permutations=200)
+    assert found.n_rows == 55 and found.p_value < (0.2 if test == "mi-sh" else 0.01)  # it is shrunk to doubt
+    turned = independence_test(data, "weight", "size", test=test, n_permutations=200)
+    assert turned.p_value == pytest.approx(found.p_value, rel=1e-9)
+    assert (found.degrees_of_freedom is None) == (test == "permutation")
+
+
+def test_states_given_are_complete_too_and_the_claim_is_written_out():
+    found = independence_test(frame(), "size", "weight", given=["kind"], columns={"size": {"bins": 3}})
+    assert found.n_rows == 53
+    assert str(found.claim) == "size ⊥ weight | kind"
+    assert repr(found).startswith("g2 of size ⊥ weight | kind: statistic ") and "rows 53" in repr(found)
+    assert "<th>p-value</th>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        (("size", "wait"), ParameterError, "no column 'wait'"),
+        (("size", "weight", ["size"]), ParameterError, "'size' is named twice"),
+        (("size", "weight", (), "t"), ParameterError, "test is 't'"),
+        (("size", "kind", (), "cor"), DataError, "test of numbers"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(asked, error, message):
+    with pytest.raises(error, match=message):
+        independence_test(frame(), *asked)
+
+
+def test_no_complete_row_is_said():
+    data = pd.DataFrame({"a": [1.0, None], "b": [None, 2.0]})
+    for test in ("g2", "cor"):
+        with pytest.raises(DataError, match="no row has a cell in each"):
+            independence_test(data, "a", "b", test=test)

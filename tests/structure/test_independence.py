@@ -1,0 +1,96 @@
+"""Tests of independence against SciPy, R's bnlearn and laws."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency, pearsonr
+from tests.oracles.chained_rows import chained_rows
+from tests.oracles.tests_of_bnlearn import answers, numbers, states
+
+from bayeswater.errors import DataError, ParameterError
+from bayeswater.structure.independence import TESTS_OF_NUMBERS, IndependenceTest, correlation_departure
+
+
+@pytest.mark.parametrize(("kind", "lambda_"), [("g2", "log-likelihood"), ("chi2", "pearson")])
+def test_the_tests_are_those_of_scipy(kind, lambda_):
+    codes, n_states = chained_rows(300, [3, 4, 2], seed=1)
+    counts = np.zeros((3, 4))
+    np.add.at(counts, (codes[0], codes[1]), 1)
+    expected = chi2_contingency(counts, correction=False, lambda_=lambda_).pvalue
+    assert IndependenceTest(codes, n_states, kind).p_value(0, 1) == pytest.approx(expected, rel=1e-9)
+
+
+def test_given_a_third_variable_the_statistics_of_its_states_are_added():
+    codes, n_states = chained_rows(400, [2, 3, 2], seed=2)
+    total = 0.0
+    for state in range(2):
+        counts = np.zeros((2, 3))
+        rows = codes[2] == state
+        np.add.at(counts, (codes[0, rows], codes[1, rows]), 1)
+        total += chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
+    assert IndependenceTest(codes, n_states).p_value(0, 1, [2]) == pytest.approx(chi2.sf(total, 4), rel=1e-9)
+
+
+def test_a_weight_is_as_many_rows_and_a_constant_column_depends_on_nothing():
+    codes, n_states = chained_rows(50, [2, 3, 1], seed=3)
+    weight = np.arange(50) % 3
+    repeated = IndependenceTest(np.repeat(codes, weight, axis=1), n_states)
+    weighted = IndependenceTest(codes, n_states, weight=weight.astype(float))
+    assert weighted.p_value(0, 1) == pytest.approx(repeated.p_value(0, 1), rel=1e-12)
+    assert weighted.p_value(0, 2) == 1.0
+    with pytest.raises(ParameterError, match="test is 't'; it can be one of g2, chi2"):
+        IndependenceTest(codes, n_states, "t")
+
+
+@pytest.mark.parametrize("kind", sorted({case.kind for case in answers()}))
+def test_statistic_degrees_of_freedom_and_p_value_are_those_of_bnlearn(kind):
+    for case in answers():
+        if case.kind != kind:
+            continue
+        x, y, *given = case.columns
+        if kind in TESTS_OF_NUMBERS:
+            table = numbers(case.table)
+            found = correlation_departure(kind, table[x], table[y], table[given].T)
+        else:
+            found = IndependenceTest(*states(case.table), kind).departure(x, y, given)
+        assert found.statistic == pytest.approx(case.statistic, rel=1e-9, abs=1e-9), case
+        assert found.degrees_of_freedom == case.degrees_of_freedom
+        # What is left of a small p-value is as exact as exp(-statistic).
+        assert found.p_value == pytest.approx(case.p_value, rel=1e-7, abs=1e-300), case
+
+
+def test_permutations_tell_what_the_chi_squared_distribution_does_where_rows_are_many():
+    codes, n_states = chained_rows(2000, [2, 3, 2], seed=5)
+    codes[1] = np.random.default_rng(0).permutation(codes[1])
+    expected = IndependenceTest(codes, n_states).p_value(0, 1, [2])
+    found = IndependenceTest(codes, n_states, "permutation", n_permutations=4000).departure(0, 1, [2])
+    assert found.degrees_of_freedom is None
+    # Four standard errors of a share of 4000 draws.
+    assert found.p_value == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 4000))
+
+
+def test_permutations_of_few_rows_are_the_exact_test():
+    """Of the tables with margins (3, 3) and (3, 3), those of 3 and 0 depart most: 2 of 20 orders of the rows."""
+    codes = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]])
+    test = IndependenceTest(codes, np.array([2, 2]), "permutation", n_permutations=4000)
+    assert test.p_value(0, 1) == pytest.approx(0.1, abs=0.02)  # four standard errors
+    assert test.p_value(0, 1) == test.p_value(0, 1)
+
+
+def test_a_correlation_is_that_of_scipy_at_any_scale():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 40))
+    none = np.empty((40, 0))
+    for scale in (1.0, 1e-200, 1e200):
+        found = correlation_departure("cor", scale * x, y - x, none)
+        assert found.statistic == pytest.approx(pearsonr(x, y - x).statistic, rel=1e-12)
+        assert found.p_value == pytest.approx(pearsonr(x, y - x).pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["cor", "zf", "mi-g"])
+def test_what_is_told_exactly_depends_wholly_or_not_at_all(kind):
+    x = np.arange(9.0) % 4
+    assert correlation_departure(kind, x, 2 * x + 0.1, np.empty((9, 0))).p_value == pytest.approx(0, abs=1e-30)
+    assert correlation_departure(kind, x, np.arange(9.0), 3 * x[:, None] - 0.3).p_value == 1.0  # nothing is left of x
+    assert correlation_departure(kind, x, np.full(9, 0.1), np.empty((9, 0))).p_value == 1.0
+    with pytest.raises(DataError, match="needs more than"):
+        correlation_departure(kind, x[:3], x[:3], np.zeros((3, 1)))
