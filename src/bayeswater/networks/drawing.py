@@ -92,49 +92,72 @@ def to_svg(
     <svg xmlns="http://www.w3.org/2000/svg" width="68" height="1
     """
     boxes = [
-        _box(name, (states or [()] * len(dag))[node], (marginals or {}).get(node), node in observed)
+        box_of(name, (states or [()] * len(dag))[node], (marginals or {}).get(node), node in observed)
         for node, name in enumerate(dag.names)
     ]
-    layers = layered(dag)
-    rows = ordered_rows(layers)
-    n_bends = len(layers.above) - len(boxes)
-    widths = [*(box.width for box in boxes), *([BEND] * n_bends)]
-    x = [MARGIN + place for place in centres(layers, rows, widths, GAP, BEND_GAP)]
-    top, bottom = [0.0] * len(x), [0.0] * len(x)
-    y = MARGIN
-    for row in rows:
-        height = max(boxes[v].height if v < len(boxes) else 0.0 for v in row)
-        for v in row:
-            own = boxes[v].height if v < len(boxes) else height  # an edge passes straight through a layer
-            top[v] = y + (height - own) / 2
-            bottom[v] = top[v] + own
-        y += height + LAYER_GAP
-    width = max((x[v] + widths[v] / 2 for v in range(len(x))), default=0.0) + MARGIN
-    height = max(y - LAYER_GAP, 0.0) + MARGIN
+    places = placed(dag, [box.width for box in boxes], [box.height for box in boxes])
+    width, height = places.width, places.height
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}">',
         f"<style>{STYLE}</style>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    parts += [_edge(chain, x, top, bottom) for chain in layers.chains.values()]
-    parts += [_node(box, x[v], top[v]) for v, box in enumerate(boxes)]
+    parts += [f'<path class="edge" d="{line}"/><path class="head" d="{head}"/>' for line, head in places.edges.values()]
+    parts += [_node(box, x, top) for box, x, top in zip(boxes, places.x, places.top, strict=True)]
     return "\n".join([*parts, "</svg>"])
 
 
-def _box(name: str, states: Sequence[object], probability: Array | None, observed: bool) -> Box:
-    lines: list[NodeLine] = []
-    if probability is not None:
-        shown = list(range(len(states)))
-        if len(states) > MOST_STATES:  # the likeliest, in their order
-            shown = sorted(np.argsort(-probability, kind="stable")[: MOST_STATES - 1].tolist())
-        lines = [NodeLine(shortened(on_one_line(str(states[k])), MOST_LABEL), float(probability[k])) for k in shown]
-        if len(states) > MOST_STATES:
-            lines.append(NodeLine(f"{len(states) - len(shown)} more", None))
-    return Box(on_one_line(name), tuple(lines), observed)
+def state_label(state: object) -> str:
+    """Write a state as it stands in a node."""
+    return shortened(on_one_line(str(state)), MOST_LABEL)
 
 
-def _edge(chain: Sequence[int], x: Sequence[float], top: Sequence[float], bottom: Sequence[float]) -> str:
+@dataclass(frozen=True)
+class Places:
+    """Where the nodes of a graph are drawn, and its edges.
+
+    Parameters
+    ----------
+    x, top : of every node its horizontal centre and its upper edge
+    edges : for each (parent, child) the path of its line, and that of its head
+    width, height : of the whole picture
+    """
+
+    x: list[float]
+    top: list[float]
+    edges: dict[tuple[int, int], tuple[str, str]]
+    width: float
+    height: float
+
+
+def placed(dag: Dag, widths: Sequence[float], heights: Sequence[float]) -> Places:
+    """Place nodes of these sizes: parents above children, few edges that cross, nothing on top of anything.
+
+    >>> places = placed(Dag.parse("a -> b"), [50.0, 50.0], [20.0, 20.0])
+    >>> places.x, places.top, places.edges[0, 1][1]
+    ([37.0, 37.0], [12.0, 78.0], 'M37.0,78.0l-3.5,-7.0h7z')
+    """
+    layers = layered(dag)
+    rows = ordered_rows(layers)
+    n_nodes = len(dag)
+    all_widths = [*widths, *([BEND] * (len(layers.above) - n_nodes))]
+    x = [MARGIN + place for place in centres(layers, rows, all_widths, GAP, BEND_GAP)]
+    top, bottom = [0.0] * len(x), [0.0] * len(x)
+    y = MARGIN
+    for row in rows:
+        height = max(heights[v] if v < n_nodes else 0.0 for v in row)
+        for v in row:
+            own = heights[v] if v < n_nodes else height  # an edge passes straight through a layer
+            top[v] = y + (height - own) / 2
+            bottom[v] = top[v] + own
+        y += height + LAYER_GAP
+    width = max((x[v] + all_widths[v] / 2 for v in range(len(x))), default=0.0) + MARGIN
+    edges = {edge: _edge(chain, x, top, bottom) for edge, chain in layers.chains.items()}
+    return Places(x[:n_nodes], top[:n_nodes], edges, width, max(y - LAYER_GAP, 0.0) + MARGIN)
+
+
+def _edge(chain: Sequence[int], x: Sequence[float], top: Sequence[float], bottom: Sequence[float]) -> tuple[str, str]:
     """Draw an edge from below the parent to the top of the child, upright where it passes a layer."""
     path = [f"M{x[chain[0]]:.1f},{bottom[chain[0]]:.1f}"]
     head = 7.0
@@ -145,8 +168,20 @@ def _edge(chain: Sequence[int], x: Sequence[float], top: Sequence[float], bottom
         if b != chain[-1]:
             path.append(f"V{bottom[b]:.1f}")
     tip, y = x[chain[-1]], top[chain[-1]]
-    arrow = f"M{tip:.1f},{y:.1f}l-3.5,{-head:.1f}h7z"
-    return f'<path class="edge" d="{"".join(path)}"/><path class="head" d="{arrow}"/>'
+    return "".join(path), f"M{tip:.1f},{y:.1f}l-3.5,{-head:.1f}h7z"
+
+
+def box_of(name: str, states: Sequence[object], probability: Array | None, observed: bool) -> Box:
+    """Write a node: its name, and where there are probabilities the states, the likeliest of them if they are many."""
+    lines: list[NodeLine] = []
+    if probability is not None:
+        shown = list(range(len(states)))
+        if len(states) > MOST_STATES:  # the likeliest, in their order
+            shown = sorted(np.argsort(-probability, kind="stable")[: MOST_STATES - 1].tolist())
+        lines = [NodeLine(state_label(states[k]), float(probability[k])) for k in shown]
+        if len(states) > MOST_STATES:
+            lines.append(NodeLine(f"{len(states) - len(shown)} more", None))
+    return Box(on_one_line(name), tuple(lines), observed)
 
 
 def _node(box: Box, x: float, top: float) -> str:

@@ -14,6 +14,7 @@ at least the room that both need. With that room taken off it is isotonic regres
 solves exactly. Layers are gone through up and down until they come to rest.
 """
 
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -187,22 +188,28 @@ def _by_barycentre(
 
 def _exchange(rows: Rows, layers: Layers) -> None:
     """Exchange neighbours in a layer while fewer of their edges cross then."""
-    improved = True
-    while improved:
-        improved = False
-        for i, row in enumerate(rows):
-            places = [
-                {vertex: k for k, vertex in enumerate(rows[j])} if 0 <= j < len(rows) else {} for j in (i - 1, i + 1)
-            ]
-            for k in range(len(row) - 1):
-                a, b = row[k], row[k + 1]
-                gain = 0
-                for place, neighbours in zip(places, (layers.above, layers.below), strict=True):
-                    left, right = [place[v] for v in neighbours[a]], [place[v] for v in neighbours[b]]
-                    gain += sum((x > y) - (x < y) for x in left for y in right)
-                if gain > 0:
-                    row[k], row[k + 1] = b, a
-                    improved = True
+    waiting = set(range(len(rows)))  # layers that have changed, or a neighbour of theirs has, since they were looked at
+    while waiting:
+        for i in sorted(waiting):
+            waiting.discard(i)
+            if _exchange_in(rows, i, layers):
+                waiting.update(j for j in (i - 1, i, i + 1) if 0 <= j < len(rows))
+
+
+def _exchange_in(rows: Rows, i: int, layers: Layers) -> bool:
+    """Walk along one layer once; tell whether anything was exchanged."""
+    row, improved = rows[i], False
+    sides = []
+    for j, neighbours in ((i - 1, layers.above), (i + 1, layers.below)):
+        if 0 <= j < len(rows):
+            place = {vertex: k for k, vertex in enumerate(rows[j])}
+            sides.append({v: [place[w] for w in neighbours[v]] for v in row})
+    for k in range(len(row) - 1):
+        a, b = row[k], row[k + 1]
+        if sum((x > y) - (x < y) for side in sides for x in side[a] for y in side[b]) > 0:
+            row[k], row[k + 1] = b, a
+            improved = True
+    return improved
 
 
 def _crossings(rows: Rows, layers: Layers) -> int:
@@ -212,7 +219,10 @@ def _crossings(rows: Rows, layers: Layers) -> int:
         place = {vertex: i for i, vertex in enumerate(lower)}
         ends = [end for vertex in upper for end in sorted(place[w] for w in layers.below[vertex])]
         # Edges sorted by their upper end: two cross where the lower ends are the other way round.
-        total += sum(ends[i] > ends[j] for i in range(len(ends)) for j in range(i + 1, len(ends)))
+        before: list[int] = []
+        for end in ends:
+            total += len(before) - bisect_right(before, end)
+            insort(before, end)
     return total
 
 

@@ -83,6 +83,50 @@ def _trail(dag: Dag, last: tuple[int, bool], came_from: dict[tuple[int, bool], t
     return Trail(tuple(dag.names[node] for node, _ in states), arrows)
 
 
+@dataclass(frozen=True)
+class Barrier:
+    """A node at which a trail is interrupted, and why: "given", or a "collider" of which nothing is known."""
+
+    node: str
+    reason: str
+
+
+def blocked_trail(
+    dag: Dag, left: Nodes, right: Nodes, given: Nodes = frozenset()
+) -> tuple[Trail, list[Barrier]] | None:
+    """Find a trail of fewest edges between two sets that are d-separated, and where it is blocked; None if none joins.
+
+    >>> dag = Dag.parse("smoke -> cancer <- pollution; cancer -> xray")
+    >>> trail, blocks = blocked_trail(dag, dag.nodes("smoke"), dag.nodes("pollution"))
+    >>> print(trail, blocks)
+    smoke -> cancer <- pollution [Barrier(node='cancer', reason='collider')]
+    """
+    _require_disjoint(dag, left, right, given)
+    opened = dag.ancestral(given)
+    came_from: dict[tuple[int, bool], tuple[int, bool] | None] = {(node, False): None for node in sorted(left)}
+    waiting, met = list(came_from), set(left)
+    for state in waiting:  # grows while it is walked through
+        node, _ = state
+        if node in right:
+            trail = _trail(dag, state, came_from)
+            inner = zip(trail.nodes[1:-1], trail.arrows, trail.arrows[1:], strict=False)
+            blocks = []
+            for name, before, after in inner:
+                is_collider, place = (before, after) == ("->", "<-"), dag.node(name)
+                if is_collider and place not in opened:
+                    blocks.append(Barrier(name, "collider"))
+                elif not is_collider and place in given:
+                    blocks.append(Barrier(name, "given"))
+            return trail, blocks
+        steps = [(parent, False) for parent in dag.parents[node]] + [(child, True) for child in dag.children[node]]
+        for step in steps:
+            if step[0] not in met:
+                met.add(step[0])
+                came_from[step] = state
+                waiting.append(step)
+    return None
+
+
 def minimal_separators(dag: Dag, left: Nodes, right: Nodes) -> Iterator[Nodes]:
     """Give all sets that d-separate two sets and of which no node can be spared; none where an edge joins them.
 

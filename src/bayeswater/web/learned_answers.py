@@ -74,13 +74,13 @@ def _bits(curve: ColumnCurve | None, prior: Array, subject: ClassifierSubject, n
         mass = mass * np.gradient(at)[:, None]
     total = mass.sum(axis=0)
     mass = mass / np.where(total > 0, total, 1.0)
-    return _information(mass, prior)
+    return information(mass, prior)
 
 
-def _information(mass: Array, prior: Array) -> float:
+def information(mass: Array, prior: Array) -> float:
     """Mutual information in bits of outcomes with probabilities (n_outcomes, n_classes).
 
-    >>> _information(np.eye(2), np.array([0.5, 0.5]))
+    >>> information(np.eye(2), np.array([0.5, 0.5]))
     1.0
     """
     shared = mass @ prior

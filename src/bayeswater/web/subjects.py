@@ -13,6 +13,8 @@ from bayeswater.models.streaming.partial_rows import cell_names
 from bayeswater.typing import Array
 from bayeswater.web.background import Background
 from bayeswater.web.fields import Field, fields_of
+from bayeswater.web.network_drawing import DRAWINGS_KEPT, Drawn
+from bayeswater.web.network_variants import Recent, Variants
 from bayeswater.web.plain import written
 
 if TYPE_CHECKING:
@@ -35,6 +37,21 @@ class Subject:
     def facts(self) -> dict[str, Any]:
         """Say what the page has to know before it asks."""
         return {"name": self.name, "kind": type(self.model).__name__, "views": ["network"]}
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkSubject(Subject):
+    """A network, with what was made of it so far."""
+
+    @cached_property
+    def variants(self) -> Variants:
+        """The network as it is, and as browsers have changed it."""
+        return Variants(self.model)
+
+    @cached_property
+    def drawings(self) -> Recent[Drawn]:
+        """Where the nodes stand, by the node that is looked at."""
+        return Recent(DRAWINGS_KEPT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +146,7 @@ def subject_of(
         Where the model can neither predict nor be asked, or `target` is no column of the rows.
     """
     if isinstance(model, BayesianNetwork):
-        return Subject(name or model.title or "network", model)
+        return NetworkSubject(name or model.title or "network", model)
     if not (hasattr(model, "predict_proba") and hasattr(model, "explain")):
         raise SchemaError(
             f"a {type(model).__name__} cannot be explored; give a fitted classifier of Bayeswater or a BayesianNetwork"
