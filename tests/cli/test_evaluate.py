@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.metrics import confusion_matrix, log_loss
+from sklearn.metrics import confusion_matrix, f1_score, log_loss, roc_auc_score
 from tests.cli.people import COLUMNS, TARGET, people, write_csv
 
 from bayeswater.decision.calibration_metrics import brier_decomposition, ece
@@ -33,13 +33,29 @@ def test_scores_equal_those_of_scikit_learn_and_of_the_library(run, folder, test
     assert found["log_loss"] == pytest.approx(log_loss(y, proba), rel=1e-12)
     assert found["brier"] == pytest.approx(brier_decomposition(y, proba, labels=["high", "low"]).score, rel=1e-12)
     assert found["ece"] == pytest.approx(ece(y, proba, labels=["high", "low"]), rel=1e-12)
+    assert found["auc"] == pytest.approx(roc_auc_score(np.array(y) == "low", proba[:, 1]), rel=1e-12)
+    assert found["f1"] == pytest.approx(f1_score(y, model.predict(X), average="macro"), rel=1e-12)
+    assert found["baseline"]["accuracy"] == max(np.mean(np.array(y) == label) for label in ("high", "low"))
     assert found["cost"] is None
 
 
 def test_the_tables_are_on_standard_output(run, folder, test_set):
     answer = run("evaluate", folder / "people.bayes", test_set, "--target", TARGET)
     assert (answer.code, answer.err) == (0, "")
-    for word in ("200 rows", "accuracy", "log-loss", "Brier", "ECE", "Confusion", "true \\ predicted", "high", "low"):
+    for word in (
+        "200 rows",
+        "accuracy",
+        "log-loss",
+        "Brier",
+        "ECE",
+        "baseline",
+        "AUC",
+        "F1",
+        "Confusion",
+        "true \\ predicted",
+        "high",
+        "low",
+    ):
         assert word in answer.out
     assert "cost" not in answer.out
 

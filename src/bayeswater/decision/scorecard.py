@@ -3,6 +3,9 @@
     accuracy   trace of the confusion / n
     log-loss   - mean of log P(truth)
     Brier      mean over rows of sum over classes of (P(class) - 1[class is the truth])^2    (0 to 2)
+    recall     rows of a class that are predicted / rows of the class
+    precision  rows of a class that are predicted / rows that are predicted to be of it
+    F1         their harmonic mean, 2 * right / (rows of the class + rows predicted)
     ECE        sum over bins of |correct rows - confidence| / n, by the predicted class, in bins of equal width
 
 The intervals of these figures tell how far the same figures of other rows would lie:
@@ -15,7 +18,7 @@ A row of weight w stands for w equal ones, so there are as many rows as the sum 
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -104,6 +107,53 @@ class Scorecard:
     def ece(self) -> float:
         """Expected calibration error of the predicted class."""
         return float(np.abs(self.correct - self.confidence).sum() / self.n_rows)
+
+    @property
+    def by_class(self) -> "list[ClassFigures]":
+        """Precision, recall and F1 of each class."""
+        right = np.diag(self.confusion)
+        return [
+            ClassFigures(float(own), _ratio(hit, called), _ratio(hit, own), _ratio(2 * hit, own + called))
+            for hit, own, called in zip(right, self.confusion.sum(axis=1), self.confusion.sum(axis=0), strict=True)
+        ]
+
+    @property
+    def mean_figures(self) -> "ClassFigures":
+        """Means over the classes that have rows; a class that is never predicted counts with a precision of 0."""
+        known = [own for own in self.by_class if own.n_rows]
+        parts = (np.mean([getattr(own, name) or 0.0 for own in known]) for name in ("precision", "recall", "f1"))
+        return ClassFigures(self.n_rows, *map(float, parts))
+
+    @property
+    def baseline(self) -> "Baseline":
+        """What one who knows only the class frequencies of these rows would reach."""
+        share = self.confusion.sum(axis=1) / self.n_rows
+        known = share[share > 0]
+        return Baseline(
+            int(share.argmax()), float(share.max()), float(-(known @ np.log(known))), float(1 - share @ share)
+        )
+
+
+class ClassFigures(NamedTuple):
+    """Figures of one class; None where no row can tell them."""
+
+    n_rows: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class Baseline(NamedTuple):
+    """What class frequencies alone reach: the most frequent class is predicted, and they are the probabilities."""
+
+    majority: int
+    accuracy: float
+    log_loss: float
+    brier: float
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole else None
 
 
 DRAWS = 200
