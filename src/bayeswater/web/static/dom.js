@@ -32,6 +32,9 @@ export const label = (text, most = LONGEST) =>
 // The same for a text of a drawing, which has no such element: the letters that hold a direction together do it.
 export const drawn = (text, most = 24) => "⁨" + shortened(text, most) + "⁩";
 
+// A word of the field, with one line on what it means.
+export const term = (t, name, text) => el("span", { class: "term", title: t(`term_${name}`) }, text);
+
 export function replace(root, ...children) {
   root.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return root;

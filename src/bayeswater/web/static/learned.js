@@ -1,7 +1,7 @@
 // What the model has learned: a wall of pictures, one a column, ordered by information; and the nomogram.
 
-import { el, drawn, label, replace, shortened, svg } from "./dom.js";
-import { colour, legend, picture, scale } from "./drawing.js";
+import { el, drawn, label, replace, shortened, svg, term } from "./dom.js";
+import { legend, picture, scale } from "./drawing.js";
 import { number, signed } from "./numbers.js";
 
 export function mount(root, app) {
@@ -46,7 +46,7 @@ function enlarge(own, app, mark) {
   const dialog = el("dialog", { class: "large", "aria-label": shortened(own.name), onclose: () => dialog.remove() },
     el("form", { method: "dialog" }, el("button", { class: "forget", "aria-label": t("close") }, "×")),
     el("h2", {}, label(own.name, 80)),
-    el("p", {}, own.family, own.bits === null ? "" : ` · ${t("bits", { bits: number(own.bits, 4) })}`),
+    el("p", {}, own.family, " ", own.bits === null ? "" : term(t, "bits", t("bits", { bits: number(own.bits, 4) }))),
     el("p", { class: "faint" }, own.why),
     legend(subject.classes),
     own.picture ? picture(own.picture, subject.classes, { width: 560, height: 260, mark, most: 40, title: own.name }) : null,

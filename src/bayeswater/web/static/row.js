@@ -1,6 +1,6 @@
 // One row: what is known, what that makes likely, why, and what to do and to ask for next.
 
-import { el, drawn, label, replace, shortened, svg } from "./dom.js";
+import { el, label, replace, shortened, svg, term } from "./dom.js";
 import { colour, scale } from "./drawing.js";
 import { number, percent, probability, signed } from "./numbers.js";
 
@@ -204,8 +204,8 @@ function posteriorBars(place, app) {
         }
       });
       replace(facts,
-        interval.why_not ? el("p", { class: "faint" }, t("no_interval", { why: interval.why_not })) : el("p", {}, t("support", { n: number(interval.support), level: percent(interval.level) })),
-        novelty.why_not ? el("p", { class: "faint" }, t("no_novelty", { why: novelty.why_not })) : el("p", { class: "usual" }, t("usual", { share: percent(novelty.share, novelty.share < 0.1 ? 1 : 0) })),
+        interval.why_not ? el("p", { class: "faint" }, t("no_interval", { why: interval.why_not })) : el("p", {}, term(t, "interval", t("support", { n: number(interval.support), level: percent(interval.level) }))),
+        novelty.why_not ? el("p", { class: "faint" }, t("no_novelty", { why: novelty.why_not })) : el("p", { class: "usual" }, term(t, "novelty", t("usual", { share: percent(novelty.share, novelty.share < 0.1 ? 1 : 0) }))),
         turning(more, app),
         subject.is_stale ? el("p", { class: "warning" }, t("stale")) : null);
     },
@@ -263,7 +263,7 @@ function waterfall(place, told, app) {
   const detail = el("p", { class: "faint detail", "aria-live": "polite" });
   const rows = steps.map((step) => el("tr", { class: step.isSum ? "sum" : null, title: step.own ? shortened(step.own.how, 240) : null, tabindex: step.own ? 0 : null,
     onpointerenter: (event) => behind(step, event.currentTarget), onfocus: (event) => behind(step, event.currentTarget) },
-    el("th", { scope: "row" }, label(step.name, 26), step.cell !== undefined ? el("span", { class: "cell" }, " ", label(step.cell, 24)) : null),
+    el("th", { scope: "row" }, step.isSum ? term(t, "log_odds", step.name) : label(step.name, 26), step.cell !== undefined ? el("span", { class: "cell" }, " ", label(step.cell, 24)) : null),
     el("td", { class: "figure", "data-value": step.value }, signed(step.value)), el("td", { class: "steps" }, bar(step))));
   replace(place,
     el("p", { class: "rather" }, el("b", { class: `ink ${colour(told.prediction)}` }, label(subject.classes[told.prediction], 24)), " ", t("rather_than"), " ",
@@ -271,7 +271,7 @@ function waterfall(place, told, app) {
     told.is_impossible ? el("p", { class: "warning" }, t("impossible")) : null,
     el("table", { class: "waterfall" }, el("caption", { class: "unseen" }, t("waterfall")), el("tbody", {}, rows)), detail,
     told.reasons.length > MOST_REASONS ? el("p", { class: "faint" }, t("more_columns", { n: told.reasons.length - MOST_REASONS })) : null,
-    told.calibrated_log_odds !== null ? el("p", { class: "faint" }, t("calibrated", { odds: signed(told.calibrated_log_odds) })) : null,
+    told.calibrated_log_odds !== null ? el("p", { class: "faint" }, term(t, "calibrated", t("calibrated", { odds: signed(told.calibrated_log_odds) }))) : null,
     el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(own.column, 24)), " ", shortened(own.how, 240),
       own.words.length ? el("span", { class: "words" }, own.words.slice(0, 8).map((word) => el("span", { class: `word ink ${colour(word.contribution >= 0 ? told.prediction : told.against)}`, title: signed(word.contribution) }, label(word.word, 20), " "))) : null))));
 }
@@ -293,7 +293,7 @@ function whatNext(place, more, app) {
   replace(place,
     next.why_not ? el("p", { class: "faint" }, t("no_next", { why: next.why_not })) : [
       el("p", { class: "advice" }, !questions.length ? t("nothing_to_ask") : next.pays ? [t("ask"), " ", el("b", {}, label(questions[0].column, 30)), " ", t("worth", { worth: number(questions[0].worth, 3) })] : t("ask_nothing")),
-      questions.length ? el("table", { class: "questions" }, el("thead", {}, el("tr", {}, ["fact", "worth_head", "cost_head", "net_head"].map((name) => el("th", { scope: "col" }, t(name))))), el("tbody", {}, asks)) : null,
+      questions.length ? el("table", { class: "questions" }, el("thead", {}, el("tr", {}, ["fact", "worth_head", "cost_head", "net_head"].map((name) => el("th", { scope: "col" }, name === "worth_head" ? term(t, "worth", t(name)) : t(name))))), el("tbody", {}, asks)) : null,
       Object.entries(next.skipped || {}).map(([name, why]) => el("p", { class: "faint" }, label(name, 24), ": ", why))],
     el("h3", {}, t("do_head")),
     el("p", { class: "advice" }, t("do"), " ", el("b", { class: "action" }, label(decision.actions[decision.best], 30)), " ", t("at_risk", { risk: number(decision.risk[decision.best], 3) })),

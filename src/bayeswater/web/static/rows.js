@@ -1,7 +1,7 @@
 // Rows as a table: sorted, filtered, opened with a click, and downloaded.
 
 import { download } from "./ask.js";
-import { el, label, replace, shortened } from "./dom.js";
+import { el, label, replace, shortened, term } from "./dom.js";
 import { colour } from "./drawing.js";
 import { number, probability } from "./numbers.js";
 
@@ -64,5 +64,5 @@ function table(told, settings, set, app) {
   const lines = told.figures.map((own, i) => el("tr", { class: own.truth !== null && own.truth !== own.prediction ? "wrong" : null, onclick: open(own.row) },
     shown.map((name) => el(name === "row" ? "th" : "td", { scope: name === "row" ? "row" : null, class: name === "prediction" || name === "truth" ? "class" : "figure" }, name === "row" ? el("button", { type: "button", class: "plain", "aria-label": t("open_row", { n: own.row + 1 }) }, cell.row(own)) : cell[name](own))),
     columns.map((name) => { const value = told.cells[i][name]; return el("td", { class: typeof value === "number" ? "figure" : null }, value === undefined || value === null ? "" : typeof value === "number" ? number(value, 6) : label(value, 28)); })));
-  return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, shown.map((name) => head(name, t(`column_${name}`))), columns.map((name) => head(name, label(name, 20))))), el("tbody", {}, lines));
+  return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, shown.map((name) => head(name, ["novelty", "surprise", "risk"].includes(name) ? term(t, name, t(`column_${name}`)) : t(`column_${name}`))), columns.map((name) => head(name, label(name, 20))))), el("tbody", {}, lines));
 }

@@ -1,0 +1,52 @@
+"""``bayeswater explore``: a page is served until Ctrl-C, and what cannot be explored is refused with words."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from bayeswater import BayesianNetwork, save
+from bayeswater.cli.main import main
+from bayeswater.demo.loans import loans
+from bayeswater.demo.network import cough
+from tests.web.loans_page import loan_model
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_model_and_its_rows_are_served_until_control_c(tmp_path):
+    save(loan_model(), tmp_path / "loans.bayes")
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(loans(200), tmp_path / "rows.csv")
+    command = [sys.executable, "-m", "bayeswater", "explore", "loans.bayes", "rows.csv", "--no-open", "--lang", "zh"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    address = process.stdout.readline().strip()
+    with httpx.Client(follow_redirects=True, timeout=60) as browser:
+        assert "<main" in browser.get(address).text
+        told = browser.get(f"{address.partition('?')[0]}api/subjects").json()
+    assert told["lang"] == "zh"
+    subject = told["subjects"][0]
+    assert (subject["name"], subject["target"], subject["n_rows"]) == ("loans.bayes", "outcome", 200)
+    assert subject["views"] == ["row", "learned", "decisions", "rows", "compare"]
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0 and errors.endswith("ended\n") and "Traceback" not in errors
+
+
+def test_what_cannot_be_explored_is_refused_with_words(tmp_path, capsys):
+    BayesianNetwork.write(cough(), tmp_path / "cough.bif")
+    assert main(["explore", str(tmp_path / "cough.bif"), "rows.csv", "--no-open"]) == 2
+    assert "explored without rows" in capsys.readouterr().err
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["explore", str(tmp_path / "cough.bif"), "--no-open", "--port", str(port)]) == 2
+    assert f"port {port} cannot be opened" in capsys.readouterr().err
+    assert main(["explore", str(tmp_path / "nothing.bayes"), "--no-open"]) == 1
