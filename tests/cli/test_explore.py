@@ -8,12 +8,12 @@ import sys
 
 import httpx
 import pytest
+from tests.web.loans_page import loan_model
 
 from bayeswater import BayesianNetwork, save
 from bayeswater.cli.main import main
 from bayeswater.demo.loans import loans
 from bayeswater.demo.network import cough
-from tests.web.loans_page import loan_model
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")

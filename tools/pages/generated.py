@@ -22,9 +22,12 @@ OURS = ("best", "balanced", "generative")
 
 ROOMS = {
     "models": "Models",
+    "web": "The local page",
     "decision": "Decisions and calibration",
     "estimate": "Priors of parameters",
     "networks": "Tables of networks",
+    "reports": "Reports",
+    "exports": "Written in other languages",
     "data": "Tables and text",
     "kernels": "Threads",
     "errors": "Errors and warnings",

@@ -27,7 +27,7 @@ export function mount(root, app) {
     if (!told) return;
     bars.posterior(told);
     waterfall(why, told, app);
-    form(state, told.unseen);
+    form(app.state, told.unseen);
     const more = await app.ask("row", "beyond", beyond);
     if (!more) return;
     bars.beyond(more);
@@ -160,9 +160,13 @@ function textField(own, app, id) {
   let typing = null;
   box.addEventListener("input", () => {
     clearTimeout(typing);
-    typing = setTimeout(() => setFact(app, own.name, box.value === "" ? undefined : box.value, { step: false }), 120);
+    typing = setTimeout(() => {
+      typing = null;
+      setFact(app, own.name, box.value === "" ? undefined : box.value, { step: false });
+    }, 120);
   });
-  return { node: box, update(value) { if (document.activeElement !== box || value === undefined) box.value = value || ""; } };
+  // What is being written is newer than any state.
+  return { node: box, update(value) { if (typing === null && box.value !== (value ?? "")) box.value = value ?? ""; } };
 }
 
 // ---------------------------------------------------------------- what is likely
