@@ -48,6 +48,15 @@ def paragraphs(lines: Iterable[str]) -> Safe:
     return Safe("".join(f"<p>{markup(line)}</p>" for line in lines))
 
 
+def preformatted(text: str) -> Safe:
+    """Write a text with its line breaks and blanks.
+
+    >>> preformatted("a < b")
+    '<pre>a &lt; b</pre>'
+    """
+    return Safe(f"<pre>{markup(text)}</pre>")
+
+
 def bar(share: float) -> Safe:
     """Draw a share of the longest bar, from 0 to 1.
 

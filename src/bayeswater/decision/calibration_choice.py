@@ -28,6 +28,7 @@ from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.decision.scores import Scores
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.markup import preformatted
 from bayeswater.typing import Array
 
 
@@ -228,6 +229,9 @@ class CalibrationReport:
         if tried:  # none could be, where every row is alone in its class
             lines.append(f"  log-loss of each map: {', '.join(tried)}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
 
 def _rows(n: int) -> str:

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.frames import write_frame
 from bayeswater.decision.facts import Fact, joint_outcomes
 from bayeswater.decision.loss import Loss
 from bayeswater.decision.prior_shift import checked_prior
 from bayeswater.decision.probabilities import ROUNDING, SUM_TOLERANCE
 from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.phrases import EN, Language, in_language
 from bayeswater.typing import Array, is_number
 
@@ -169,12 +171,14 @@ class NextBest(Sequence[Question]):
     questions : the facts, in falling order of worth minus cost
     skipped : facts whose value cannot be told, with the reason
     lang : language in which it is printed
+    library : library of frames
     """
 
     risk_now: float
     questions: tuple[Question, ...]
     skipped: Mapping[Any, str] = field(default_factory=dict)
     lang: str = "en"
+    library: str | None = None
 
     @property
     def best(self) -> Question | None:
@@ -204,9 +208,28 @@ class NextBest(Sequence[Question]):
         lines = [question.told(language) for question in self.questions[1 : SHOWN + 1]]
         if len(self.questions) > SHOWN + 1:
             lines.append(language.say("and more", n=len(self.questions) - SHOWN - 1))
-        reasons = ((column, in_language(reason, language)) for column, reason in self.skipped.items())
-        lines += [language.say("named", name=column, what=reason) for column, reason in reasons]
+        lines += self._skipped(language)
         return "\n".join([self._advice(language), *(f"  {line}" for line in lines)])
+
+    def to_frame(self) -> Any:
+        """Give the table in the library that the model was fitted with."""
+        table = self.table
+        return write_frame({name: table.column(name) for name in table.column_names}, self.library)
+
+    def _repr_html_(self) -> str:
+        language = Language.of(self.lang)
+        most = max((question.value.worth for question in self.questions), default=0.0)
+        rows = [
+            (str(one.column), bar(one.value.worth / most if most > 0 else 0.0), one.value.told(language))
+            for one in self.questions
+        ]
+        return (
+            paragraphs([self._advice(language)]) + html_table(("", "", ""), rows) + paragraphs(self._skipped(language))
+        )
+
+    def _skipped(self, language: Language) -> list[str]:
+        told = ((column, in_language(reason, language)) for column, reason in self.skipped.items())
+        return [language.say("named", name=column, what=reason) for column, reason in told]
 
     def _advice(self, language: Language) -> str:
         if not self.questions:

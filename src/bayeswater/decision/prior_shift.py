@@ -19,6 +19,7 @@ import numpy as np
 from bayeswater.decision.probabilities import SUM_TOLERANCE, Probabilities
 from bayeswater.errors import ConvergenceWarning, ImpossibleEvidenceWarning, ParameterError
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.markup import paragraphs
 from bayeswater.typing import Array
 
 
@@ -38,6 +39,9 @@ class PriorEstimate:
         found = ", ".join(f"{label}: {old:.4g} -> {new:.4g}" for label, old, new in pairs)
         end = f"after {self.n_iterations} iterations" if self.converged else "not converged"
         return f"class frequencies from {self.n_rows} rows: {found} ({end})"
+
+    def _repr_html_(self) -> str:
+        return paragraphs([str(self)])
 
 
 def shift_prior(log_posterior: Any, old_prior: Any, new_prior: Any) -> Array:

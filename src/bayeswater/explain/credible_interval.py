@@ -21,6 +21,7 @@ from bayeswater.families.wording import probability, quoted
 from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.markup import paragraphs
 from bayeswater.phrases import Language
 from bayeswater.typing import Array, is_number
 
@@ -82,6 +83,9 @@ class CredibleIntervals:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return paragraphs(str(self).split("\n"))
 
 
 def support(joint: MixedJoint, table: MixedTable, class_count: Array, chosen: Array) -> Array:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, time
 from functools import cached_property
-from math import isfinite
+from itertools import accumulate
+from math import isfinite, isnan
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from bayeswater.explain.turning import Turn, Turning
 from bayeswater.families.view import Word
 from bayeswater.families.wording import ALIKE, cell, odds, probability, quoted, ratio, times_as_likely
 from bayeswater.families.words.words import SHOWN_WORDS
+from bayeswater.markup import html_table, paragraphs, step
 from bayeswater.phrases import EN, Language
 
 SHOWN_COLUMNS = 8
@@ -148,18 +150,34 @@ class RowExplanation:
     # ------------------------------------------------------------------ in full
 
     def __str__(self) -> str:
+        return "\n".join([self._head(), *self._table(), *(f"  {note}" for note in self._notes())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Draw the sum as a waterfall: each step begins where the one before it ended, and the last is their sum."""
+        lines = self._lines()
+        ends = [*accumulate(number for _, number, _ in lines[:-1]), self.log_odds]
+        finite = [0.0, *filter(isfinite, ends)]
+        low, high = min(finite) - 1.0, max(finite) + 1.0  # an infinite step goes one further than all others
+        places = [low if isnan(end) else min(max(end, low), high) for end in ends]
+        starts = [0.0, *places[:-2], 0.0]
+        rows = [
+            (what, step(start, end, low, high), f"{number:+.3f}", how)
+            for (what, number, how), start, end in zip(lines, starts, places, strict=True)
+        ]
+        return paragraphs([self._head()]) + html_table(("", "", "", ""), rows) + paragraphs(self._notes())
+
+    def _head(self) -> str:
         language, calibrated = self._language, self.calibrated_probability
         told = {"prediction": quoted(self.prediction), "against": quoted(self.against)}
         told["p"] = probability(self.probability, language)
         if calibrated is None:
-            head = language.say("head", **told)
-        else:
-            head = language.say("head calibrated", **told, calibrated=probability(calibrated, language))
-        return "\n".join([head, *self._table(), *self._notes()])
+            return language.say("head", **told)
+        return language.say("head calibrated", **told, calibrated=probability(calibrated, language))
 
-    __repr__ = __str__
-
-    def _table(self) -> list[str]:
+    def _lines(self) -> list[tuple[str, float, str]]:
+        """Give what adds up, how much it is, and how it is said; their sum is the last."""
         told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
         language = self._language
         rows = [(language.say(self._start), self.intercept, self._frequencies())]
@@ -171,7 +189,10 @@ class RowExplanation:
         if self.calibrated_log_odds is not None:
             after = odds(self.calibrated_log_odds, language)
             in_odds = language.say("calibrated odds", odds=in_odds, calibrated=after)
-        rows.append((language.say("log-odds"), self.log_odds, in_odds))
+        return [*rows, (language.say("log-odds"), self.log_odds, in_odds)]
+
+    def _table(self) -> list[str]:
+        rows = self._lines()
         width = max(display_width(what) for what, _, _ in rows)
         return [f"  {padded(what, width)}  {number:+9.3f}  {how}".rstrip() for what, number, how in rows]
 
@@ -202,7 +223,7 @@ class RowExplanation:
             cells = [f"{on_one_line(column)} {cell(value_of[column], self._language)}" for column in self.unseen]
             notes.append(say("left out unseen", cells=say("comma").join(cells)))
         notes.append(self._turning())
-        return [f"  {note}" for note in notes]
+        return notes
 
     def _turning(self) -> str:
         """Say what would turn it."""

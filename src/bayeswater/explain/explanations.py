@@ -29,6 +29,7 @@ from bayeswater.families.view import CellUse, ColumnView, LastBlock
 from bayeswater.families.weighted_terms import known_terms
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.markup import paragraphs
 from bayeswater.phrases import Language
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
@@ -320,6 +321,11 @@ class Explanations(Sequence[RowExplanation]):
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        if len(self) <= SHOWN_IN_FULL:
+            return "".join(one._repr_html_() for one in self)
+        return paragraphs(str(self).split("\n"))
 
 
 def views_of(terms: Terms, raw: RawTable, seen: SeenRanges) -> tuple[ColumnView, ...]:

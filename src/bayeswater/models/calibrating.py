@@ -32,6 +32,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
+from bayeswater.markup import paragraphs
 from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.streaming.passes import Pass, Piece, SideBySide, Walk, plus
 from bayeswater.statistics.statistic import spread
@@ -79,6 +80,9 @@ class LeaveOneOut:
             f"Leave-one-out of {self.n_rows} rows{left_out}: accuracy {self.accuracy:.4f}, "
             f"log-loss {self.log_loss:.4f}, ECE {self.ece:.4f}"
         )
+
+    def _repr_html_(self) -> str:
+        return paragraphs([str(self)])
 
 
 @dataclass(frozen=True)

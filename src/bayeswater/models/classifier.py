@@ -498,7 +498,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         require_one_row(evidence)
         strength = float(model._decisions(model._table(X), 1).slope[0]) if self._is_calibrated else 1.0
         found = OpenRow(X, evidence, names, model._facts(X), strength).next_best(loss, costs, prior)
-        return replace(found, lang=Language.of(lang).code)
+        return replace(found, lang=Language.of(lang).code, library=self._library)
 
     def to_network(self, *, class_name: str | None = None) -> "BayesianNetwork":
         """Give the fitted model as a network, in which the class is a variable like any other.

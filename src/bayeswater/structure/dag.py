@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
 from bayeswater.errors import ParameterError, nearest_names
+from bayeswater.markup import html_table
 from bayeswater.structure.notation import quoted, read_edges
 
 Nodes = frozenset[int]
@@ -162,6 +163,12 @@ class Dag:
         for child, own in zip(self.names, self.parents, strict=True):
             for parent in own:
                 yield self.names[parent], child
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (child, ", ".join(self.names[p] for p in own)) for child, own in zip(self.names, self.parents, strict=True)
+        )
+        return html_table(("variable", "parents"), rows)
 
     @cached_property
     def n_edges(self) -> int:

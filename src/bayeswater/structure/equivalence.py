@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import combinations
 
 from bayeswater.errors import ParameterError, nearest_names
+from bayeswater.markup import preformatted
 from bayeswater.structure.dag import Dag, Nodes, reached, skeleton
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.notation import quoted
@@ -164,6 +165,9 @@ class EquivalenceClass:
     def n_edges(self) -> int:
         """Number of edges, of both kinds."""
         return sum(map(len, self.parents)) + sum(map(len, self.neighbours)) // 2
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
     def __str__(self) -> str:
         lines = [f"{quoted(a)} -- {quoted(b)}" for a, b in self.undirected()]

@@ -17,6 +17,7 @@ from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import SchemaError
+from bayeswater.markup import html_table
 
 IGNORED = "ignored"
 """Family of columns that are left out."""
@@ -200,6 +201,9 @@ class ColumnPlan:
         widths = [max(display_width(row[i]) for row in rows) for i in range(2)]
         lines = ("  ".join([*map(padded, row, widths), row[2]]) for row in rows)
         return "\n".join(map(str.rstrip, lines))
+
+    def _repr_html_(self) -> str:
+        return html_table(("column", "family", "why"), ((c.name, c.family, c.why) for c in self.columns))
 
 
 def require_same_unit(name: str, mine: CellStyle, theirs: CellStyle) -> None:

@@ -7,6 +7,7 @@ from bayeswater.decision.scorecard import Measures
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.stack import LearnedStack
 from bayeswater.limits import bytes_in_words
+from bayeswater.markup import html_table, preformatted
 
 TITLES = ("family", "members", "share", "power", "temperature", "log-loss alone", "seconds", "memory")
 
@@ -118,13 +119,16 @@ class EnsembleReport:
         """Give the same report, marked as one of other rows."""
         return replace(self, is_stale=True)
 
-    def __str__(self) -> str:
+    def _repr_html_(self) -> str:
+        figures = html_table(TITLES, (family._cells() for family in self.families)) if self.families else ""
+        return preformatted("\n".join([self._title(), *self._limited(), *self._figures()])) + figures
+
+    def _title(self) -> str:
         stale = " (stale: rows were counted or forgotten since)" if self.is_stale else ""
-        lines = [
-            f"Ensemble {self.preset!r} of {self.n_rows:,.10g} rows, seed {self.seed}, {self.seconds:.2f} s{stale}",
-            *self._limited(),
-            *self._figures(),
-        ]
+        return f"Ensemble {self.preset!r} of {self.n_rows:,.10g} rows, seed {self.seed}, {self.seconds:.2f} s{stale}"
+
+    def __str__(self) -> str:
+        lines = [self._title(), *self._limited(), *self._figures()]
         if self.families:
             rows = [TITLES, *(family._cells() for family in self.families)]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -8,7 +8,7 @@ variables that are together most probable.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import SchemaError
 from bayeswater.inference.exact.log_passes import MostProbableStates
 from bayeswater.inference.sampling.question import Estimate
+from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.models.network.network_rows import label_column
 from bayeswater.typing import Array
 
@@ -111,6 +112,21 @@ class Distribution(Mapping[Any, float]):
             lines.append(f"... and {len(self) - ROWS_SHOWN} more")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        labels = islice(product(*(variable.states for variable in self.variables)), ROWS_SHOWN)
+        rows = [
+            (*map(str, own), _shown(p), *self._beside(i), bar(p))
+            for i, (own, p) in enumerate(zip(labels, self.probabilities.ravel().tolist(), strict=False))
+        ]
+        more = paragraphs([f"... and {len(self) - ROWS_SHOWN} more"] if len(self) > ROWS_SHOWN else [])
+        return html_table((*self.names, "probability", *self._heads_beside, ""), rows) + more
+
+    _heads_beside: ClassVar[tuple[str, ...]] = ()
+
+    def _beside(self, place: int) -> tuple[str, ...]:
+        """What stands beside a probability."""
+        return ()
+
 
 def probability_column(names: tuple[str, ...]) -> str:
     """Name the column of probabilities, beside columns that may be called so themselves."""
@@ -161,6 +177,14 @@ class EstimatedDistribution(Distribution):
         """Say whether the errors can be relied on, and why not."""
         return self.estimate.verdict
 
+    _heads_beside: ClassVar[tuple[str, ...]] = ("standard error",)
+
+    def _beside(self, place: int) -> tuple[str, ...]:
+        return (f"{self.standard_error.ravel()[place]:#.2g}{'' if self.is_reliable else '?'}",)
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + paragraphs([self._how()])
+
     def __repr__(self) -> str:
         # A number that nobody vouches for carries a question mark.
         doubt = "" if self.is_reliable else "?"
@@ -174,8 +198,11 @@ class EstimatedDistribution(Distribution):
                 break
             number, bar = line[:at], line[at:].strip()
             shown.append(f"{padded(number + doubt, at + 2)}{error:>14}  {bar}".rstrip())
+        return "\n".join([*shown, self._how()])
+
+    def _how(self) -> str:
         chains = f"{self.estimate.n_chains} chains, " if self.estimate.n_chains else ""
-        return "\n".join([*shown, f"{self.estimate.method}, {chains}{self.estimate.n_draws} draws: {self.verdict}"])
+        return f"{self.estimate.method}, {chains}{self.estimate.n_draws} draws: {self.verdict}"
 
 
 class RowPosteriors(dict[str, Array]):
@@ -194,6 +221,17 @@ class RowPosteriors(dict[str, Array]):
         self.variables = tuple(variables)
         self.log_evidence = log_evidence
         self.impossible = impossible
+
+    def _repr_html_(self) -> str:
+        """Show the likeliest states of the first rows, each with its probability."""
+        found = self.labels()
+        heads = ("", *(variable.name for variable in self.variables))
+        rows = [
+            (str(i), *(f"{found[v.name][i]} {self[v.name][i].max():.4g}" for v in self.variables))
+            for i in range(min(len(self.log_evidence), ROWS_SHOWN))
+        ]
+        more = len(self.log_evidence) - len(rows)
+        return html_table(heads, rows) + paragraphs([f"... and {more} more rows"] if more else [])
 
     def labels(self) -> dict[str, Array]:
         """Give the likeliest state of each variable in every row, the first one among equals; None where impossible."""
@@ -231,6 +269,18 @@ class Explanation:
 
     def __getitem__(self, name: str) -> Any:
         return self.states[name]
+
+    def __str__(self) -> str:
+        width = max((display_width(on_one_line(name)) for name in self.states), default=0)
+        lines = [f"{padded(on_one_line(name), width)}  {on_one_line(str(own))}" for name, own in self.states.items()]
+        return "\n".join([*lines, self._how_probable()])
+
+    def _repr_html_(self) -> str:
+        cells = ((name, str(own)) for name, own in self.states.items())
+        return html_table(("variable", "state"), cells) + paragraphs([self._how_probable()])
+
+    def _how_probable(self) -> str:
+        return f"log-probability together with the evidence: {self.log_probability:.6g}"
 
 
 def explained_rows(found: MostProbableStates, variables: Sequence[Variable], library: Alongside) -> Any:

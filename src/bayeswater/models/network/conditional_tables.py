@@ -20,6 +20,7 @@ from bayeswater.data.reading.known_labels import known_code
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesError, ParameterError, nearest_names
 from bayeswater.inference.exact.elimination import query
+from bayeswater.markup import html_table, paragraphs
 from bayeswater.models.network.answers import Distribution, probability_column
 from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.networks.conditionals import Conditional, NoisyOr, Table, require_room, table_shape
@@ -96,14 +97,28 @@ class ConditionalTable:
         names = tuple(columns)
         return write_frame(columns | {probability_column(names): self.values.ravel()}, library)
 
-    def __repr__(self) -> str:
+    def _heading(self) -> str:
         names = [parent.name for parent in self.parents]
-        heading = f"P({self.variable.name}{' | ' + ', '.join(names) if names else ''})"
-        flat = self.values.reshape(-1, self.shape[-1])
+        return f"P({self.variable.name}{' | ' + ', '.join(names) if names else ''})"
+
+    def _cells(self) -> list[list[str]]:
+        """Give the names of the columns, and the first rows below them."""
         configurations = product(*(parent.states for parent in self.parents))
-        rows = [[*names, *map(str, self.variable.states)]]
+        rows = [[*(parent.name for parent in self.parents), *map(str, self.variable.states)]]
+        flat = self.values.reshape(-1, self.shape[-1])
         for states, row in zip(configurations, flat[:ROWS_SHOWN].tolist(), strict=False):
             rows.append([*(on_one_line(str(state)) for state in states), *(f"{p:.6g}" for p in row)])
+        return rows
+
+    def _repr_html_(self) -> str:
+        heads, *rows = self._cells()
+        n_more = self.values.size // self.shape[-1] - len(rows)
+        more = paragraphs([f"... and {n_more} more rows"] if n_more else [])
+        return paragraphs([self._heading()]) + html_table(heads, rows) + more
+
+    def __repr__(self) -> str:
+        names, heading = [parent.name for parent in self.parents], self._heading()
+        flat, rows = self.values.reshape(-1, self.shape[-1]), self._cells()
         widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
         lines = [heading]
         for row in rows:

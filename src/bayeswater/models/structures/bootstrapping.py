@@ -10,6 +10,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError
+from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.models.structures.structure_learning import checked_seed, require_complete, require_rows
@@ -89,6 +90,11 @@ class ArcStrengths:
         start, end, strength, direction = zip(*self._pairs(), strict=True) if self._pairs() else ((), (), (), ())
         columns = {"from": start, "to": end, "strength": strength, "direction": direction}
         return write_frame({name: np.array(values) for name, values in columns.items()}, self.table.library)
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{a} → {b}", bar(s), f"{s:.3f}", f"{d:.3f}") for a, b, s, d in self._pairs()[:MOST_PAIRS]]
+        title = f"Arcs in {self.n} repetitions; those over {self.threshold:.3g} are significant"
+        return paragraphs([title]) + html_table(("arc", "", "strength", "this way"), rows)
 
     def __repr__(self) -> str:
         pairs = self._pairs()

@@ -12,9 +12,11 @@ from bayeswater.data.reading.discretising.cuts import cuts_named
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.learning.structural_em import find_graph, judge_of
+from bayeswater.markup import Safe, preformatted
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.state_table import StateTable
+from bayeswater.networks.drawing import to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
 from bayeswater.structure.knowledge import Arcs, Knowledge
@@ -23,6 +25,9 @@ from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import Score, as_score
 from bayeswater.structure.search import Search
 from bayeswater.typing import is_number
+
+MOST_DRAWN = 60
+"""Variables up to which a notebook shows the drawing."""
 
 LONGEST_LIST = 12
 """Arcs that are printed."""
@@ -120,6 +125,10 @@ class LearnedStructure:
         """Frame of seconds and score at each new best."""
         seconds, scores = np.array(self.search.curve).reshape(-1, 2).T
         return write_frame({"seconds": seconds, "score": scores}, self.table.library)
+
+    def _repr_html_(self) -> str:
+        drawing = Safe(to_svg(self.graph)) if len(self.graph) <= MOST_DRAWN else ""
+        return preformatted(repr(self)) + drawing
 
     def __repr__(self) -> str:
         edges = [f"{quoted(a)} -> {quoted(b)}" for a, b in self.graph.edges()]

@@ -1,0 +1,87 @@
+"""What a notebook can end a cell with: HTML that is well-formed, has no script, and shows names as text."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import bayeswater as bw
+
+HOSTILE = "<script>alert('&')</script>"
+RNG = np.random.default_rng(2)
+Y = np.array(["no", HOSTILE])[RNG.integers(0, 2, 80)]
+ROWS = pd.DataFrame({HOSTILE: RNG.normal(size=80) + (Y == "no"), "b": RNG.choice(["u", HOSTILE], 80)})
+MODEL = bw.NaiveBayes(calibrate=True).fit(ROWS, Y)
+NETWORK = bw.BayesianNetwork.from_data(f'"{HOSTILE}" -> c', pd.DataFrame({HOSTILE: ROWS.b, "c": Y}))
+
+
+@pytest.fixture(scope="module")
+def structure():
+    return bw.learn_structure(pd.DataFrame({HOSTILE: ROWS.b, "c": Y}))
+
+
+RESULTS = {
+    "columns_": lambda: MODEL.columns_,
+    "calibration_": lambda: MODEL.calibration_,
+    "report_": lambda: bw.BayesEnsemble(random_state=0).fit(ROWS, Y).report_,
+    "explanation": lambda: MODEL.explain(ROWS)[0],
+    "three explanations": lambda: MODEL.explain(ROWS[:3]),
+    "explanations": lambda: MODEL.explain(ROWS),
+    "intervals": lambda: MODEL.credible_interval(ROWS[:12], n_draws=10),
+    "next_best": lambda: MODEL.next_best({"b": "u"}),
+    "distribution": lambda: NETWORK.query(HOSTILE),
+    "joint": lambda: NETWORK.joint([HOSTILE, "c"]),
+    "estimated": lambda: NETWORK.query(HOSTILE, method="likelihood_weighting", standard_error=0.05),
+    "most probable": lambda: NETWORK.most_probable_explanation({}),
+    "row posteriors": lambda: NETWORK.posteriors(pd.DataFrame({"c": Y}), HOSTILE),
+    "table": lambda: NETWORK.cpt("c"),
+    "graph": lambda: NETWORK.dag,
+    "prior": lambda: MODEL.estimate_class_prior(ROWS),
+    "look": lambda: bw.look(ROWS),
+    "leave_one_out": lambda: MODEL.leave_one_out([(ROWS, Y)]),
+}
+
+
+def is_well_formed(page):
+    ElementTree.fromstring(f"<div>{page}</div>")
+    return "<script" not in page
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_have_html_in_which_names_are_text(name):
+    found = RESULTS[name]()
+    page = found._repr_html_()
+    assert is_well_formed(page)
+    if name not in ("calibration_", "report_", "leave_one_out", "prior"):
+        assert "&lt;script&gt;" in page
+    assert len(str(found)) < 20_000
+
+
+def test_structures_show_themselves(structure):
+    for found in (structure, structure.equivalence_class(), bw.bootstrap_structure(structure.table.to_frame(), n=3)):
+        assert is_well_formed(found._repr_html_())
+    assert "<svg" in structure._repr_html_()
+
+
+def test_the_steps_of_a_waterfall_are_those_of_the_sum():
+    one = MODEL.explain(ROWS)[0]
+    cells = [cell.text for cell in ElementTree.fromstring(f"<div>{one._repr_html_()}</div>").iter("td") if cell.text]
+    numbers = [float(cell) for cell in cells if cell[0] in "+-" and cell[1].isdigit()]
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.002)  # three decimals each
+
+
+def test_an_impossible_cell_is_drawn_without_a_warning():
+    model = bw.CategoricalNB(alpha=0.0).fit([["a", "x"], ["a", "y"], ["b", "y"]], ["p", "p", "q"])
+    for one in model.explain([["a", "y"], ["b", "x"]]):
+        assert is_well_formed(one._repr_html_()) and "nan" not in one._repr_html_()
+
+
+def test_frames_are_of_the_library_that_was_given():
+    given, arrow = ROWS[["b"]], pa.table({"b": ROWS.b.tolist()})
+    for rows, kind in ((given, pd.DataFrame), (arrow, pa.Table)):
+        model = bw.NaiveBayes().fit(rows, Y)
+        assert isinstance(model.explain(rows).to_frame(), kind)
+        assert isinstance(model.credible_interval(rows, n_draws=5).to_frame(), kind)
+        assert isinstance(model.next_best({}).to_frame(), kind)
