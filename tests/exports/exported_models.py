@@ -8,7 +8,7 @@ import pandas as pd
 import bayeswater as bw
 
 N = 150
-HOSTILE = "a\"b'c`d]\\</script><!-- ;--\n*/ %s ${x} 名前"
+HOSTILE = "a\"b'c`d]\\</script><!-- ;--\n*/ %s $x{ 名前"
 """A name that every language would take for something else."""
 
 MIXED = {
@@ -43,7 +43,7 @@ def table():
             "share": holes(rng.beta(2 + shift, 3)),
             "bin": holes(rng.normal(size=N) ** 3 + shift),
             "angle": holes(rng.vonmises(shift, 2) % 6.28),
-            HOSTILE: holes(np.array(["o'k", '</script>"', "\\n;--", "ü"])[(rng.integers(0, 4, N) + shift) % 4]),
+            HOSTILE: holes(np.array(["o'k", '</script>"', "\\n;--${x}", "ü"])[(rng.integers(0, 4, N) + shift) % 4]),
             "flag": holes(rng.random(N) < 0.2 + 0.3 * shift).astype("boolean"),
             "level": holes(rng.integers(1, 4, N) * 1.0),
         }

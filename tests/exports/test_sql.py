@@ -177,6 +177,9 @@ def test_a_row_that_the_model_refuses_has_no_answer():
 def test_what_a_query_cannot_hold_is_refused_with_its_reason_or_size(monkeypatch):
     with pytest.raises(bw.ParameterError, match="'line' holds words"):
         bw.export(fitted("NaiveBayes, words"), "sql")
+    X = rows_of("GaussianNB").rename(columns={"normal": "${x}"})
+    with pytest.raises(bw.ParameterError, match="Spark puts its variables"):
+        bw.export(bw.GaussianNB().fit(X, np.arange(len(X)) % 2), "sql", dialect="spark")
     monkeypatch.setattr("bayeswater.exports.sql.select.MOST_NUMBERS", 100)
     with pytest.raises(bw.ResourceLimitError, match="numbers is too large for a query, which holds 100"):
         bw.export(fitted("AODE"), "sql")

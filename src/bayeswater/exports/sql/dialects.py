@@ -38,6 +38,10 @@ class Dialect:
         """Write the name of a column or table."""
         if "\0" in name:
             raise ParameterError(f"the name {name!r} has a zero character, which no database takes; rename the column")
+        if self.name == "spark" and "${" in name:
+            raise ParameterError(
+                f"the name {name!r} has '${{', in the place of which Spark puts its variables; rename the column"
+            )
         if self.name == "bigquery":
             name = name.replace("\\", "\\\\").replace("\n", "\\n")
         return f"{self.quote}{name.replace(self.quote, self.quote_inside)}{self.quote}"
@@ -191,7 +195,7 @@ DIALECTS = {
         "spark",
         quote="`",
         quote_inside="``",
-        escapes=_BACKSLASHES,
+        escapes=(*_BACKSLASHES, ("$", "\\u0024")),  # not even in a text may a variable be named
         no_nan="NULLIF({}, DOUBLE('NaN'))",
         parts={
             "days": f"(DATEDIFF({{0}}, DATE'1970-01-01') + CAST({_SECONDS_OF_DAY} AS DOUBLE) / 86400e0)",
