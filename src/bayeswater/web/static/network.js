@@ -1,8 +1,317 @@
-// A network: its drawing, evidence and what follows from it.
+// A network: its drawing, evidence and what follows from it. Whatever is known stands in the address; the library answers.
 
-import { el, replace } from "./dom.js";
+import { download } from "./ask.js";
+import { el, label, replace, shortened } from "./dom.js";
+import { Picture, pixels, shareWords } from "./network_picture.js";
+import { number, probability } from "./numbers.js";
+
+const EMPTY = { observed: [], soft: [], does: [], edits: [], chosen: [], focus: null, steps: 1, best: false, doing: false };
+const MANY = 300; // nodes from which what to observe next is told when it is asked for
+const FOUND = 10; // names that a search shows
+
+let escape = null; // what Escape does while a network is shown
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && escape && !document.querySelector("dialog[open]")) escape();
+});
 
 export function mount(root, app) {
-  replace(root, el("p", {}, app.subject.name));
-  return () => {};
+  const { t } = app;
+  const net = () => ({ ...EMPTY, ...app.state.net });
+  const known = () => { const { observed, soft, does, edits } = net(); return { observed, soft, does, edits }; };
+  const set = (partial, step = true) => app.change({ net: { ...net(), ...partial } }, { step });
+  const others = (list, node) => list.filter(([own]) => own !== node);
+  const told = { posteriors: null, shown: null, arcs: null, trail: null, best: null, n_left: 0 };
+  let all = null; // names, states and formats
+  let drawnAs = null, answeredAs = null, arcsAs = null, besideAs = null, panelAs = null;
+
+  const gestures = {
+    hold(node, code, doing) {
+      const kind = doing || net().doing ? "does" : "observed", own = net();
+      const is = own[kind].some(([other, held]) => other === node && held === code);
+      const cleared = { observed: others(own.observed, node), does: others(own.does, node), soft: others(own.soft, node) };
+      if (!is) cleared[kind] = [...cleared[kind], [node, code]];
+      set(cleared);
+    },
+    async soften(node, code, value) {
+      const found = await app.ask("network", "likelihood", { ...known(), node, state: code, value });
+      if (found) likelihood(node, found.likelihood);
+      else refresh();
+    },
+    choose(node) {
+      const { chosen } = net();
+      set({ chosen: chosen.at(-1) === node ? chosen.slice(0, -1) : [...chosen.filter((own) => own !== node), node].slice(-2) }, false);
+    },
+    release(node) {
+      const own = net();
+      if (![...own.observed, ...own.does, ...own.soft].some(([other]) => other === node)) return escape();
+      set({ observed: others(own.observed, node), does: others(own.does, node), soft: others(own.soft, node) });
+    },
+  };
+  escape = () => {
+    if (app.state.view !== "network") return;
+    const own = net();
+    for (const kind of ["observed", "does", "soft"]) {
+      if (own[kind].length) return set({ [kind]: own[kind].slice(0, -1) });
+    }
+    if (own.chosen.length) set({ chosen: [] }, false);
+  };
+  const likelihood = (node, numbers) => {
+    const own = net();
+    set({ soft: [...others(own.soft, node), [node, numbers]], observed: others(own.observed, node), does: others(own.does, node) });
+  };
+
+  // ------------------------------------------------------------ the tools
+
+  const picture = new Picture(t, gestures);
+  const work = el("p", { class: "working", hidden: true }, t("net_working"));
+  const stage = el("div", { class: "stage" }, picture.root, work);
+  const found = el("ul", { class: "found", role: "listbox", "aria-label": t("net_found"), hidden: true });
+  const search = el("input", { type: "search", placeholder: t("net_search"), "aria-label": t("net_search"), role: "combobox", "aria-expanded": "false",
+    oninput: () => searched(), onkeydown: (event) => {
+      if (event.key === "Enter") found.querySelector("button")?.click();
+      else if (event.key === "ArrowDown") found.querySelector("button")?.focus();
+      else if (event.key === "Escape") { search.value = ""; searched(); event.stopPropagation(); }
+    } });
+  function searched() {
+    const text = search.value.trim().toLowerCase();
+    const hits = !text || !all ? [] : all.names.map((name, node) => [name, node]).filter(([name]) => name.toLowerCase().includes(text)).slice(0, FOUND);
+    found.hidden = !hits.length;
+    search.setAttribute("aria-expanded", String(Boolean(hits.length)));
+    replace(found, hits.map(([name, node]) => el("li", { role: "option" }, el("button", { type: "button", onclick: () => goTo(node) }, label(name, 40)))));
+  }
+  function goTo(node) {
+    search.value = "";
+    searched();
+    const { chosen, focus } = net();
+    const partial = { chosen: [...chosen.filter((own) => own !== node), node].slice(-2) };
+    if (focus !== null && !picture.nodes.has(node)) partial.focus = node;
+    set(partial, false);
+    picture.show(node, true);
+  }
+  const button = (word, onclick, more = {}) => el("button", { type: "button", onclick, ...more }, t(word));
+  const doing = button("net_doing", () => set({ doing: !net().doing }, false), { title: t("net_doing_how") });
+  const best = button("net_best", () => set({ best: !net().best }, false), { title: t("net_best_how") });
+  const focus = button("net_focus", () => { const own = net(); set({ focus: own.focus === null ? own.chosen.at(-1) ?? picture.current : null }, false); }, { title: t("net_focus_how") });
+  const steps = el("select", { "aria-label": t("net_steps"), onchange: () => set({ steps: Number(steps.value) }, false) },
+    [1, 2, 3].map((n) => el("option", { value: n }, t("net_step", { n }))));
+  const kinds = el("select", { "aria-label": t("net_save"), onchange: () => { save(kinds.value); kinds.value = ""; } });
+  const zooms = el("span", { class: "zooms", role: "group", "aria-label": t("net_zoom") },
+    el("button", { type: "button", "aria-label": t("net_nearer"), onclick: () => picture.zoom(1.25) }, "+"),
+    el("button", { type: "button", "aria-label": t("net_farther"), onclick: () => picture.zoom(0.8) }, "−"),
+    button("net_fit", () => picture.fit()));
+  const clear = button("net_clear", () => set({ observed: [], soft: [], does: [] }));
+  const panel = { known: el("section", { class: "panel" }), chosen: el("section", { class: "panel" }), table: el("section", { class: "panel" }) };
+  replace(root,
+    el("p", { class: "actions" }, el("span", { class: "searching" }, search, found), zooms, doing, best, focus, steps, clear, kinds),
+    el("div", { class: "desk" }, stage, el("div", { class: "side" }, panel.known, panel.chosen, panel.table)));
+
+  async function save(as) {
+    const { focus: around, steps: n } = net();
+    const file = await app.ask("network", "save", { ...known(), as: as === "png" ? "svg" : as, focus: around, steps: n });
+    if (!file) return;
+    const bytes = Uint8Array.from(atob(file.content), (letter) => letter.charCodeAt(0));
+    const blob = new Blob([bytes], { type: file.name.endsWith(".svg") ? "image/svg+xml" : "application/octet-stream" });
+    if (as === "png") download(await pixels(blob), "network.png");
+    else download(blob, file.name);
+    app.notice(file.notes.join(" "));
+  }
+
+  // ------------------------------------------------------------ questions and answers
+
+  async function refresh() {
+    const own = net(), as = JSON.stringify(known());
+    const drawing = JSON.stringify([own.focus, own.focus === null ? 1 : own.steps]);
+    doing.setAttribute("aria-pressed", String(own.doing));
+    best.setAttribute("aria-pressed", String(own.best));
+    focus.setAttribute("aria-pressed", String(own.focus !== null));
+    steps.hidden = own.focus === null;
+    steps.value = own.steps;
+    const slow = setTimeout(() => { work.hidden = false; }, 250);
+    try {
+      if (drawing !== drawnAs) {
+        const found = await app.ask("network", "drawing", { focus: own.focus, steps: own.steps, all: !all });
+        if (!found) return;
+        if (!all) {
+          all = found;
+          kinds.append(el("option", { value: "" }, t("net_save")), ...[["evidence", t("net_evidence")], ["svg", "SVG"], ["png", "PNG"], ...Object.entries(all.files)]
+            .map(([kind, name]) => el("option", { value: kind }, name)));
+        }
+        drawnAs = drawing;
+        arcsAs = null;
+        picture.draw(found, all.names, all.states);
+        if (own.focus !== null) picture.setCurrent(own.focus);
+      }
+      if (as !== answeredAs) {
+        const found = await app.ask("network", "posteriors", known());
+        if (!found) return;
+        if (found.impossible) app.notice(t("net_impossible"));
+        else Object.assign(told, found);
+        answeredAs = as;
+        told.arcs = null;
+      }
+      shown();
+    } finally {
+      clearTimeout(slow);
+      work.hidden = true;
+    }
+    await further();
+  }
+
+  function shown() {
+    const own = net();
+    picture.tell({ ...told, known: known(), chosen: own.chosen, best: own.best ? told.best?.states : null });
+    panels();
+  }
+
+  // What follows the posteriors: arcs, the trail between two nodes, the explanation, what to observe next.
+  async function further() {
+    const own = net(), as = JSON.stringify([known(), own.focus, own.steps]);
+    const trailOf = ends(own);
+    const beside = JSON.stringify([known(), trailOf, own.best]);
+    if (beside !== besideAs) {
+      besideAs = beside;
+      const [trail, explanation] = await Promise.all([
+        trailOf ? app.ask("network", "trail", { ...known(), start: trailOf[0], end: trailOf[1] }) : null,
+        own.best && all.states[0].length ? app.ask("network", "explanation", known()) : null]);
+      if (besideAs !== beside) return;
+      Object.assign(told, { trail, best: explanation });
+      shown();
+    }
+    if (as !== arcsAs && told.posteriors) {
+      arcsAs = as;
+      const found = await app.ask("network", "arcs", { ...known(), focus: own.focus, steps: own.steps });
+      if (!found || arcsAs !== as) return;
+      Object.assign(told, { arcs: found.arcs, n_left: found.n_left });
+      shown();
+    }
+    root.dataset.answered = as;
+  }
+
+  // The ends of the trail that is shown: two chosen nodes, or what was observed last and the chosen one.
+  function ends(own) {
+    if (own.chosen.length === 2) return own.chosen;
+    const last = own.observed.map(([node]) => node).filter((node) => node !== own.chosen[0]).at(-1);
+    return own.chosen.length && last !== undefined ? [last, own.chosen[0]] : null;
+  }
+
+  // ------------------------------------------------------------ the panels
+
+  const nameOf = (node, most = 30) => label(all.names[node], most);
+  const stateOf = (node, code) => label(all.states[node][code], 24);
+  const dropper = (title, onclick) => el("button", { type: "button", class: "forget", "aria-label": title, title, onclick }, "×");
+
+  function panels() {
+    const own = net();
+    const as = JSON.stringify([known(), own.chosen, told.trail, told.best?.probability, told.probability, told.n_left, own.best]);
+    if (as === panelAs || !all) return;
+    panelAs = as;
+    replace(panel.known, known_(own));
+    if (!panel.chosen.contains(document.activeElement) || !document.activeElement.matches("input")) replace(panel.chosen, chosen_(own));
+    tableOf(own.chosen.at(-1));
+  }
+
+  function known_(own) {
+    const line = (kind, node, words) => el("li", {}, el("span", { class: `tag ${kind}` }, t(`net_is_${kind}`)), " ", nameOf(node), words ? [" = ", words] : null,
+      dropper(t("net_release", { name: shortened(all.names[node]) }), () => (kind === "edited" ? set({ edits: others(own.edits, node) }) : gestures.release(node))));
+    const lines = [
+      ...own.observed.map(([node, code]) => line("observed", node, stateOf(node, code))),
+      ...own.does.map(([node, code]) => line("does", node, stateOf(node, code))),
+      ...own.soft.map(([node]) => line("soft", node, null)),
+      ...[...new Set(own.edits.map(([node]) => node))].map((node) => line("edited", node, null))];
+    return [el("h2", {}, t("head_known")), lines.length ? el("ul", { class: "knowns" }, lines) : el("p", { class: "faint" }, t("net_nothing")),
+      typeof told.probability === "number" && own.observed.length ? el("p", { class: "faint" }, t("net_probability", { p: shareWords(told.probability) })) : null,
+      own.best && told.best ? el("p", {}, t("net_best_told", { p: shareWords(told.best.probability) })) : null,
+      told.n_left ? el("p", { class: "faint" }, t("net_arcs_left", { n: number(told.n_left) })) : null,
+      own.chosen.length || lines.length ? null : el("p", { class: "faint" }, t("net_how"))];
+  }
+
+  function chosen_(own) {
+    const node = own.chosen.at(-1);
+    if (node === undefined) return [el("h2", {}, t("net_chosen")), el("p", { class: "faint" }, t("net_choose_how"))];
+    const p = told.posteriors?.[node];
+    const held = Object.fromEntries([...own.observed, ...own.does].map(([other, code]) => [other, code]))[node];
+    const soft = own.soft.find(([other]) => other === node)?.[1];
+    const likelihoods = soft || all.states[node].map(() => 1);
+    const rows = all.states[node].map((state, code) => el("tr", {},
+      el("td", {}, el("button", { type: "button", "aria-pressed": String(held === code), onclick: () => gestures.hold(node, code, false) }, label(state, 22))),
+      el("td", { class: "figure" }, p ? probability(p[code]) : "–"),
+      el("td", {}, el("input", { type: "number", min: 0, max: 1, step: "any", class: "tiny", value: number(likelihoods[code], 3), "aria-label": t("net_likelihood_of", { state: shortened(state) }),
+        onchange: (event) => { const value = Number(event.target.value); event.target.blur(); if (value >= 0 && value <= 1) likelihood(node, likelihoods.map((one, k) => (k === code ? value : one))); } })),
+      el("td", {}, el("button", { type: "button", "aria-label": t("net_do", { state: shortened(state) }), onclick: () => gestures.hold(node, code, true) }, "do"))));
+    const nextPlace = el("div", {});
+    if (p) whatNext(node, nextPlace);
+    return [el("h2", {}, t("net_chosen")), el("h3", {}, nameOf(node, 60)), trailWords(own),
+      rows.length ? el("div", { class: "scroll" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_state"), t("column_probability"), t("net_likelihood"), ""].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))) : null,
+      nextPlace];
+  }
+
+  function trailWords(own) {
+    const between = ends(own), { trail } = told;
+    if (!between || !trail) return null;
+    const names = { a: shortened(all.names[between[0]], 30), b: shortened(all.names[between[1]], 30) };
+    const path = trail.nodes.map((node, i) => [i ? ` ${{ "->": "→", "<-": "←" }[trail.arrows[i - 1]]} ` : "", nameOf(node, 24)]);
+    if (trail.open) return el("p", { class: "trail" }, t("net_open", names), " ", path);
+    if (!trail.nodes.length) return el("p", { class: "trail" }, t("net_apart", names));
+    return el("div", { class: "trail" }, el("p", {}, t("net_blocked", names), " ", path),
+      el("ul", {}, trail.blocks.map(({ node, why }) => el("li", {}, t(`net_blocked_${why}`, { name: shortened(all.names[node], 30) })))));
+  }
+
+  async function whatNext(target, place) {
+    const tell = async () => {
+      replace(place, el("h3", {}, t("net_next")), el("p", { class: "faint" }, t("net_working")));
+      const found = await app.ask("network", "next", { ...known(), target });
+      if (!found) return;
+      const lines = found.questions.filter((one) => one.bits > 1e-9).map(({ node, bits, worth }) => el("tr", {},
+        el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => goTo(node) }, nameOf(node))),
+        el("td", { class: "figure" }, number(bits, 3)), el("td", { class: "figure" }, number(worth < 1e-12 ? 0 : worth, 3))));
+      replace(place, el("h3", {}, t("net_next")), lines.length
+        ? el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_node"), t("net_bits_head"), t("net_worth")].map((head, k) => el("th", { scope: "col", class: k ? "figure" : null }, head)))), el("tbody", {}, lines))
+        : el("p", { class: "faint" }, t("net_nothing_next")),
+      lines.length ? el("p", { class: "faint" }, t("net_next_how", { n: number(found.entropy, 3) })) : null);
+    };
+    if (all.names.length < MANY) await tell();
+    else replace(place, button("net_next", tell));
+  }
+
+  // ------------------------------------------------------------ the table of a node
+
+  let tableAs = "";
+  async function tableOf(node, first = 0) {
+    const as = JSON.stringify([node, first, net().edits]);
+    if (as === tableAs) return;
+    tableAs = as;
+    panel.table.hidden = node === undefined || !all.states[node].length;
+    if (panel.table.hidden) return;
+    const found = await app.ask("network", "table", { ...known(), node, first });
+    if (!found || tableAs !== as) return;
+    const { edits } = net();
+    const heads = [...found.parents.map((parent) => nameOf(parent, 16)), ...all.states[node].map((state) => label(state, 12))];
+    const rows = found.rows.map(({ row, given, p }) => el("tr", { class: edits.some(([other, own]) => other === node && own === row) ? "edited" : null },
+      given.map((code, k) => el("th", { scope: "row" }, stateOf(found.parents[k], code))),
+      p.map((value, code) => el("td", {}, el("input", { type: "number", min: 0, max: 1, step: "any", class: "tiny", value: Number(value.toPrecision(6)),
+        "aria-label": t("net_cell", { row: [...given.map((own, k) => `${shortened(all.names[found.parents[k]], 20)} = ${shortened(all.states[found.parents[k]][own], 20)}`), shortened(all.states[node][code], 20)].join(", ") }),
+        onchange: (event) => changed(node, row, code, event.target) })))));
+    const pages = found.n_rows > found.n_shown ? el("p", { class: "actions" },
+      el("button", { type: "button", "aria-label": t("net_back"), disabled: first === 0, onclick: () => tableOf(node, Math.max(0, first - found.n_shown)) }, "‹"),
+      ` ${number(first + 1)}–${number(Math.min(first + found.n_shown, found.n_rows))} / ${number(found.n_rows)} `,
+      el("button", { type: "button", "aria-label": t("net_on"), disabled: first + found.n_shown >= found.n_rows, onclick: () => tableOf(node, first + found.n_shown) }, "›")) : null;
+    replace(panel.table, el("h2", {}, t("net_table")),
+      el("p", {}, "P(", nameOf(node, 40), found.parents.length ? [" | ", found.parents.map((parent, k) => [k ? ", " : "", nameOf(parent, 24)])] : null, ")"),
+      el("div", { class: "scroll tall" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))),
+      pages, el("p", { class: "faint" }, t("net_table_how")));
+  }
+
+  async function changed(node, row, code, input) {
+    const value = Number(input.value);
+    const found = input.value !== "" && value >= 0 && value <= 1 ? await app.ask("network", "changed_row", { ...known(), node, row, state: code, value }) : null;
+    if (found) set({ edits: [...net().edits.filter(([other, own]) => other !== node || own !== row), [node, row, found.row]] });
+    else {
+      app.notice(t("net_no_share"));
+      tableAs = "";
+      tableOf(node);
+    }
+  }
+
+  return refresh;
 }
