@@ -137,7 +137,10 @@ def test_other_class_frequencies_are_those_of_decide():
 def test_three_classes_have_a_triangle_and_two_a_line():
     labels = ["a", "b", "c"] * 20
     subject = subject_of(NaiveBayes().fit(pa.table({"x": list("uvw") * 20}), labels))
-    assert told("decisions", "row", {}, subject)["regions"]["kind"] == "triangle"
+    regions = told("decisions", "row", {}, subject)["regions"]
+    assert regions["kind"] == "triangle" and len(regions["cells"]) == regions["steps"] ** 2
+    share = np.bincount(regions["action"]) / len(regions["action"])
+    assert share == pytest.approx([1 / 3] * 3, abs=0.02)  # ties along the edges go to the first
     line = told("decisions", "row", {"loss": LOSS})["regions"]
     assert line["until"] == pytest.approx([0.4, 0.92, 1.0]) and line["action"] == [0, 2, 1]
 

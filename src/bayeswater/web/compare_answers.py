@@ -1,16 +1,17 @@
 """The ladder of `compare` on the rows, worked out in the background while the page asks how far it is."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswater.decision.intervals import Z
-from bayeswater.models.comparing.compare import compare
-from bayeswater.models.comparing.comparison import Comparison
 from bayeswater.web.fields import NOT_READ
 from bayeswater.web.plain import QuestionError
 from bayeswater.web.subjects import ClassifierSubject
+
+if TYPE_CHECKING:
+    from bayeswater.models.comparing.comparison import Comparison
 
 FOLDS = 3
 """Folds of the comparison: enough to see which models are apart, in a time that one waits."""
@@ -24,7 +25,9 @@ def ladder(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     known = np.flatnonzero(truth >= 0)
     read = [name for name, own in subject.fields.items() if own.kind != NOT_READ]
 
-    def work(progress: Callable[[int, int, str], None]) -> Comparison:
+    def work(progress: Callable[[int, int, str], None]) -> "Comparison":
+        from bayeswater.models.comparing.compare import compare  # all models: the page is there without them
+
         labels = [subject.labels[code] for code in truth[known]]
         return compare(rows.select(read).take(known), labels, folds=FOLDS, progress=progress)
 
@@ -37,7 +40,7 @@ def ladder(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     return {"state": "done", **_figures(run.found)}
 
 
-def _figures(found: Comparison) -> dict[str, Any]:
+def _figures(found: "Comparison") -> dict[str, Any]:
     models = []
     for one in found.contestants:
         mean, error = found.behind(one) if one.card is not None else (float("nan"), float("nan"))

@@ -55,10 +55,11 @@ def _regions(loss: Loss, n_classes: int) -> dict[str, Any] | None:
         until = [*ends[start[1:]].tolist(), 1.0]
         return {"kind": "line", "until": until, "action": best[start], "threshold": _threshold(loss)}
     if n_classes == 3:
-        points = [(i, j) for i in range(STEPS) for j in range(STEPS - i)]
+        # Small triangles, those that point up and those that point down: the nearest corner of each, and which it is.
+        points = [(i, j, down) for down in (0, 1) for i in range(STEPS - down) for j in range(STEPS - down - i)]
         corner = np.array(points, dtype=np.float64)
-        centre = np.column_stack([corner + 1 / 3, STEPS - corner.sum(axis=1) - 2 / 3]) / STEPS
-        best = loss.best_action(centre, return_index=True)
+        first = corner[:, :2] + (1 + corner[:, 2:]) / 3
+        best = loss.best_action(np.column_stack([first, STEPS - first.sum(axis=1)]) / STEPS, return_index=True)
         return {"kind": "triangle", "steps": STEPS, "cells": points, "action": best}
     return None
 

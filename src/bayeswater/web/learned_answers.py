@@ -15,6 +15,10 @@ import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.families.curve import ColumnCurve
+from bayeswater.models.categorical_nb import CategoricalNB
+from bayeswater.models.feature_nb import BernoulliNB
+from bayeswater.models.gaussian_nb import GaussianNB
+from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.streaming.partial_rows import cell_names
 from bayeswater.typing import Array
 from bayeswater.web.fields import Field, curve_of
@@ -29,6 +33,9 @@ TEXT_ROWS = 300
 
 MOST_WORDS = 20
 """Words of each class that are named as its strongest."""
+
+INDEPENDENT = (NaiveBayes, GaussianNB, CategoricalNB, BernoulliNB)
+"""Models whose log-odds are sums over columns, each by itself."""
 
 MOST_STOPS = 14
 """Places of a scale that are marked."""
@@ -165,14 +172,13 @@ def nomogram(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, 
     shown = scales[:MOST_NOMOGRAM]
     with np.errstate(divide="ignore"):
         intercept = float(np.log(prior[k]) - np.log(prior[other]))
-    adds_up = hasattr(subject.model, "network_tables") and hasattr(subject.model, "novelty")
     return {
         "chosen": chosen,
         "against": against,
         "intercept": intercept,
         "scales": shown,
         "n_left_out": len(scales) - len(shown),
-        "is_sum": adds_up,
+        "is_sum": isinstance(subject.model, INDEPENDENT),
     }
 
 

@@ -128,9 +128,9 @@ function triangle(told, app, tint) {
   const size = 300, high = size * 0.866, n = told.regions.steps;
   // The corners are the classes: the first on the left, the second on the right, the third on top.
   const at = (a, b, c) => [20 + size * (b + c / 2), 20 + high * (1 - c)];
-  const cells = told.regions.cells.map(([i, j], k) => {
+  const cells = told.regions.cells.map(([i, j, down], k) => {
     const a = i / n, b = j / n, c = 1 - a - b, step = 1 / n;
-    const corners = [at(a + step, b, c - step), at(a, b + step, c - step), at(a, b, c)];
+    const corners = [at(a + step, b, c - step), at(a, b + step, c - step), down ? at(a + step, b + step, c - 2 * step) : at(a, b, c)];
     return svg("polygon", { class: `fill ${tint(told.regions.action[k])} soft tile`, points: corners.map((own) => own.join(",")).join(" ") });
   });
   const [px, py] = at(...told.proba);

@@ -79,7 +79,7 @@ const STRINGS = {
   table: ["Table", "表格"],
   nomogram_of: ["Log-odds of", "对数几率："],
   nomogram_how: ["Find each cell on its scale, add the numbers below or above it, and start from the first line.", "在每条刻度上找到取值，把对应的数字相加，从第一行开始。"],
-  nomogram_apart: ["In this model columns depend on each other: each scale is of its column alone, and sums are approximate.", "此模型中各列相互依赖：每条刻度仅代表该列本身，相加只是近似。"],
+  nomogram_apart: ["Each scale is of its column alone: where columns depend on each other, sums are approximate.", "每条刻度仅代表该列本身：各列相互依赖时，相加只是近似。"],
   chosen: ["Class", "类"],
   // decisions
   panel_costs: ["What decisions cost", "决策成本"],
