@@ -387,7 +387,8 @@ SECTIONS = (
     ),
     Planned(
         "The first page",
-        "From the command, with a warm cache, to bars on the screen. To be reached: under 1 s.",
+        "From the command, with a warm cache, to a page on the screen, and to its first bars. To be reached: a page in "
+        "1 s.",
         lambda extent: first_page(extent.few),
         lacks_browser,
     ),

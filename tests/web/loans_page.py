@@ -1,5 +1,6 @@
 """A page about the built-in loans, for the tests of its server and of its views."""
 
+from concurrent.futures import Future
 from functools import cache
 from typing import Any
 
@@ -20,4 +21,11 @@ def loan_model() -> Any:
 def loan_subject() -> ClassifierSubject:
     found = subject_of(loan_model(), loans(200), name="loans")
     assert isinstance(found, ClassifierSubject)
+    return found
+
+
+def come(*subjects: Any) -> Future:
+    """Give subjects as a server waits for them."""
+    found: Future = Future()
+    found.set_result(subjects)
     return found

@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
-from tests.web.loans_page import loan_model, loan_subject
+from tests.web.loans_page import come, loan_model, loan_subject
 
 from bayeswater import AODE, BayesEnsemble, GaussianNB, Loss, NaiveBayes
-from bayeswater.web.app import VIEWS, application, document_of
+from bayeswater.web.app import application, document_of
 from bayeswater.web.plain import QuestionError, as_json
 from bayeswater.web.safety import Access
 from bayeswater.web.subjects import subject_of
+from bayeswater.web.views import VIEWS
 
 FACTS = {"age": 31, "past_delays": 3, "occupation": "clerk", "owns_home": "False", "applied": "2024-03-01"}
 ROW = {"age": 31.0, "past_delays": 3.0, "occupation": "clerk", "owns_home": False}
@@ -185,7 +186,7 @@ def test_a_downloaded_csv_carries_no_formula():
 
 def test_questions_that_no_page_asks_are_refused_with_words():
     access = Access(8124)
-    client = TestClient(application([loan_subject()], access), base_url="http://127.0.0.1:8124")
+    client = TestClient(application(come(loan_subject()), access), base_url="http://127.0.0.1:8124")
     headers = {"origin": "http://127.0.0.1:8124", "x-bayeswater-key": access.key}
     bodies = (b"", b"[]", b"nothing", b'{"facts": NaN}', b"[" * 100_000, b'{"facts": 3}', b'{"facts": {"none": 1}}')
     cells = (b'{"age": "x"}', b'{"age": true}', b'{"applied": "yesterday"}')

@@ -2,6 +2,7 @@
 
 import pytest
 from starlette.testclient import TestClient
+from tests.web.loans_page import come
 
 from bayeswater.demo.network import cough
 from bayeswater.web.app import application
@@ -16,7 +17,7 @@ ORIGIN = {"origin": BASE}
 
 @pytest.fixture
 def stranger() -> TestClient:
-    return TestClient(application([subject_of(cough())], ACCESS), base_url=BASE, follow_redirects=False)
+    return TestClient(application(come(subject_of(cough())), ACCESS), base_url=BASE, follow_redirects=False)
 
 
 @pytest.fixture

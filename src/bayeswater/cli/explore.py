@@ -36,20 +36,23 @@ def explore(
         Language that the page starts in; by default that of the browser.
     """
     from bayeswater.cli.terminal import say
-    from bayeswater.errors import ParameterError
+    from bayeswater.errors import ModelFileError, ParameterError
 
     try:
         from bayeswater.web.exploring import Exploration
     except ImportError as error:
         raise ParameterError(f"the page needs {error.name}; install it with: pip install 'bayeswater[web]'") from None
-    subjects = built_in() if model is None else [_subject(model, list(rows), target, reading)]
-    page = Exploration(subjects, port=port, lang=lang)
+    if model is not None and not Path(model).exists():
+        raise ModelFileError(f"{model}: there is no such file")
+    page = Exploration(port=port, lang=lang)
     print(page.address, flush=True)
     say("Ctrl-C ends it.")
-    if open:
+    if open:  # it is there at once, and filled when the model has come
         page.open()
     try:
-        page.wait()
+        with page:
+            page.show(built_in() if model is None else [_subject(model, list(rows), target, reading)])
+            page.wait()
     except KeyboardInterrupt:
         say("ended")
 

@@ -1,16 +1,18 @@
 """The application: files of the page, and answers under ``/api/``.
 
 A question is a POST of a JSON document to ``/api/<place of the subject>/<view>/<question>``. What can be asked stands
-in `VIEWS`, a module for each view of the page; each has a dict `ANSWERS` of functions of the subject and the document.
+in `web.views`, a module for each view of the page; each has a dict `ANSWERS` of functions of subject and document.
 An answer is a JSON document; one that is a `Download` is a file.
 
 Nothing is kept of a browser: each question brings all that it is about, so two browsers do not disturb each other.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from asyncio import wrap_future
+from collections.abc import Sequence
+from concurrent.futures import Future
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -20,22 +22,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from bayeswater.errors import BayesError
-from bayeswater.web import compare_answers, decision_answers, learned_answers, network_answers, row_answers, row_tables
 from bayeswater.web.plain import Download, QuestionError, as_json
 from bayeswater.web.safety import Access, Guard
-from bayeswater.web.subjects import Subject
 
-Answer = Callable[[Any, Mapping[str, Any]], Any]
-
-VIEWS: Mapping[str, Mapping[str, Answer]] = {
-    "row": row_answers.ANSWERS,
-    "learned": learned_answers.ANSWERS,
-    "decisions": decision_answers.ANSWERS,
-    "rows": row_tables.ANSWERS,
-    "compare": compare_answers.ANSWERS,
-    "network": network_answers.ANSWERS,
-}
-"""What each view of the page may ask."""
+if TYPE_CHECKING:
+    from bayeswater.web.subjects import Subject
 
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -45,8 +36,11 @@ KINDS = {
 }
 
 
-def application(subjects: Sequence[Subject], access: Access, lang: str | None = None) -> ASGIApp:
-    """Make the application that shows some subjects; `lang` is the language the page starts in, else the browser's."""
+def application(coming: "Future[Sequence[Subject]]", access: Access, lang: str | None = None) -> ASGIApp:
+    """Make the application that shows subjects as soon as they have come.
+
+    `lang` is the language the page starts in, by default that of the browser.
+    """
     page = _files_of_the_page()
 
     async def file(request: Request) -> Response:
@@ -56,10 +50,15 @@ def application(subjects: Sequence[Subject], access: Access, lang: str | None = 
         return page[name]
 
     async def overview(request: Request) -> Response:
-        return JSONResponse({"lang": lang, "subjects": [as_json(subject.facts()) for subject in subjects]})
+        subjects = await wrap_future(coming)
+        told = await run_in_threadpool(lambda: [as_json(subject.facts()) for subject in subjects])
+        return JSONResponse({"lang": lang, "subjects": told})
 
     async def answer(request: Request) -> Response:
         place, view, question = (request.path_params[name] for name in ("subject", "view", "question"))
+        from bayeswater.web.views import VIEWS  # the models: the page itself is there before them
+
+        subjects = await wrap_future(coming)
         found = VIEWS.get(view, {}).get(question)
         if found is None or not place < len(subjects):
             return JSONResponse({"error": "there is no such question"}, 404)

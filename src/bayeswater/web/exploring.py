@@ -4,14 +4,17 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
+from concurrent.futures import Future
 from html import escape
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from bayeswater.errors import ParameterError
 from bayeswater.markup import html_table
-from bayeswater.web.subjects import ClassifierSubject, Subject, subject_of
+
+if TYPE_CHECKING:
+    from bayeswater.web.subjects import Subject
 
 LANGUAGES = ("en", "zh")
 
@@ -24,7 +27,7 @@ FRAME_HEIGHT = 720
 class Exploration:
     """A page that is being served; print it for its address, end it with `close`, show it as the end of a cell."""
 
-    def __init__(self, subjects: Sequence[Subject], *, port: int = 0, lang: str | None = None) -> None:
+    def __init__(self, subjects: "Sequence[Subject]" = (), *, port: int = 0, lang: str | None = None) -> None:
         import uvicorn
 
         from bayeswater.web.app import application
@@ -32,10 +35,11 @@ class Exploration:
 
         if lang is not None and lang not in LANGUAGES:
             raise ParameterError(f"lang is {lang!r}; it can be one of {list(LANGUAGES)}")
-        self.subjects = tuple(subjects)
+        self.subjects: tuple[Subject, ...] = ()
+        self._coming: Future[Sequence[Subject]] = Future()
         self._socket = _listening(port)
         self.access = Access(self._socket.getsockname()[1], in_frames=in_notebook())
-        app = application(self.subjects, self.access, lang)
+        app = application(self._coming, self.access, lang)
         config = uvicorn.Config(
             app, log_level="critical", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
         )
@@ -45,6 +49,14 @@ class Exploration:
         end = monotonic() + START_SECONDS
         while not self._server.started and self._thread.is_alive() and monotonic() < end:
             sleep(0.005)
+        if subjects:
+            self.show(subjects)
+
+    def show(self, subjects: "Sequence[Subject]") -> Self:
+        """Fill a page that was opened before its subjects were there."""
+        self.subjects = tuple(subjects)
+        self._coming.set_result(self.subjects)
+        return self
 
     @property
     def address(self) -> str:
@@ -66,6 +78,7 @@ class Exploration:
 
     def close(self) -> None:
         """End the server."""
+        self._coming.cancel()
         self._server.should_exit = True
         self._thread.join(5)
         self._socket.close()
@@ -123,6 +136,8 @@ def explore(
     Exploration
         ``.address`` is the page, ``.close()`` ends it, ``.wait()`` serves until Ctrl-C.
     """
+    from bayeswater.web.subjects import subject_of
+
     page = Exploration([subject_of(model, rows, y, target=target, name=name)], port=port, lang=lang)
     return page.open() if (not in_notebook() if open_browser is None else open_browser) else page
 
@@ -174,8 +189,10 @@ def notebook_frame(page: Exploration) -> str:
     )
 
 
-def _static_view(subject: Subject) -> str:
+def _static_view(subject: "Subject") -> str:
     """Say of a subject what needs no server."""
+    from bayeswater.web.subjects import ClassifierSubject
+
     title = f"<h3>{escape(subject.name)}</h3>"
     if not isinstance(subject, ClassifierSubject):
         return f"{title}<p>{escape(repr(subject.model))}</p>"
