@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayeswater import CategoricalNB, GaussianNB, NaiveBayes, load, save
+from bayeswater import AODE, CategoricalNB, GaussianNB, NaiveBayes, load, save
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import ParameterError
 
@@ -179,3 +179,39 @@ def test_the_drop_ins_weigh_their_columns_too(place: int, tmp_path: Path) -> Non
     save(model, tmp_path / "drop_in.bayes")
     assert (load(tmp_path / "drop_in.bayes").predict_proba(X) == model.predict_proba(X)).all()
     assert (model + model).term_weights_.is_stale
+
+
+def test_estimators_of_aode_are_added_up_with_weights(tmp_path: Path) -> None:
+    X, y = table()
+    X = X.drop_columns(["note"])
+    model, plain = AODE(weights="learned").fit(X, y), AODE().fit(X, y)
+    labels, removed, rows = encode_labels(y, model.statistics_.classes), np.ones(N), slice(0, N)
+    terms, known = model._left_out_terms(model._table(X), labels, removed)
+    joint, _ = plain._joint_without(plain._table(X), labels, removed)(rows, False)
+    prior = model._joint().prior.without(labels.codes, removed)
+    members, is_member = terms(rows) + prior[:, None], terms(rows).any(axis=2)
+    mean = [np.log(np.exp(own[there]).mean(axis=0)) for own, there in zip(members, is_member, strict=True)]
+    np.testing.assert_allclose(mean, joint, rtol=1e-9)  # AODE is the mean of its members
+    assert (known(rows) == is_member.sum(axis=1)).all()
+    told, proba = model.explain(X), model.predict_log_proba(X)
+    at, codes = np.arange(N), (told._verdicts.chosen, told._verdicts.against)
+    np.testing.assert_allclose(told.log_odds, proba[at, codes[0]] - proba[at, codes[1]], atol=1e-9)
+    np.testing.assert_allclose(told.intercept + told.contributions.sum(axis=1), told.log_odds, atol=1e-9)
+    for row in ({"colour": "g"}, {}):
+        np.testing.assert_allclose(model.predict_proba([row]), plain.predict_proba([row]), rtol=1e-9)
+    assert (model.predict_joint_log_proba(X) == plain.predict_joint_log_proba(X)).all()
+    pieces = AODE(weights="learned", columns=model.columns_).fit_batches(
+        [(X.slice(0, 60), y[:60]), (X.slice(60), y[60:])]
+    )
+    again = AODE(weights="learned", columns=model.columns_).fit(X, y)
+    np.testing.assert_allclose(pieces.term_weights_.weight, again.term_weights_.weight, atol=1e-4)
+    i = 3
+    without = AODE(weights="learned").fit(X, y).forget(X.slice(i, 1), y[i : i + 1])
+    assert without.term_weights_.is_stale
+    np.testing.assert_allclose(
+        without.predict_log_proba(X.slice(i, 1))[0], model.loo_predict_log_proba(X, y)[i], rtol=1e-9
+    )
+    assert not without.refresh(X, y).term_weights_.is_stale
+    assert model.next_best({"a": 0.5}).best is not None
+    save(model, tmp_path / "members.bayes")
+    assert (load(tmp_path / "members.bayes").predict_proba(X) == model.predict_proba(X)).all()

@@ -54,6 +54,7 @@ MODELS = [
     GaussianNB(weights="learned"),
     CategoricalNB(weights="learned"),
     AODE(missing="error"),
+    AODE(weights="learned"),
     AODE(weighting="mi", subsumption=True, select=True),
     # Not selection="cross-validated": folds part equal rows, but not a row of weight two.
     NetworkClassifier("augmented", structure_score="aic", max_parents=3),

@@ -145,7 +145,20 @@ class SuperParents:
     def _average_without(
         self, block: Array, codes: Array, removed: Array, own_table: Array | None, use_loop: bool
     ) -> Array:
-        slots, row = self.slots(block, removed), np.arange(len(block))
+        slots = self.slots(block, removed)
+        spodes = self._spodes_without(slots, codes, removed, own_table, use_loop)
+        weight = self.weight_without(slots, codes, removed)
+        joint = log_average(spodes, weight)
+        alone = ~weight.any(axis=1)
+        if alone.any():
+            joint[alone] = self.naive.without(slots[alone], codes[alone], removed[alone])
+        return joint
+
+    def _spodes_without(
+        self, slots: Array, codes: Array, removed: Array, own_table: Array | None, use_loop: bool
+    ) -> Array:
+        """Log-joints with each column as the parent, each row taken out: (n_columns, n_rows, n_classes)."""
+        row = np.arange(len(slots))
         spodes = self.spodes(slots, use_loop)
         spodes += self._root_shift(removed).T[:, :, None]
         if own_table is not None:
@@ -155,12 +168,35 @@ class SuperParents:
         else:
             own = np.stack([self.own_without(i, slots, codes, removed).sum(axis=1) for i in range(slots.shape[1])])
         spodes[:, row, codes] = self._own_root(slots, codes, removed).T + own
-        weight = self.weight_without(slots, codes, removed)
-        joint = log_average(spodes, weight)
-        alone = ~weight.any(axis=1)
-        if alone.any():
-            joint[alone] = self.naive.without(slots[alone], codes[alone], removed[alone])
-        return joint
+        return spodes
+
+    def members(self, block: Array, use_loop: bool) -> tuple[Array, Array]:
+        """Log-likelihoods of rows by each column as the parent, and how many can be: (n_rows, n_columns, n_classes).
+
+        0 where a column cannot be the parent.
+        """
+        slots = self.slots(block, np.zeros(1))
+        return self._as_terms(self.spodes(slots, use_loop), self.weight(slots), self.prior.counted)
+
+    def members_without(self, block: Array, codes: Array, removed: Array) -> tuple[Array, Array]:
+        """`members`, each row taken out of the counts."""
+        slots = self.slots(block, removed)
+        spodes = self._spodes_without(slots, codes, removed, None, use_loop=False)
+        counted = replace(self.prior, given=None).without(codes, removed)
+        return self._as_terms(spodes, self.weight_without(slots, codes, removed), counted)
+
+    def _as_terms(self, spodes: Array, weight: Array, log_prior: Array) -> tuple[Array, Array]:
+        """Take the class prior out of the joints of members."""
+        can_be = weight > 0
+        possible = np.isfinite(log_prior)
+        terms = np.moveaxis(spodes - np.where(possible, log_prior, 0.0), 0, 1)
+        terms[~can_be] = 0.0
+        return np.ascontiguousarray(terms), can_be.sum(axis=1)
+
+    def member_ratios(self, block: Array, chosen: Array, against: Array) -> Array:
+        """What every cell given a parent says of two classes: (n_rows, parent, column), own ones on the diagonal."""
+        slots = self.slots(block, np.zeros(1))
+        return self._pair_ratios(slots, chosen, against)[0]
 
     def own_without(self, i: int, slots: Array, codes: Array, removed: Array) -> Array:
         """Log-probabilities of x_j given y and x_i, for all j, in the class of each row: (n_rows, n_columns).
@@ -215,22 +251,14 @@ class SuperParents:
         share of them (`inference.parent_weights`). What a parent says itself stands on the diagonal.
         """
         slots = self.slots(block, np.zeros(1))
-        a, b = chosen[:, None], against[:, None]
         weight = self.weight(slots)
         spodes = self.spodes(slots, use_loop=False)
         with np.errstate(divide="ignore"):
             log_weight = np.log(weight)
         log_a, log_b = (spodes[:, np.arange(len(block)), side].T + log_weight for side in (chosen, against))
         shares = parent_shares(log_a, log_b)
-        if self.has_table:
-            between = slots[:, :, None], slots[:, None]
-            pairs = log_ratio(self.log_conditional[*between, a[:, None]], self.log_conditional[*between, b[:, None]])
-        else:
-            pairs = ratios_of_few_rows(self.estimate, slots, self.is_child, chosen, against)
-        prior = log_ratio(self.prior.counted[chosen], self.prior.counted[against])
+        pairs, prior = self._pair_ratios(slots, chosen, against)
         own = np.arange(slots.shape[1])
-        root = log_ratio(self.estimate.log_joint[slots, a], self.estimate.log_joint[slots, b])
-        pairs[:, own, own] = root - prior[:, None]
         with np.errstate(invalid="ignore"):  # of an infinite ratio there is no share
             pairs = np.where(shares[:, :, None] > 0, shares[:, :, None] * pairs, 0.0)
         pairs[:, own, own] += one_sided(log_a, log_b)
@@ -244,6 +272,20 @@ class SuperParents:
         if self.prior.shift is not None:
             intercept += log_ratio(self.prior.shift[chosen], self.prior.shift[against])
         return intercept, pairs
+
+    def _pair_ratios(self, slots: Array, chosen: Array, against: Array) -> tuple[Array, Array]:
+        """What cells say of two classes given each parent (n_rows, parent, column), and the prior (n_rows,)."""
+        a, b = chosen[:, None], against[:, None]
+        if self.has_table:
+            between = slots[:, :, None], slots[:, None]
+            pairs = log_ratio(self.log_conditional[*between, a[:, None]], self.log_conditional[*between, b[:, None]])
+        else:
+            pairs = ratios_of_few_rows(self.estimate, slots, self.is_child, chosen, against)
+        prior = log_ratio(self.prior.counted[chosen], self.prior.counted[against])
+        own = np.arange(slots.shape[1])
+        root = log_ratio(self.estimate.log_joint[slots, a], self.estimate.log_joint[slots, b])
+        pairs[:, own, own] = root - prior[:, None]
+        return pairs, prior
 
     def draw(self, codes: Array, rng: np.random.Generator) -> Array:
         """Draw the states (n_rows, n_columns) of rows of the given classes: a parent, its state, and all others by it.

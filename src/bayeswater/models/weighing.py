@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayeswater.data.labels import Labels, encode_labels
+from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, take_rows
 from bayeswater.decision.term_weights import LeftOutTerms, TermWeights
@@ -79,7 +80,7 @@ class TermReview:
         weight = rows.weight if score_weight is None else score_weight
         weight = np.ones(len(rows.y)) if weight is None else weight
         is_scored = counts.count[labels.codes] > removed  # a row alone in its class says nothing
-        most = min(REVIEWED_ROWS, max(LEAST_ROWS, MOST_TERMS // max(1, n_terms * labels.n_classes)))
+        most = most_rows(n_terms, labels.n_classes)
         with rows.named():
             key, first, of_kind = kinds_of(row_keys(rows, labels, removed, fold)[is_scored], weight[is_scored], most)
             chosen = np.zeros(len(rows.y), dtype=bool)
@@ -92,6 +93,25 @@ class TermReview:
         by_key = LeftOutTerms(terms, labels.codes[chosen], np.empty(len(first)), known).take(in_order)
         return cls(LeftOutTerms(by_key.terms, by_key.codes, of_kind, by_key.known), key, most)
 
+    @classmethod
+    def of_terms(
+        cls,
+        terms: Callable[[slice], Array],
+        known: Callable[[slice], Array],
+        labels: Labels,
+        weight: Array,
+        is_scored: Array,
+        hashes: Array,
+        fold: Fold | None,
+    ) -> "TermReview":
+        """Take kinds of rows (n_kinds,) of a fold that were gathered; those that are not scored say nothing."""
+        rows = slice(0, len(weight))
+        found = LeftOutTerms(terms(rows), labels.codes, weight, known(rows)).take(np.flatnonzero(is_scored))
+        # Equal rows of two folds are left out of different sums: they are kinds of their own.
+        key = hashed(hashes + hash_word(0 if fold is None else fold.number))[is_scored]
+        order = np.argsort(key)
+        return cls(found.take(order), key[order], most_rows(found.terms.shape[1], labels.n_classes))
+
     def __add__(self, other: "TermReview") -> "TermReview":
         parts = (self.rows, other.rows)
         both = [np.concatenate([getattr(part, name) for part in parts]) for name in LeftOutTerms.__annotations__]
@@ -103,6 +123,11 @@ class TermReview:
     def result(self) -> LeftOutTerms:
         """Give what weights are learned from."""
         return self.rows
+
+
+def most_rows(n_terms: int, n_classes: int) -> int:
+    """Kinds of rows that weights are learned from, at most."""
+    return min(REVIEWED_ROWS, max(LEAST_ROWS, MOST_TERMS // max(1, n_terms * n_classes)))
 
 
 def stale_weights(weights: TermWeights, old: Variable, new: Variable) -> TermWeights:
@@ -221,6 +246,11 @@ class WeighsTerms(Base):
         self._require_fitted()
         self._require_weights()
         return walked(self._corrected(), Batches([(X, y, sample_weight)], type(self).__name__))
+
+    def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
+        if first:
+            self.__dict__.pop("term_weights_", None)
+        return super()._keep(sums, X, first)
 
     def _adopt(self, sums: Sums[Any]) -> Self:
         known = self.__dict__.get("statistics_")

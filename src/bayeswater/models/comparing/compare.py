@@ -78,6 +78,7 @@ LADDER = {
     "spode": Rung(SPODE),
     "tan": Rung(TAN),
     "aode": Rung(AODE),
+    "weighted-aode": Rung(AODE, {"weights": "learned"}),
     "a2de": Rung(A2DE),
     "kdb": Rung(KDB),
     "skdb": Rung(SKDB),

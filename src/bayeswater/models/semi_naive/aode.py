@@ -1,21 +1,29 @@
 """`AODE` and `A2DE`: averaged estimators, each with another column, or another two, as parents of all the others."""
 
-from typing import Any
+from functools import reduce
+from typing import Any, Self
 
 import numpy as np
 
+from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
 from bayeswater.inference.choosing import first_of_least, nested_losses, validation_rows
+from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_pairs import SuperPairs
 from bayeswater.inference.super_parents import SuperParents
-from bayeswater.models.semi_naive.learning import StateRows, pairs_of
+from bayeswater.models.asking import Facts
+from bayeswater.models.held_out import Fold
+from bayeswater.models.semi_naive.learning import LearnedStates, StateRows, gathered, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.weighted_members import WeightedMembers, members_without
 from bayeswater.models.settings import column_place, documented_as_in, require_flag, require_min_support
+from bayeswater.models.streaming.passes import Walk, plus, together
+from bayeswater.models.weighing import TermReview, WeighsTerms, most_rows
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import TripleCounts
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import descending_order, mutual_information
-from bayeswater.typing import is_number
+from bayeswater.typing import Array, is_number
 
 IMPLYING_ROWS = 100
 """Rows with a cell from which on what they all have besides is taken to follow from it."""
@@ -29,7 +37,7 @@ Chosen = tuple[tuple[str, ...], tuple[str, ...]]
 """Names of the parents and of the children."""
 
 
-class AODE(StateClassifier):
+class AODE(WeighsTerms, StateClassifier):
     """Averaged one-dependence estimators: P(y, x) is the mean over i of P(y, x_i) prod_{j != i} P(x_j | y, x_i).
 
     Every column in turn is the parent of all the others, so dependences of pairs of columns are seen that naive Bayes
@@ -70,6 +78,9 @@ class AODE(StateClassifier):
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+    weights : None or "learned", default None
+        Whether estimators are added up in the logarithm, each with a weight for each class that is learned by
+        leave-one-out, instead of averaged.
 
     Attributes
     ----------
@@ -77,6 +88,8 @@ class AODE(StateClassifier):
         How each column is read and why; made to be printed.
     structure_ : pair of tuples of str
         Parents and children that were chosen, where `select` is true.
+    term_weights_ : TermWeights
+        The weights of the estimators, by the column that is the parent, where they were asked for.
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     statistics_ : Sums
         The counts that everything is read from.
@@ -107,11 +120,13 @@ class AODE(StateClassifier):
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
+        weights: str | None = None,
     ) -> None:
         self.min_support = min_support
         self.subsumption = subsumption
         self.weighting = weighting
         self.select = select
+        self.weights = weights
         super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen | None:
@@ -170,6 +185,55 @@ class AODE(StateClassifier):
             implying=self._implying,
             weighted=self.weighting == "mi",
         )
+
+    # ------------------------------------------------------------------ members and their weights
+
+    def _weighted_joint(self) -> WeightedMembers:  # type: ignore[override]
+        assert self._row_weights is not None
+        return WeightedMembers(self._joint(), self._row_weights)
+
+    def _scoring(self, joint: SuperParents) -> Any:
+        return WeightedMembers(joint, self.term_weights_) if self._is_weighed else joint
+
+    def _left_out_terms(self, table: Any, labels: Labels, removed: Array) -> Any:
+        return members_without(self._joint(), table, labels, removed)
+
+    def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
+        return self._scoring(self._joint()).without(table, labels, removed)
+
+    def _corrected_by(self, blank: Self, scorers: list[tuple[LearnedStates, Fold | None]]) -> Walk[Self]:
+        if self._learns_weights:
+            reviews = yield from together(*(blank._terms_of_fold(*scorer) for scorer in scorers))
+            self._weigh(reduce(plus, reviews).result())
+            blank.term_weights_ = self.term_weights_
+        return (yield from super()._corrected_by(blank, scorers)) if self.calibrate else self
+
+    def _terms_of_fold(self, scorer: LearnedStates, fold: Fold | None) -> Walk[TermReview | None]:
+        """Give the terms of the rows of a fold, each left out of the counts of all rows; None where there are none."""
+        sums = scorer.sums
+        joint = self._read_with(sums, scorer.structure or self._structure(sums))
+        n_columns = joint.estimate.n_columns
+        found = yield from gathered(self._settings, sums, fold, most_rows(n_columns, sums.classes.n_states))
+        if found is None:
+            return None
+        kinds, rows = found
+        terms, known = members_without(joint, rows.table, rows.labels, rows.removed)
+        return TermReview.of_terms(
+            terms, known, rows.labels, rows.times, ~rows.alone(sums.class_count.count), kinds.hash, fold
+        )
+
+    def _facts(self, X: Any) -> Facts:
+        facts = super()._facts(X)
+        if not self._is_weighed:
+            return facts
+        joint = self._weighted_joint()
+        _, (known,) = joint.plain.members(self._table(X).block(slice(0, 1)), False)
+        strength = min(1.0, float(joint.weights.at(int(known) + 1).mean(axis=1)[: int(known) + 1].sum()))
+        told: dict[str, Any] = {
+            name: own if isinstance(own, str) else [fact.weakened(strength) for fact in own]
+            for name, own in facts.items()
+        }
+        return told
 
     def pair_table(self, column: str, parent: str) -> Any:
         """Give P(state of a column | class, state of its parent) as a labelled frame.

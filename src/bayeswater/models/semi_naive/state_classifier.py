@@ -218,14 +218,14 @@ class StateClassifier(OnSums, BayesClassifier):
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""
         self._require_reading_parameters()
-        if examples.fits_into_head and not self.calibrate:
+        if examples.fits_into_head and not self._rereads:
             with examples.head_named():
                 return self._learned_at_once(examples.head, classes)
         settings, head = self._settings, examples.head
         blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
         way = LearningStart.of(examples, settings, self.discretize)
         folds: tuple[Fold, ...] = ()
-        if self.calibrate and (self._learns_structure or way.is_cut_by_labels):
+        if self._rereads and (self._learns_structure or way.is_cut_by_labels):
             folds = yield from folds_of_rows(examples, CellsOf(settings.model, way.first.sources))
         ways = [way, *(replace(way, fold=replace(fold, held_out=False)) for fold in folds)]
         learned, *by_others = yield from together(*(blank._learned_states(way, classes) for way in ways))
@@ -235,10 +235,14 @@ class StateClassifier(OnSums, BayesClassifier):
         n_rows = int(learned.sums.class_count.count.sum())
         warn_of_names_of_rows(pairs_of(learned.sums).schema, self.columns_, n_rows)
         warn_of_left_out(left_out(self.columns_, way.first, settings))
-        if not self.calibrate:
+        if not self._rereads:
             return self
         scorers: list[tuple[Any, Fold | None]] = [*zip(by_others, folds, strict=True)] or [(learned, None)]
-        reviews = yield from together(*(blank._reviewed(scorer or learned, fold) for scorer, fold in scorers))
+        return (yield from self._corrected_by(blank, [(scorer or learned, fold) for scorer, fold in scorers]))
+
+    def _corrected_by(self, blank: Self, scorers: list[tuple[LearnedStates, Fold | None]]) -> Walk[Self]:
+        """Calibrate by rows of each fold, which are scored by what the others have learned."""
+        reviews = yield from together(*(blank._reviewed(*scorer) for scorer in scorers))
         return self.calibrate_with(reduce(plus, reviews).result())
 
     def _learned_at_once(self, head: Piece, classes: Variable | None) -> Self:
@@ -267,11 +271,11 @@ class StateClassifier(OnSums, BayesClassifier):
     def _counting_walk(self, plan: ColumnPlan, fold: Fold | None) -> Walk[tuple[Any, Any]]:
         """Count all rows, and those that choose; where columns find their parents, once more with these."""
         if not (self._finds_parents and self._counts_parents):
-            then = "calibrate=True reads the rows twice" if self.calibrate else ""
+            then = self._rereads
             if self._chooses_by_rows:
                 then = "the structure is chosen by leaving rows out, so that rows are read twice"
             return (yield from counted(self._settings, plan, self._sums_of_rows, fold, then))
-        again = "calibrate=True reads the rows again" if self.calibrate else ""
+        again = "calibrate=True reads the rows again" if self._rereads else ""
         then = "parents are chosen by all rows and then counted, so that rows are read twice unless parents= names them"
         pairs, of_fold = yield from counted(self._settings, plan, self._pair_sums, fold, then)
         parents = None if of_fold is None else self._parents_by(pairs_of(of_fold))
@@ -290,7 +294,8 @@ class StateClassifier(OnSums, BayesClassifier):
     def _reviewed(self, scorer: LearnedStates, fold: Fold | None) -> Walk[Review | None]:
         """Score the rows of a fold, each left out of the counts of all rows; None where there are none."""
         sums = scorer.sums
-        joint = self._read_with(sums, self._structure(sums) if scorer.structure is None else scorer.structure)
+        structure = self._structure(sums) if scorer.structure is None else scorer.structure
+        joint = self._scoring(self._read_with(sums, structure))
         found = yield from gathered(self._settings, sums, fold, REVIEWED_ROWS)
         if found is None:
             return None
@@ -302,6 +307,10 @@ class StateClassifier(OnSums, BayesClassifier):
         # Equal rows of two folds are scored differently: they are kinds of their own.
         key = hashed(kinds.hash + hash_word(0 if fold is None else fold.number))
         return Review.of(scores.take(is_scored), key[is_scored], int((~is_scored).sum()))
+
+    def _scoring(self, joint: Any) -> Any:
+        """Give what posteriors are made of, by a log-joint that was read."""
+        return joint
 
     def _keep_chosen(self, learned: LearnedStates, X: Any) -> Self:
         """Accept the sums of a first fit, and the structure that it chose, if it did."""
@@ -401,7 +410,8 @@ class StateClassifier(OnSums, BayesClassifier):
 
     def _reasons(self, X: Any, table: DiscreteTable, about: ExplainedRows) -> PairExplanations:
         raw = read_planned(X, table.plan, type(self).__name__)
-        return PairExplanations.of_pairs(self._joint(), table, raw, *about)
+        joint: Any = self._deciding_joint()
+        return PairExplanations.of_pairs(joint, table, raw, *about)
 
     def _curve(self, name: str) -> ColumnCurve:
         names, estimate = self._names, self._estimate(self.statistics_)

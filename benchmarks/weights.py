@@ -1,0 +1,142 @@
+"""Learned weights on public tables: plain, calibrated and weighted, naive Bayes and AODE, on the same rows.
+
+Naive Bayes adds one term for each column, and columns that repeat each other count twice. `calibrate=True` takes the
+whole sum back by one temperature; ``weights="learned"`` gives each column a weight, for each class. AODE averages
+estimators with one column each as the parent of the others; with weights their logarithms are added up. Half of the
+rows are to learn from, the other half is judged, on the two folds (one for over 10 000 rows) that begin those of
+`benchmarks.accuracy`. `NaiveBayes` chooses the families of numbers itself; AODE bins them. Probabilities are clipped at
+1e-6. Seconds are of the processor, of one fit and of judging the other half.
+
+The explainable boosting machine of InterpretML (EBM), where it is installed, is measured with its defaults on the
+tables of up to 1000 rows, first fold.
+
+The tables are no part of the project: they are looked for under BAYESWATER_DATA. Every fold is written down as soon as
+it is done, in weights.json, and not measured again; the table is WEIGHTS.md.
+
+    python -m benchmarks.weights [names of tables]
+"""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from itertools import islice
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayeswater import AODE, NaiveBayes
+from bayeswater.decision.scorecard import Scorecard
+from benchmarks.accuracy import LEAST_PROBABILITY, REFERENCE, as_lines, folds, read
+from benchmarks.report import HERE
+
+FOLDS, RESULT = HERE / "weights.json", HERE / "WEIGHTS.md"
+MOST_FOLDS = 2
+EBM, MOST_EBM_ROWS = "EBM", 1000
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "naive Bayes": NaiveBayes,
+    "calibrated": lambda **rules: NaiveBayes(calibrate=True, **rules),
+    "weighted": lambda **rules: NaiveBayes(weights="learned", **rules),
+    "AODE, calibrated": lambda **rules: AODE(calibrate=True, **rules),
+    "AODE, weighted": lambda **rules: AODE(weights="learned", **rules),
+}
+
+
+def measure(name: str, done: dict[str, Any], keep: Callable[[], None]) -> None:
+    """Measure all folds of a table that are not in `done`, and `keep` each."""
+    frame, y = read(name)
+    models = [*MODELS, *([EBM] if find_spec("interpret") and len(y) <= MOST_EBM_ROWS else [])]
+    for fold, (learn, judge) in enumerate(islice(folds(y), MOST_FOLDS)):
+        for model in models:
+            key = f"{name}|{model}|{fold}"
+            if key not in done and not (model == EBM and fold):
+                done[key] = _measured(model, frame, y, learn, judge)
+                keep()
+
+
+def _measured(name: str, frame: pd.DataFrame, y: np.ndarray, learn: np.ndarray, judge: np.ndarray) -> list[float]:
+    start = process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = _model(name, frame).fit(frame.iloc[learn], y[learn])
+        fitted = process_time()
+        proba = np.maximum(model.predict_proba(frame.iloc[judge]), LEAST_PROBABILITY)
+    judged = process_time()
+    known = np.isin(y[judge], model.classes_)
+    codes = np.searchsorted(model.classes_, y[judge][known])
+    card = Scorecard.of(np.log(proba[known]), codes)
+    figures = (1 - card.accuracy, card.log_loss, card.ece, fitted - start, judged - fitted)
+    return [round(float(figure), 6) for figure in figures]
+
+
+def _model(name: str, frame: pd.DataFrame) -> Any:
+    if name == EBM:
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        return ExplainableBoostingClassifier(random_state=0, n_jobs=1)
+    numbers = [column for column in frame if pd.api.types.is_numeric_dtype(frame[column])]
+    columns = {column: "categorical" for column in frame if column not in numbers}
+    if "AODE" in name:
+        columns |= dict.fromkeys(numbers, "binned")
+    missing = "state" if frame[numbers].isna().any(axis=None) else "ignore"
+    return MODELS[name](columns=columns, missing=missing)
+
+
+def markdown(done: dict[str, Any]) -> str:
+    """Write the figures as a Markdown page."""
+    found = {name: _means(name, done) for name in REFERENCE}
+    full = {name: means for name, means in found.items() if all(model in means for model in MODELS)}
+    lines = ["# Learned weights", "", "Written by `python -m benchmarks.weights`. " + _protocol(), ""]
+    lines += ["Error % / log-loss / ECE, means over the folds.", ""]
+    lines += [f"| table | {' | '.join(MODELS)} | {EBM} |", "|---" * (2 + len(MODELS)) + "|"]
+    for name, means in full.items():
+        lines.append(f"| {name} | {' | '.join(_cell(means.get(model)) for model in [*MODELS, EBM])} |")
+    mean = {model: np.mean([means[model] for means in full.values()], axis=0) for model in MODELS}
+    lines.append(f"| mean of {len(full)} | {' | '.join(_cell(mean[model]) for model in MODELS)} | |")
+    beside = [means for means in full.values() if EBM in means]
+    if beside:
+        own = {model: np.mean([means[model] for means in beside], axis=0) for model in [*MODELS, EBM]}
+        lines.append(f"| mean of the {len(beside)} with EBM | {' | '.join(_cell(own[m]) for m in [*MODELS, EBM])} |")
+        lines += ["", "Seconds to fit, mean of the tables with EBM: " + _seconds(own)]
+    lines += ["", "Seconds to fit, mean of all tables: " + _seconds(mean)]
+    return "\n".join(lines) + "\n"
+
+
+def _means(name: str, done: dict[str, Any]) -> dict[str, Any]:
+    found = {
+        model: [v for key, v in done.items() if key.rpartition("|")[0] == f"{name}|{model}"] for model in [*MODELS, EBM]
+    }
+    return {model: np.mean(values, axis=0) for model, values in found.items() if values}
+
+
+def _cell(figures: Any) -> str:
+    return "" if figures is None else f"{100 * figures[0]:.2f} / {figures[1]:.3f} / {figures[2]:.3f}"
+
+
+def _seconds(means: dict[str, Any]) -> str:
+    return ", ".join(f"{model} {figures[3]:.1f}" for model, figures in means.items()) + "."
+
+
+def _protocol() -> str:
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in __doc__.split("\n\n")[1:3])
+
+
+def main() -> None:
+    """Measure what is not measured yet, and write the table."""
+    done = json.loads(FOLDS.read_text()) if FOLDS.exists() else {}
+    for name in sys.argv[1:] or REFERENCE:
+        try:
+            measure(name, done, lambda: FOLDS.write_text(as_lines(done)))
+        except FileNotFoundError:
+            print(f"{name} skipped: there is no such table")
+            continue
+        print(name, *(f"{model}: {_cell(own)}" for model, own in _means(name, done).items()), sep="  ")
+        RESULT.write_text(markdown(done))
+
+
+if __name__ == "__main__":
+    main()
