@@ -13,6 +13,7 @@ from tests.data.styled_columns import STYLES, written_columns
 from bayeswater.data.column_types import Misfit, type_named
 from bayeswater.data.reading.cell_styles import CellStyle, style_of
 from bayeswater.data.sources import delimited
+from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import Source, TypesWidened
 from bayeswater.data.sources.whole import whole_table
@@ -217,3 +218,24 @@ def test_files_of_one_table_are_read_alike(tmp_path: Path) -> None:
     assert whole([file(6, ["$5", "$6"]), file(7, ["7", "8"])]) == [5.0, 6.0, 7.0, 8.0]
     with pytest.warns(BayesWarning, match="holds 'maybe', which is no truth as yes or no as the cells before are"):
         assert whole([file(8, ["yes", "no"]), file(9, ["yes", "maybe"])]) == ["yes", "no", "yes", "maybe"]
+
+
+def test_a_file_is_parsed_once_for_its_types_and_its_target_is_parsed_with_all_other_columns(monkeypatch, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,word,y\n" + "0.5,red,low\n1.5,blue,high\n" * 5)
+    parses, original = [], CsvForm.parsed
+    monkeypatch.setattr(CsvForm, "parsed", lambda *how: parses.append(list(how[2])) or original(*how))
+    rows = local_rows(path)
+    _ = rows.schema
+    rows.declare({}, {"y": LABELS})
+    assert rows.head(["x", "word", "y"]).num_rows == 10
+    assert parses == [[], ["word", "y"], ["x", "word", "y"]]
+
+
+def test_a_mark_is_a_class_though_other_columns_are_parsed_with_it(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "0.5,None\n-,high\n1.5,NA\n" * 5)
+    rows = local_rows(path)
+    _ = rows.schema
+    rows.declare({}, {"y": LABELS})
+    assert rows.head(["x", "y"]).slice(0, 3).to_pydict() == {"x": [0.5, None, 1.5], "y": ["None", "high", None]}

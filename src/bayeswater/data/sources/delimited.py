@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, NoReturn
 from bayeswater.data.column_types import Misfit, said_by_types
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.style_search import StyleFound
+from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
 from bayeswater.data.sources.odd_rows import (
     RAGGED,
     TAIL_BYTES,
     BadRow,
-    BadRows,
-    padded,
     ragged_row,
     row_of_totals,
     way_to_read,
@@ -38,7 +37,7 @@ from bayeswater.data.sources.records import (
     worth_loops,
 )
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source, TypesWidened
-from bayeswater.data.sources.written_cells import ColumnReading, WrittenCells, null_values
+from bayeswater.data.sources.written_cells import ColumnReading, WrittenCells
 from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError, warn_user
 
 if TYPE_CHECKING:
@@ -104,8 +103,11 @@ class DelimitedSource(Source):
 
     def _look_again(self) -> None:
         """Forget what the beginning of the file says."""
-        for told in ("_head", "_beginning", "_first_text", "_layout", "_first_types", "schema"):
-            self.__dict__.pop(told, None)
+        self._let_go_of("_head", "_beginning", "_first_text", "_layout", "_first_types", "schema")
+
+    def _let_go_of(self, *told: str) -> None:
+        for name in told or ("_head", "_beginning", "_first_text"):  # of them there may be thousands
+            self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------ what the beginning says
 
@@ -197,20 +199,21 @@ class DelimitedSource(Source):
         import pyarrow as pa
 
         try:
-            return self.cells.first_types(partial(self._parsed, self._beginning), self._beginning)
+            return self.cells.first_types(self._first_parsed, self._beginning)
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
+
+    def _first_parsed(self, types: "Mapping[str, pa.DataType | None]", marks: tuple[str, ...]) -> "pa.Table":
+        return self._parsed(self._beginning, types, marks)
 
     def _read_schema(self) -> "pa.Schema":
         names = self._layout.names
         kinds = {name: self._first_types[name] for name in names[: len(names) - self._layout.n_unnamed]}
         all_rows = None if self._is_short or not self.can_be_reread else self._written
         looked_at = {name: kind for name, kind in kinds.items() if name in self._asked or name not in self.types}
-        first = self._beginning
-        self.cells.find(partial(self._parsed, first), first, looked_at, self._asked, all_rows)
+        self.cells.find(self._first_parsed, self._beginning, looked_at, self._asked, all_rows)
         last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
-        for told in ("_head", "_beginning", "_first_text"):  # all that they can, and there may be thousands of files
-            self.__dict__.pop(told, None)
+        self._let_go_of()
         totals = row_of_totals(*last, self.delimiter)
         if totals:
             self.note(f"the last row, {totals!r}, looks like totals; take it out if it is no row of the table")
@@ -227,12 +230,19 @@ class DelimitedSource(Source):
     def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
         """Fix the types of columns and how they are written; types that were given before stay as they are."""
         new = {name: style for name, style in styles.items() if name not in self._asked}
-        is_known = not types and all(self.cells.style(name) == style for name, style in new.items())
+        changed = [name for name, style in new.items() if self.cells.style(name) != style]
         self.cells.said |= new
         self.cells.found = {name: found for name, found in self.cells.found.items() if name not in types}
-        if not is_known:
-            self.__dict__.pop("_first_types", None)
-            super().declare(types)
+        self.types = {**types, **self.types}
+        if "schema" not in self.__dict__:
+            return
+        kinds = {field.name: field.type for field in self.schema}  # all others stay as they were found
+        for name in types:
+            self._require_among(name, list(kinds), "column")
+        for name in kinds.keys() & changed:
+            kinds[name] = self.cells.kind_said(self._first_parsed, name, self._first_types[name])
+        self._let_go_of()
+        self.schema = self.cells.schema(kinds, self.types)
 
     def suggest(self, name: str, style: CellStyle) -> bool:
         """Read a column as other files of the same table are written; say whether no cell is against it so far."""
@@ -355,39 +365,11 @@ class DelimitedSource(Source):
         marks: tuple[str, ...] = ("",),
         bad: list[BadRow] | None = None,
     ) -> "pa.Table":
-        """Parse columns, or all, of rows in memory; rows of another length that are no error are put into `bad`.
-
-        Without threads of Arrow, since blocks are parsed side by side, and only so are rows numbered in errors.
-        """
-        import pyarrow as pa
-        import pyarrow.csv
-
-        names = list(self._layout.names)
-        if not block.strip():
-            return pa.table([pa.nulls(0, types.get(name, pa.null())) for name in types or names], list(types or names))
-        refused = BadRows(self._layout.comment, self.reading.bad_rows)
-        reading = pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
-        parsing = pyarrow.csv.ParseOptions(
-            delimiter=self.delimiter,
-            quote_char='"' if self._quotes else False,
-            newlines_in_values=self._quotes,
-            invalid_row_handler=refused,
+        """Parse columns, or all, of rows in memory; rows of another length that are no error are put into `bad`."""
+        form = CsvForm(
+            self._layout.names, self.delimiter, self._quotes, self._decimal, self._layout.comment, self.reading.bad_rows
         )
-        converting = pyarrow.csv.ConvertOptions(
-            column_types={name: kind for name, kind in types.items() if kind is not None},
-            include_columns=list(types),
-            null_values=null_values(marks),
-            strings_can_be_null=True,
-            decimal_point=self._decimal,
-        )
-        table = pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
-        if refused.found and self.reading.bad_rows == "pad":
-            block = padded(block, len(names), self.delimiter, quotes=self._quotes)
-            parsing.invalid_row_handler = BadRows(self._layout.comment, "error")
-            table = pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
-        if bad is not None:
-            bad += refused.found
-        return table
+        return form.parsed(block, types, marks, bad)
 
     def _fitting_schema(self) -> "pa.Schema":
         names = [name for name in self.schema.names if name not in self.types and name not in self.cells.said]

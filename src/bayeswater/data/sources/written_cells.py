@@ -67,6 +67,7 @@ class WrittenCells:
         self.refused: set[tuple[str, pa.DataType | str]] = set()
         """Types, and styles by their words, that a cell far down did not fit."""
         self._perhaps_days: set[str] = set()
+        self._has_no_marks: set[str] = set()
         self.codes: set[str] = set()
         """Columns of whole numbers that have zeros before them."""
 
@@ -100,16 +101,24 @@ class WrittenCells:
         return kind if style is None or style.kind == "plain" else style.type
 
     def parsed(self, parse: Parse, types: "Mapping[str, pa.DataType]") -> "pa.Table":
-        """Parse columns, as strings where they have a style; those together that have the same marks, mostly all."""
+        """Parse columns, as strings where they have a style: all at once, and those alone that have other marks.
+
+        Where a column has fewer marks than most, as labels have, and nothing is missing, it is as it should be.
+        """
         import pyarrow as pa
 
-        groups: dict[tuple[str, ...], dict[str, pa.DataType | None]] = {}
-        for name, kind in types.items():
-            groups.setdefault(self.marks(name), {})[name] = pa.string() if self.is_styled(name) else kind
-        tables = [parse(group, marks) for marks, group in groups.items()]
-        if len(tables) == 1:
-            return tables[0]
-        columns = {name: table.column(name) for table in tables for name in table.column_names}
+        kinds = {name: pa.string() if self.is_styled(name) else kind for name, kind in types.items()}
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name in kinds:
+            groups.setdefault(self.marks(name), []).append(name)
+        most = max(groups, key=lambda marks: len(groups[marks]), default=())
+        table = parse({name: kind for name, kind in kinds.items() if {*self.marks(name)} <= {*most}}, most)
+        columns = {name: table.column(name) for name in table.column_names}
+        for marks, names in groups.items():
+            other = [name for name in names if name not in columns or (marks != most and columns[name].null_count)]
+            if other:
+                again = parse({name: kinds[name] for name in other}, marks)
+                columns |= {name: again.column(name) for name in other}
         return pa.table({name: columns[name] for name in types})
 
     def trimmed(self, table: "pa.Table") -> "pa.Table":
@@ -161,8 +170,8 @@ class WrittenCells:
         self._perhaps_days = {name for name in kinds if _are_perhaps_days(table.column(name))}
         for name in [name for name, kind in kinds.items() if pa.types.is_null(kind)]:  # all cells are marks, or blank
             kinds[name] = parse({name: None}, ("", *self.written.always_missing)).schema.field(0).type
-        for name in self.said.keys() & kinds.keys():
-            kinds[name] = parse({name: None}, self.marks(name)).schema.field(0).type
+        self._has_no_marks = {name for name in kinds if not table.column(name).null_count}
+        kinds |= {name: self.kind_said(parse, name, kinds[name]) for name in self.said.keys() & kinds.keys()}
         floats = [name for name, kind in kinds.items() if pa.types.is_floating(kind)]
         if floats and LONG_NUMBER.search(text):
             written = parse(dict.fromkeys(floats, pa.string()), ("", *self.written.marks))
@@ -171,6 +180,15 @@ class WrittenCells:
                 if are_whole(cells) and len(without_digits(cells)) > 1:
                     kinds[name] = pa.string()
         return {name: pa.string() if pa.types.is_binary(kind) else kind for name, kind in kinds.items()}
+
+    def kind_said(self, parse: Parse, name: str, usual: "pa.DataType") -> "pa.DataType":
+        """Tell the type of a column of which the style is said, as its first rows look by the marks of that style."""
+        import pyarrow as pa
+
+        if name in self._has_no_marks:
+            return usual
+        kind = parse({name: None}, self.marks(name)).schema.field(0).type
+        return pa.string() if pa.types.is_binary(kind) else kind
 
     def find(
         self,

@@ -1,0 +1,64 @@
+"""`CsvForm`: how rows of delimited text are parsed by Arrow, out of memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bayeswater.data.sources.odd_rows import BadRow, BadRows, padded
+from bayeswater.data.sources.written_cells import null_values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """What has to be known of a text to parse its rows; see `Layout` and `Reading`."""
+
+    names: tuple[str, ...]
+    delimiter: str
+    quotes: bool
+    decimal: str
+    comment: str
+    bad_rows: str
+
+    def parsed(
+        self,
+        block: bytes,
+        types: "Mapping[str, pa.DataType | None]",
+        marks: tuple[str, ...],
+        bad: list[BadRow] | None = None,
+    ) -> "pa.Table":
+        """Parse columns, or all, of rows; rows of another length that are no error are put into `bad`.
+
+        Without threads of Arrow, since blocks are parsed side by side, and only so are rows numbered in errors.
+        """
+        import pyarrow as pa
+        import pyarrow.csv
+
+        if not block.strip():
+            names = list(types or self.names)
+            return pa.table([pa.nulls(0, types.get(name, pa.null())) for name in names], names)
+        refused = BadRows(self.comment, self.bad_rows)
+        reading = pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=list(self.names))
+        parsing = pyarrow.csv.ParseOptions(
+            delimiter=self.delimiter,
+            quote_char='"' if self.quotes else False,
+            newlines_in_values=self.quotes,
+            invalid_row_handler=refused,
+        )
+        converting = pyarrow.csv.ConvertOptions(
+            column_types={name: kind for name, kind in types.items() if kind is not None},
+            include_columns=list(types),
+            null_values=null_values(marks),
+            strings_can_be_null=True,
+            decimal_point=self.decimal,
+        )
+        table = pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        if refused.found and self.bad_rows == "pad":
+            block = padded(block, len(self.names), self.delimiter, quotes=self.quotes)
+            parsing.invalid_row_handler = BadRows(self.comment, "error")
+            table = pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
+        if bad is not None:
+            bad += refused.found
+        return table
