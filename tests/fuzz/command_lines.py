@@ -250,7 +250,7 @@ def learn(rng: Rng) -> list[str]:
         rng,
         ["--score", one_of(rng, ["bic", "aic", "bdeu", "bds", "k2", "fnml", "qnml", "loglik", "x"])],
         ["--sample-size", one_of(rng, NUMBERS)],
-        ["--method", one_of(rng, ["hill_climb", "tabu", "order", "exact", "tree", "pc", "x"])],
+        ["--method", one_of(rng, ["hill_climb", "tabu", "order", "exact", "tree", "pc", "iamb", "mmhc", "x"])],
         ["--require", one_of(rng, ARCS)],
         ["--forbid", one_of(rng, ARCS)],
         ["--tiers", "tiers.toml"],

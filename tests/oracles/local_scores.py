@@ -30,8 +30,24 @@ def family_score(
             return float(likelihood - sum(mpmath.log(regret(m, r)) for m in configurations.values()))
         if name == "qnml":
             return float(likelihood - mpmath.log(regret(n, q * r)) + mpmath.log(regret(n, q)))
+        if name == "ebic":
+            price = q * (r - 1) * mpmath.log(n) / 2 + 2 * len(parents) * mpmath.log(len(n_states))
+            return float(likelihood - price)
+        if name == "bdla":
+            sizes = [mpmath.mpf(2) ** power for power in range(-2, 3)]
+            total = mpmath.mpf(0)
+            for j in every:
+                each = [
+                    mpmath.rf(size / q, configurations[j]) ** -1
+                    * mpmath.fprod(mpmath.rf(size / (q * r), cells[j, k]) for k in range(r))
+                    for size in sizes
+                ]
+                total += mpmath.log(sum(each) / len(sizes))
+            return float(total)
         seen = q if name != "bds" else len(configurations)
-        cell, row = {"k2": (1, r)}.get(name, (mpmath.mpf(setting) / (seen * r), mpmath.mpf(setting) / seen))
+        cell, row = {"k2": (1, r), "bdj": (mpmath.mpf(1) / 2, mpmath.mpf(r) / 2)}.get(
+            name, (mpmath.mpf(setting) / (seen * r), mpmath.mpf(setting) / seen)
+        )
         total = mpmath.mpf(0)
         for j in every:
             if name == "bds" and j not in configurations:

@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles.local_scores import family_score, random_parents, regret
+from tests.oracles.pc_of_bnlearn import NAMES as COLUMNS
+from tests.oracles.pc_of_bnlearn import rows
+from tests.oracles.scores_of_bnlearn import answers, some_parents
 
 from bayeswater.errors import ParameterError
+from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score, as_score, log_regret_of_rows, log_regrets
+from bayeswater.structure.search import search
 
-NAMES = ("loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml")
+NAMES = ("loglik", "aic", "bic", "ebic", "bdeu", "bds", "bdj", "bdla", "k2", "fnml", "qnml")
 
 
 @st.composite
@@ -105,3 +110,62 @@ def test_a_family_too_large_for_qnml_is_never_taken_and_stops_no_search():
 @pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml", "qnml"])
 def test_a_score_can_be_pickled(name):
     assert pickle.loads(pickle.dumps(Score(name))) == Score(name)
+
+
+@pytest.mark.parametrize("table", sorted({case.table for case in answers()}))
+def test_scores_with_graph_priors_and_the_graphs_they_lead_to_are_those_of_bnlearn(table):
+    for case in answers():
+        if case.table != table:
+            continue
+        score = as_score((case.score, case.setting))
+        if case.graph_prior != "uniform":
+            score = as_score(score, (case.graph_prior, case.chance))
+        local_scores = LocalScores(*rows(table), score)
+        assert local_scores.total(some_parents(table)) == pytest.approx(case.value, rel=1e-10), case
+        found = search(local_scores, Knowledge.of(COLUMNS), "hill_climb").parents
+        assert {COLUMNS[x] + COLUMNS[y] for y, own in enumerate(found) for x in own} == set(case.arcs.split()), case
+
+
+@pytest.mark.parametrize("table", range(3))
+@pytest.mark.parametrize("prior", ["variable_selection", ("marginal", 0.9)])
+def test_every_search_knows_the_graph_prior(table, prior):
+    codes, n_states = rows(table)
+    plain = LocalScores(codes[:5], n_states[:5], Score("bdeu"))
+    local_scores = LocalScores(codes[:5], n_states[:5], as_score("bdeu", prior))
+    per_parent, per_variable = local_scores.score.per_parent(5)
+    scores = {}
+    for method in ("exact", "order", "hill_climb"):
+        found = search(local_scores, Knowledge.of(COLUMNS[:5]), method)
+        n_arcs = sum(map(len, found.parents))
+        expected = plain.total(found.parents) + per_parent * n_arcs + 5 * per_variable
+        assert found.score == pytest.approx(expected, rel=1e-12)
+        scores[method] = found.score
+    assert max(scores.values()) == pytest.approx(scores["exact"], rel=1e-12)
+
+
+def test_a_score_of_the_users_own_is_a_function_of_the_counts():
+    codes, n_states = rows(1)
+    bic = LocalScores(codes, n_states, Score("bic"))
+    own = LocalScores(codes, n_states, as_score(Score("bic").local_score))
+    known = Knowledge.of(COLUMNS)
+    assert search(own, known, "hill_climb").parents == search(bic, known, "hill_climb").parents
+    assert search(own, known, "hill_climb").score == pytest.approx(search(bic, known, "hill_climb").score, rel=1e-12)
+    for value in (np.nan, "much", np.inf):
+        with pytest.raises(ParameterError, match="score of your own gave"):
+            LocalScores(codes, n_states, as_score(lambda *_, value=value: value)).of(0, [])
+
+
+@pytest.mark.parametrize(
+    ("score", "prior", "message"),
+    [
+        ("bic", "marginal", "'bic' is no marginal likelihood"),
+        ("bdeu", "vsp", "graph_prior is 'vsp'"),
+        ("bdeu", ("marginal", 1), "give a number between 0 and 1"),
+        ("bdeu", ("uniform", 0.5), "'uniform' takes no probability"),
+        (("bdla", 2.5), "uniform", "whole number of sample sizes"),
+        ("own", "uniform", "score is 'own'"),
+    ],
+)
+def test_priors_and_settings_that_mean_nothing_are_refused(score, prior, message):
+    with pytest.raises(ParameterError, match=message):
+        as_score(score, prior)

@@ -35,9 +35,15 @@ def learn(
             help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes.",
         ),
     ],
-    score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
+    score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
-    method: Annotated[str, Parameter(help="auto, hill_climb, tabu, order, exact, tree or pc.")] = "auto",
+    method: Annotated[
+        str,
+        Parameter(
+            help="auto, hill_climb, tabu, order, exact or tree; by tests pc, grow_shrink, iamb, inter_iamb, mmpc or "
+            "aracne; or both, mmhc."
+        ),
+    ] = "auto",
     require: Annotated[list[str] | None, Parameter(help='Arcs that must be there, as "age -> income".')] = None,
     forbid: Annotated[list[str] | None, Parameter(help='Arcs that cannot be there, as "sex <- *".')] = None,
     tiers: Annotated[Path | None, Parameter(help='TOML file: tiers = [["age", "sex"], ["income"]].')] = None,
@@ -139,7 +145,7 @@ def score(
     network: Annotated[str, Parameter(help="Network file.")],
     /,
     *data: DataFile,
-    score: Annotated[str, Parameter(help="bic, aic, bdeu, bds, k2, fnml, qnml or loglik.")] = "bic",
+    score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
     sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
     tolerance: Tolerance = None,
     as_json: AsJson = False,

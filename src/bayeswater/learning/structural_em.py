@@ -21,7 +21,7 @@ from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
-from bayeswater.structure.search import TIME_IS_UP, Progress, Search, SearchClock, search
+from bayeswater.structure.search import BY_TESTS, TIME_IS_UP, Progress, Search, SearchClock, search
 from bayeswater.typing import Array
 
 DRAWS = 5
@@ -240,7 +240,7 @@ def find_graph(
         ),
         start=knowledge.start if start is None else start,
         weight=weight,
-        weigh_copies=method == "pc",
+        weigh_copies=method in (*BY_TESTS, "mmhc"),
         seed=seed,
         watch=clock.step,
     )

@@ -75,7 +75,9 @@ class LocalScores:
         self._lookups: dict[tuple[float, int], tuple[Array, Array, Array]] = {}
         self._numbers: dict[tuple[float, int], int] = {}
         # Kernels know the number of configurations beforehand, and the regret of whole rows alone, from tables.
-        self._has_kernel = not score.counts_seen_configurations and (weight is None or score.name != "fnml")
+        self._has_kernel = score.has_shape and not score.counts_seen_configurations
+        self._has_kernel &= weight is None or score.name != "fnml"
+        self._per_parent, self._per_variable = score.per_parent(self.n_variables)
         self._uses_kernel = False
         if score.name == "fnml" and weight is not None and (weight != np.rint(weight)).any():
             raise ParameterError("fnml is a score of whole rows; give whole weights, or take 'qnml' or 'bic'")
@@ -108,7 +110,7 @@ class LocalScores:
             some = missing[place : place + AT_A_TIME]
             counted = self._crew.map(lambda count: count(), [self._count(y, parents) for y, parents in some])
             columns, sets, terms = zip(*counted, strict=True)
-            found |= zip(some, columns, strict=True)
+            found |= {key: self._with_prior(*key, column) for key, column in zip(some, columns, strict=True)}
             self._remember(np.concatenate(sets), np.concatenate(terms))
         for key in missing:
             if len(self._columns) < self._most_columns:
@@ -121,9 +123,19 @@ class LocalScores:
         """Scores of y as it stands, at y, and without each of its parents; of the others it tells nothing."""
         found = self._columns.get((y, parents))
         if found is None:
-            found, *sets = self._count(y, parents, joining=False)()
+            counted, *sets = self._count(y, parents, joining=False)()
             self._remember(*sets)
+            found = self._with_prior(y, parents, counted)
         return found
+
+    def _with_prior(self, y: int, parents: frozenset[int], column: Array) -> Array:
+        """Add what the number of parents is worth."""
+        if self._per_parent == self._per_variable == 0.0:
+            return column
+        n_parents = np.full(self.n_variables, len(parents) + 1)
+        n_parents[list(parents)] = len(parents) - 1
+        n_parents[y] = len(parents)
+        return column + (self._per_parent * n_parents + self._per_variable)
 
     def _count(self, y: int, parents: frozenset[int], *, joining: bool = True) -> Callable[[], Counted]:
         """Give a function that counts a column, and shares nothing that changes with any other."""

@@ -17,7 +17,7 @@ A pair that may not be joined is not tested in the first step. Where a v-structu
 looked for then; if there is none, nothing is concluded.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -67,12 +67,19 @@ def pc_stable(
             graph.join(x, y)
     _part(graph, partings, knowledge, watch)
     graph.direct_known(knowledge)
-    for _, a, c, b in sorted(_v_structures(graph, partings, watch), key=lambda found: found[0]):
+    return directed(graph, tested_v_structures(graph, partings, watch), knowledge), partings.n_tests
+
+
+def directed(
+    graph: PartlyDirected, meeting: Iterable[tuple[float, int, int, int]], knowledge: Knowledge
+) -> tuple[frozenset[int], ...]:
+    """Direct v-structures (p-value, a, c, b), the least p-value first, what follows from them, and what is left."""
+    for _, a, c, b in sorted(meeting, key=lambda found: found[0]):
         if not graph.children[c] & {a, b} and not (graph.leads(c, a) or graph.leads(c, b)):
             graph.direct(a, c)
             graph.direct(b, c)
     graph.follow()
-    return graph.extension(knowledge), partings.n_tests
+    return graph.extension(knowledge)
 
 
 def _part(graph: PartlyDirected, partings: Partings, knowledge: Knowledge, watch: Watch) -> None:
@@ -91,7 +98,9 @@ def _part(graph: PartlyDirected, partings: Partings, knowledge: Knowledge, watch
         size += 1
 
 
-def _v_structures(graph: PartlyDirected, partings: Partings, watch: Watch) -> Iterator[tuple[float, int, int, int]]:
+def tested_v_structures(
+    graph: PartlyDirected, partings: Partings, watch: Watch
+) -> Iterator[tuple[float, int, int, int]]:
     """Give v-structures a -> c <- b that tests ask for and nothing known forbids, as (p-value of parting, a, c, b)."""
     for c in range(len(graph)):
         for a, b in combinations(sorted(graph.around(c) - graph.children[c]), 2):

@@ -15,9 +15,21 @@ where n_jk are the rows with configuration j and state k, and g(0) = h(0) = 0:
 | K2 | ln G(n + 1) | ln G(n + r) - ln G(r) | 0 |
 | fNML | n ln n | n ln n + ln C(n, r) | 0 |
 | qNML | n ln n | n ln n | ln C(N, q) - ln C(N, qr) |
+| eBIC, g from 0 to 1 | n ln n | n ln n | that of BIC - 4 g ln(p) for each parent, of p variables |
+| BDJ | ln G(n + 1/2) - ln G(1/2) | the same of r/2 | 0 |
 
 q counts every configuration that the domains allow, seen or not. The scores that do not prefer one graph to an
-equivalent one are the log-likelihood, AIC, BIC, BDeu and qNML.
+equivalent one are the log-likelihood, AIC, BIC, eBIC, BDeu and qNML.
+
+BDla averages BDeu over l equivalent sample sizes, powers of 2 around 1, for each configuration (Cano et al. 2013); it
+and a score of the user's own are functions of the counts, and not of this shape.
+
+A graph prior says beforehand how likely arcs are, and adds to a marginal likelihood (Castelo and Siebes 2000):
+
+    uniform              every graph the same
+    variable_selection   each possible parent is one with probability b, 1/(p - 1) unless told: k ln(b / (1 - b)) for k
+    marginal             each pair is joined with probability b, 1/2 unless told, either way as likely: ln(3b / 2) for
+                         one that is, ln(3 (1 - b)) for one that is not
 
 C is the regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.
 
@@ -29,13 +41,13 @@ The terms of the first sum fall as exp(-k^2 / 2n): a few square roots of n are e
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, logsumexp, xlogy
 
 from bayeswater.errors import ParameterError
 from bayeswater.typing import Array, is_number
@@ -109,8 +121,19 @@ MOST_REGRET_STATES = 2**20
 """Cells of a parent set beyond which qNML takes it to be out of the question: its regret is followed one by one."""
 
 
-WITH_SETTING = ("aic", "bic", "bdeu", "bds")
-"""Scores that take a setting: the price of a parameter, or the equivalent sample size."""
+WITH_SETTING = ("aic", "bic", "ebic", "bdeu", "bds", "bdla")
+"""Scores that take a setting: the price of a parameter, g of eBIC, the equivalent sample size, or how many of them."""
+
+OWN = "own"
+"""Name of a score that is a function of the user's."""
+
+BAYESIAN = ("bdeu", "bds", "bdj", "bdla", "k2", OWN)
+"""Scores that a graph prior adds to."""
+
+GRAPH_PRIORS = ("uniform", "variable_selection", "marginal")
+
+OfCounts = Callable[[Array, float, float], float]
+"""Scores a parent set by its counts (configurations that rows have, n_states), all configurations, and all rows."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +152,10 @@ class Score:
     Parameters
     ----------
     name : as in the table above, in lower case
-    setting : the equivalent sample size of BDeu and BDs, or the price f of a parameter where it is given
+    setting : the equivalent sample size of BDeu and BDs, how many BDla averages, g of eBIC, or the price f of a
+        parameter where it is given
+    of_counts : of "own", the function
+    graph_prior, chance : one of `GRAPH_PRIORS`, and its probability b where it is given
 
     Examples
     --------
@@ -139,19 +165,60 @@ class Score:
 
     name: str
     setting: float | None = None
+    of_counts: OfCounts | None = None
+    graph_prior: str = "uniform"
+    chance: float | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in _SCORES:
-            raise ParameterError(f"score is {self.name!r}; choose one of {', '.join(_SCORES)}")
+        if self.name not in SCORES and not (self.name == OWN and self.of_counts is not None):
+            raise ParameterError(f"score is {self.name!r}; choose one of {', '.join(SCORES)}")
         if self.setting is not None and not (is_number(self.setting) and 0 < self.setting < np.inf):
             raise ParameterError(f"the setting of score {self.name!r} is {self.setting!r}; give a number over 0")
         if self.setting is not None and self.name not in WITH_SETTING:
             raise ParameterError(f"score {self.name!r} takes no setting; {', '.join(WITH_SETTING)} do")
+        if self.name == "bdla" and self.setting is not None and self.setting != int(self.setting):
+            raise ParameterError(
+                f"the setting of score 'bdla' is {self.setting!r}; give a whole number of sample sizes"
+            )
+        self._check_prior()
+
+    def _check_prior(self) -> None:
+        if self.graph_prior not in GRAPH_PRIORS:
+            raise ParameterError(f"graph_prior is {self.graph_prior!r}; choose one of {', '.join(GRAPH_PRIORS)}")
+        if self.graph_prior == "uniform" and self.chance is not None:
+            raise ParameterError("graph_prior 'uniform' takes no probability; leave it out")
+        if self.chance is not None and not (is_number(self.chance) and 0 < self.chance < 1):
+            raise ParameterError(
+                f"the probability of graph_prior is {self.chance!r}; give a number between 0 and 1, both left out"
+            )
+        if self.graph_prior != "uniform" and self.name not in BAYESIAN:
+            raise ParameterError(
+                f"score {self.name!r} is no marginal likelihood, and takes no graph_prior; {', '.join(BAYESIAN)} do"
+            )
 
     @property
     def is_equivalent(self) -> bool:
         """Whether equivalent graphs score the same."""
-        return self.name in ("loglik", "aic", "bic", "bdeu", "qnml")
+        return self.name in ("loglik", "aic", "bic", "ebic", "bdeu", "qnml")
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether the score is of the shape above, and no other function of the counts."""
+        return self.name not in (OWN, "bdla")
+
+    def per_parent(self, n_variables: int) -> tuple[float, float]:
+        """What each parent adds to the score of a variable, and what every variable adds, by eBIC or a graph prior."""
+        others = max(1, n_variables - 1)
+        if self.name == "ebic":
+            return -4.0 * (0.5 if self.setting is None else self.setting) * log(n_variables), 0.0
+        if self.graph_prior == "variable_selection":
+            # Of two variables, each is the parent of the other or not.
+            chance = min(0.5, 1 / others) if self.chance is None else self.chance
+            return log(chance / (1 - chance)), 0.0
+        if self.graph_prior == "marginal":
+            chance = 0.5 if self.chance is None else self.chance
+            return log(chance / 2 / (1 - chance)), (n_variables - 1) / 2 * log(3 * (1 - chance))
+        return 0.0, 0.0
 
     @property
     def counts_seen_configurations(self) -> bool:
@@ -175,21 +242,46 @@ class Score:
         if self.counts_seen_configurations:
             n_configurations = max(1, len(counts))
         r = counts.shape[1]
+        if self.of_counts is not None:
+            return _checked(self.of_counts(counts, n_configurations, n_rows))
+        if self.name == "bdla":
+            return _bdla(counts, n_configurations, 5 if self.setting is None else int(self.setting))
         terms = self.terms(n_configurations, r, n_rows)
         return float(
             _term(counts, terms.cell, r).sum() - _term(counts.sum(axis=1), terms.row, r).sum() + terms.constant
         )
 
 
-def as_score(score: Any) -> Score:
-    """Read a score given by name, as (name, setting), or as it is."""
+def as_score(score: Any, graph_prior: Any = "uniform") -> Score:
+    """Read a score given by name, as (name, setting), as a function of counts, or as it is; and a graph prior."""
+    if graph_prior != "uniform":
+        name, chance = graph_prior if isinstance(graph_prior, tuple) and len(graph_prior) == 2 else (graph_prior, None)
+        return replace(as_score(score), graph_prior=name, chance=chance)
     if isinstance(score, Score):
         return score
+    if callable(score):
+        return Score(OWN, of_counts=score)
     name, setting = score if isinstance(score, tuple) and len(score) == 2 else (score, None)
     if not isinstance(name, str):
         raise ParameterError(f"score is {score!r}; give a name such as 'bic', or ('bdeu', equivalent sample size)")
     name = name.lower()
     return Score({"mdl": "bic", "bde": "bdeu", "log-likelihood": "loglik"}.get(name, name), setting)
+
+
+def _checked(value: Any) -> float:
+    """Take a score of the user's own; it may be -inf, for what is out of the question."""
+    if not is_number(value) or np.isnan(value) or value == np.inf:
+        raise ParameterError(f"the score of your own gave {value!r} for a parent set; give a number, or -inf")
+    return float(value)
+
+
+def _bdla(counts: Array, q: float, n_sizes: int) -> float:
+    r = counts.shape[1]
+    sizes = 2.0 ** ((1 - n_sizes) / 2 + np.arange(n_sizes))
+    each = np.array(  # (n_sizes, configurations)
+        [_term(counts, size / (q * r), r).sum(axis=1) - _term(counts.sum(axis=1), size / q, r) for size in sizes]
+    )
+    return float((logsumexp(each, axis=0) - log(n_sizes)).sum())
 
 
 def term_table(mark: float, n_states: int, length: int) -> Array:
@@ -250,9 +342,14 @@ _SCORES: dict[str, Callable[..., ScoreTerms]] = {
     "loglik": _penalised(lambda n: 0.0),
     "aic": _penalised(lambda n: 1.0),
     "bic": _penalised(lambda n: 0.5 * np.log(n)),
+    "ebic": lambda q, r, n, setting: _SCORES["bic"](q, r, n, None),
     "bdeu": _bdeu,
     "bds": _bdeu,
+    "bdj": lambda q, r, n, setting: ScoreTerms(0.5, r / 2, 0.0),
     "k2": _k2,
     "fnml": _fnml,
     "qnml": _qnml,
 }
+
+SCORES = (*_SCORES, "bdla")
+"""Names of the scores."""

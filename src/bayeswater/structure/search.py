@@ -8,6 +8,9 @@
 | exact | the best graph of all, proven; for few variables; what it will cost is logged before it begins |
 | tree | the best tree (Chow and Liu) |
 | pc | the graph that tests of independence leave (`structure.pc_stable`); no score is searched for |
+| grow_shrink, iamb, inter_iamb, mmpc | the same by what is near each variable (`structure.blankets`) |
+| mmhc | a hill climb among the arcs that mmpc leaves |
+| aracne | all pairs but the weakest of any three (`structure.blankets`) |
 | auto | exact where it is cheap, order otherwise |
 
 Everything is drawn from one seed: without a time limit the same rows give the same graph on every machine, for any
@@ -16,12 +19,13 @@ number of threads.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.structure.blankets import BLANKETS, aracne, by_blankets, nearby
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
 from bayeswater.structure.independence import IndependenceTest
@@ -30,7 +34,10 @@ from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.order_search import TABU, FoundGraph, OrderSearch
 from bayeswater.structure.pc_stable import pc_stable
 
-METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", "pc")
+BY_TESTS = ("pc", *BLANKETS, "aracne")
+"""Searches that only test, and score nothing."""
+
+METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", *BY_TESTS, "mmhc")
 """Names of the searches."""
 
 THROWS = 200
@@ -137,11 +144,11 @@ def search(
     ----------
     parent sets, knowledge : what is scored, and what may be there
     method : see the table above
-    start : parents of every variable to begin from; by default those that are required ("exact", "tree" and "pc" begin
-        nowhere)
+    start : parents of every variable to begin from; by default those that are required ("exact", "tree" and what
+        tests begin nowhere)
     time_limit : seconds
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
-    significance, test : of "pc": probability below which a departure from independence counts, "g2" or "chi2"
+    significance, test : probability below which a departure from independence counts, and one of `TESTS_OF_STATES`
     seed : of everything random
     progress : told of every new best
     """
@@ -161,15 +168,16 @@ def search(
         logging.getLogger(__name__).info("an exact search over %d variables has %s", local_scores.n_variables, cost)
         found, n_steps, scores = FoundGraph(*exact_search(local_scores, knowledge, way.goes_on)), 0, ()
         stopped = "it is proven that no graph scores higher"
-    elif method == "pc":
-        if knowledge.max_parents < local_scores.n_variables - 1:
-            raise ParameterError(
-                "method='pc' takes no max_parents: tests tell who depends; use 'order', or leave it out"
-            )
-        tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight)
-        parents, n_steps = pc_stable(tests, knowledge, significance, way.goes_on)
-        found, scores = FoundGraph(parents, local_scores.total(parents)), ()
-        stopped = f"{n_steps} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
+    elif method in BY_TESTS:
+        found, n_steps, scores, stopped = _tests(local_scores, knowledge, way, method, significance, test, seed)
+    elif method == "mmhc":
+        tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight, seed=seed)
+        near, n_tests = nearby(tests, knowledge, significance, way.goes_on)
+        among = replace(knowledge, allowed=near)
+        found, n_steps, scores, ended = _climbs(
+            local_scores, among, way, method, knowledge.start, restarts, perturb, seed
+        )
+        stopped = f"{n_tests} tests left {int((near | near.T).sum()) // 2} pairs, and {ended}"
     else:
         parents = chow_liu_tree(local_scores, knowledge)
         found, n_steps, scores = FoundGraph(parents, local_scores.total(parents)), 0, ()
@@ -219,6 +227,30 @@ def _climbs(
             best = FoundGraph(parents, score)
     ended = f"{tabu} steps brought nothing better" if tabu else "no change of one arc gains"
     return best, n_steps, tuple(scores), ended if way.goes_on() else TIME_IS_UP
+
+
+def _tests(
+    local_scores: LocalScores,
+    knowledge: Knowledge,
+    way: SearchClock,
+    method: str,
+    significance: float,
+    test: str,
+    seed: int,
+) -> Outcome:
+    if knowledge.max_parents < local_scores.n_variables - 1:
+        raise ParameterError(
+            f"method={method!r} takes no max_parents: tests tell who depends; use 'order' or 'mmhc', or leave it out"
+        )
+    tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight, seed=seed)
+    if method == "pc":
+        parents, n_tests = pc_stable(tests, knowledge, significance, way.goes_on)
+    elif method == "aracne":
+        parents, n_tests = aracne(tests, knowledge)
+    else:
+        parents, n_tests = by_blankets(tests, knowledge, significance, method, way.goes_on)
+    ended = f"{n_tests} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
+    return FoundGraph(parents, local_scores.total(parents)), n_tests, (), ended
 
 
 def _orders(local_scores: LocalScores, knowledge: Knowledge, way: SearchClock, start: Parents, seed: int) -> Outcome:

@@ -116,6 +116,7 @@ def bootstrap_structure(
     score: Any = "bic",
     method: str = "hill_climb",
     *,
+    graph_prior: Any = "uniform",
     required: Arcs = None,
     forbidden: Arcs = None,
     tiers: Sequence[Sequence[str]] | None = None,
@@ -131,8 +132,8 @@ def bootstrap_structure(
     Parameters
     ----------
     n : repetitions
-    data, score, method, required, forbidden, tiers, max_parents, discretize, columns, sample_weight : as in
-        `learn_structure`; cuts of numbers are made once, from all rows
+    data, score, method, graph_prior, required, forbidden, tiers, max_parents, discretize, columns, sample_weight : as
+        in `learn_structure`; cuts of numbers are made once, from all rows
     seed : of the draws
     progress : told the number of repetitions done
 
@@ -156,7 +157,7 @@ def bootstrap_structure(
     counts = arc_counts(
         table.codes,
         table.n_states,
-        as_score(score),
+        as_score(score, graph_prior),
         knowledge,
         int(n),
         method=method,

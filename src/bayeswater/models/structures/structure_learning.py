@@ -19,11 +19,12 @@ from bayeswater.models.structures.state_table import StateTable
 from bayeswater.networks.drawing import to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
+from bayeswater.structure.independence import TESTS_OF_STATES
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import Score, as_score
-from bayeswater.structure.search import Search
+from bayeswater.structure.search import BY_TESTS, Search
 from bayeswater.typing import is_number
 
 MOST_DRAWN = 60
@@ -140,7 +141,7 @@ class LearnedStructure:
             f"Structure of {_some(len(self.graph), 'variable')} with {_some(len(edges), 'arc')}, "
             f"{self.scored_by.name} {self.score:.2f}",
             f"  arcs       {shown or 'none'}",
-            f"  search     {search.method}: {_some(search.n_steps, 'test' if search.method == 'pc' else 'step')}, "
+            f"  search     {search.method}: {_some(search.n_steps, 'test' if search.method in BY_TESTS else 'step')}, "
             f"{_some(search.n_families, 'count')} of families, best after {seconds:.2f} s",
             f"  stopped    {search.stopped}",
         ]
@@ -176,6 +177,7 @@ def learn_structure(
     score: Any = "bic",
     method: str = "auto",
     *,
+    graph_prior: Any = "uniform",
     start: Any = None,
     required: Arcs = None,
     forbidden: Arcs = None,
@@ -199,15 +201,21 @@ def learn_structure(
     ----------
     data : frame, one column for each variable, or a source that is held in memory: path, pattern, dataset, query;
         numbers are put into bins
-    score : "bic" (or "mdl"), "aic", "loglik", "bdeu", "bds", "k2", "fnml", "qnml", or ("bdeu", equivalent sample size)
-    method : "auto", "hill_climb", "tabu", "order", "exact", "tree" or "pc"; see `bayeswater.structure.search`
-    start : graph to begin from; none of its arcs has to stay ("exact", "tree" and "pc" begin nowhere)
+    score : "bic" (or "mdl"), "aic", "ebic", "loglik", "bdeu", "bds", "bdj", "bdla", "k2", "fnml", "qnml",
+        ("bdeu", equivalent sample size), or a function ``f(counts, n_configurations, n_rows)`` of your own: it is given
+        the counts (configurations that rows have, n_states) of a variable with its parents
+    method : "auto", "hill_climb", "tabu", "order", "exact", "tree", by tests "pc", "grow_shrink", "iamb", "inter_iamb",
+        "mmpc" or "aracne", or both "mmhc"; see `bayeswater.structure.search`
+    graph_prior : with marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or
+        "marginal", or ("marginal", probability); see `bayeswater.structure.scores`
+    start : graph to begin from; none of its arcs has to stay ("exact", "tree" and what tests begin nowhere)
     required, forbidden : arcs (parent, child) that must or cannot be there, or text: ``"age -> income; sex <- *"``
     tiers : lists of names; no arc leads from a later list to an earlier one
     max_parents : most parents of a variable
     time_limit : seconds; "order" uses all of them, and without a limit makes a fixed number of attempts
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
-    significance, test : of "pc": probability below which a departure from independence counts, "g2" or "chi2"
+    significance, test : of what tests: probability below which a departure from independence counts, and "g2", "chi2",
+        "mi-sh" or "permutation"
     seed : of everything random: without a time limit the same seed gives the same graph
     discretize, columns : how numbers are put into bins, any way of `Discretizer` but "mdl", which needs classes; and
         what is known of columns, as in `NaiveBayes`
@@ -242,8 +250,8 @@ def learn_structure(
         raise ParameterError(f"missing is {missing!r}; it can be 'em' or 'error'")
     if not isinstance(perturb, int | np.integer) or isinstance(perturb, bool) or perturb < 1:
         raise ParameterError(f"perturb is {perturb!r}; give a whole number of changes, 1 or more")
-    if test not in ("g2", "chi2"):
-        raise ParameterError(f"test is {test!r}; it can be 'g2' or 'chi2'")
+    if test not in TESTS_OF_STATES:
+        raise ParameterError(f"test is {test!r}; choose one of {', '.join(TESTS_OF_STATES)}")
     checked_seed(seed)
     table = StateTable.of(data, discretize, columns, sample_weight)
     require_rows(table)
@@ -255,7 +263,7 @@ def learn_structure(
         dag = ordered(read_graph(start), table.names, "start")
         knowledge.check(dag)
         begin = tuple(map(frozenset, dag.parents))
-    scored_by = as_score(score)
+    scored_by = as_score(score, graph_prior)
     found, rounds = find_graph(
         table.codes,
         table.n_states,
@@ -280,6 +288,7 @@ def score_structure(
     data: Any,
     score: Any = "bic",
     *,
+    graph_prior: Any = "uniform",
     per_node: bool = False,
     discretize: str = "equal_frequency",
     columns: Mapping[Any, Any] | None = None,
@@ -291,7 +300,7 @@ def score_structure(
     ----------
     graph : text, edges, `Dag`, networkx graph, `BayesianNetwork` or what `learn_structure` gave; where the states of
         a network are bins, numbers go into these
-    data, score, discretize, columns, sample_weight : as in `learn_structure`
+    data, score, graph_prior, discretize, columns, sample_weight : as in `learn_structure`
     per_node : whether to give the score of each node, which add up to that of the graph
 
     Returns
@@ -310,7 +319,7 @@ def score_structure(
     require_rows(table)
     require_complete(table)
     dag = ordered(dag, table.names, "graph")
-    local_scores = LocalScores(table.codes, table.n_states, as_score(score), table.weight)
+    local_scores = LocalScores(table.codes, table.n_states, as_score(score, graph_prior), table.weight)
     nodes = {
         name: local_scores.of(node, own) for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))
     }

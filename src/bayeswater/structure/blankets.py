@@ -1,0 +1,239 @@
+"""Who is near whom by tests, one variable at a time: blankets (grow-shrink, IAMB), parents and children (MMPC), ARACNE.
+
+The Markov blanket of x are its parents, its children and their other parents: given these, nothing else tells of x.
+
+| method | how the blanket of x is found |
+|---|---|
+| grow_shrink | any that depends on x given the blanket so far joins; then any that does not leaves (Margaritis 2003) |
+| iamb | each time the one that depends most joins; in the end others leave (Tsamardinos et al. 2003) |
+| inter_iamb | the same, and others leave after each that joins |
+| mmpc | parents and children alone: that one joins whose weakest dependence, given any of those so far, is strongest |
+
+MMPC is by Tsamardinos, Brown and Aliferis (2006). In the end those leave whom a set of the others parts from x.
+
+Two are near each other where each is in the blanket of the other. Those whom a set out of the smaller blanket parts are
+no neighbours. Then a -> c <- b where a and b are not joined, both are joined to c, and no set with c in it, the others
+out of the smaller blanket, parts a and b. All else, and what MMPC leaves, is directed as in `structure.pc_stable`.
+
+Among equal p-values the variable of the first column goes first, as in R's bnlearn; so the order of columns may show.
+
+ARACNE joins all pairs, and takes of any three the one of least mutual information away (Margolin et al. 2006). It says
+nothing of directions: what is known gives them, or else the order of the columns.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, combinations
+
+import numpy as np
+
+from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.structure.equivalence import PartlyDirected
+from bayeswater.structure.independence import IndependenceTest
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.pc_stable import Partings, Watch, directed, tested_v_structures
+from bayeswater.typing import Array
+
+Near = list[set[int]]
+"""For each variable, those near it."""
+
+
+@dataclass
+class Verdicts:
+    """What tests say at a significance, each asked once; when time is up, nothing depends on anything."""
+
+    test: IndependenceTest
+    significance: float
+    watch: Watch = lambda: True
+    of: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
+
+    def p_value(self, x: int, y: int, given: set[int]) -> float:
+        """P-value of a test."""
+        key = (min(x, y), max(x, y), frozenset(given))
+        if key not in self.of:
+            if not self.watch():
+                return 1.0
+            self.of[key] = self.test.p_value(key[0], key[1], sorted(given))
+        return self.of[key]
+
+    def depend(self, x: int, y: int, given: set[int]) -> bool:
+        """Whether two variables depend on each other, given others."""
+        return self.p_value(x, y, given) <= self.significance
+
+    def weakest(self, x: int, y: int, among: set[int], always: set[int]) -> float:
+        """Find the largest p-value given any set of some variables, and others always; one that parts will do."""
+        largest = 0.0
+        for own in subsets(among):
+            largest = max(largest, self.p_value(x, y, always | set(own)))
+            if largest > self.significance:
+                break
+        return largest
+
+
+def subsets(nodes: set[int]) -> Iterator[tuple[int, ...]]:
+    """All sets of some nodes, the smallest first."""
+    return chain.from_iterable(combinations(sorted(nodes), size) for size in range(len(nodes) + 1))
+
+
+Blanket = Callable[[Verdicts, int, list[int], set[int]], set[int]]
+"""Finds the blanket of a variable among others; some are in it whatever tests say."""
+
+
+def grow_shrink(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> set[int]:
+    """Let any variable join that depends, and then any leave that does not."""
+    blanket = set(fixed)
+    while (new := next((y for y in others if y not in blanket and ask.depend(x, y, blanket)), None)) is not None:
+        blanket.add(new)
+    while (old := _first_to_leave(ask, x, blanket, fixed)) is not None:
+        blanket.discard(old)
+    return blanket
+
+
+def _first_to_leave(ask: Verdicts, x: int, blanket: set[int], fixed: set[int]) -> int | None:
+    return next((y for y in sorted(blanket - fixed) if not ask.depend(x, y, blanket - {y})), None)
+
+
+def iamb(ask: Verdicts, x: int, others: list[int], fixed: set[int], *, inter: bool = False) -> set[int]:
+    """Let the variable join that depends most, one after the other; others leave in the end, or each time."""
+    blanket, been = set(fixed), {frozenset(fixed)}
+    while free := [y for y in others if y not in blanket]:
+        new = min(free, key=lambda y: ask.p_value(x, y, blanket))
+        if not ask.depend(x, new, blanket):
+            break
+        blanket.add(new)
+        if inter:
+            _leave(ask, x, blanket, fixed | {new})
+            if frozenset(blanket) in been:  # tests that contradict one another lead round in a circle
+                break
+            been.add(frozenset(blanket))
+    _leave(ask, x, blanket, fixed)
+    return blanket
+
+
+def inter_iamb(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> set[int]:
+    """IAMB in which variables leave after each that joins."""
+    return iamb(ask, x, others, fixed, inter=True)
+
+
+def _leave(ask: Verdicts, x: int, blanket: set[int], stay: set[int]) -> None:
+    for y in sorted(blanket - stay):
+        if not ask.depend(x, y, blanket - {y}):
+            blanket.discard(y)
+
+
+def mmpc(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> set[int]:
+    """Let the variable join whose weakest dependence on x is the strongest."""
+    found = set(fixed)
+    free = {y: ask.weakest(x, y, found, set()) for y in others if y not in found}
+    while free := {y: p for y, p in free.items() if p <= ask.significance}:
+        new = min(free, key=free.__getitem__)
+        del free[new]
+        free = {y: max(p, ask.weakest(x, y, found, {new})) for y, p in free.items()}
+        found.add(new)
+    return {y for y in found if y in fixed or ask.weakest(x, y, found - {y}, set()) <= ask.significance}
+
+
+BLANKETS: dict[str, Blanket] = {"grow_shrink": grow_shrink, "iamb": iamb, "inter_iamb": inter_iamb, "mmpc": mmpc}
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Blankets, and the neighbours among them."""
+
+    blankets: Near
+    neighbours: Near
+
+    @classmethod
+    def of(cls, ask: Verdicts, knowledge: Knowledge, method: str) -> "Surroundings":
+        """Find both for every variable."""
+        n = len(knowledge.names)
+        known = [set(np.flatnonzero(own).tolist()) for own in knowledge.required | knowledge.required.T]
+        others = [[y for y in range(n) if y != x] for x in range(n)]
+        blankets = [BLANKETS[method](ask, x, others[x], known[x]) for x in range(n)]
+        if method != "mmpc":
+            blankets = mutual(blankets)
+        allowed = knowledge.allowed | knowledge.allowed.T
+        near = [{y for y in own if allowed[x, y] and x in blankets[y]} for x, own in enumerate(blankets)]
+        neighbours = [
+            {y for y in own if y in known[x] or not _is_parted(ask, x, y, blankets)} for x, own in enumerate(near)
+        ]
+        return cls(blankets, mutual(neighbours))
+
+
+def mutual(near: Near) -> Near:
+    """Keep those who have each other."""
+    return [{y for y in own if x in near[y]} for x, own in enumerate(near)]
+
+
+def _smaller(x: int, y: int, near: Near, without: set[int]) -> set[int]:
+    """Of what is near one and what is near the other, the smaller one."""
+    own, other = near[x] - without, near[y] - without
+    return own if len(own) <= len(other) else other
+
+
+def _is_parted(ask: Verdicts, x: int, y: int, near: Near) -> bool:
+    return ask.weakest(x, y, _smaller(x, y, near, {x, y}), set()) > ask.significance
+
+
+def by_blankets(
+    test: IndependenceTest, knowledge: Knowledge, significance: float, method: str, watch: Watch = lambda: True
+) -> tuple[tuple[frozenset[int], ...], int]:
+    """Find a graph by blankets: parents of every variable, and the number of tests made."""
+    ask = Verdicts(test, significance, watch)
+    around = Surroundings.of(ask, knowledge, method)
+    graph = _joined(around.neighbours)
+    graph.direct_known(knowledge)
+    partings = Partings(test, significance)
+    # Parents and children tell not of blankets: a set that parts two is looked for among the neighbours of either.
+    meeting = tested_v_structures(graph, partings, watch) if method == "mmpc" else _meeting(graph, ask, around)
+    return directed(graph, meeting, knowledge), len(ask.of) + partings.n_tests
+
+
+def _joined(neighbours: Near) -> PartlyDirected:
+    graph = PartlyDirected(len(neighbours))
+    for x, own in enumerate(neighbours):
+        for y in own:
+            graph.join(x, y)
+    return graph
+
+
+def _meeting(graph: PartlyDirected, ask: Verdicts, around: Surroundings) -> Iterator[tuple[float, int, int, int]]:
+    """Give v-structures a -> c <- b: a and b depend on each other given c and any others, as (p-value, a, c, b)."""
+    for c in range(len(graph)):
+        for a, b in combinations(sorted(graph.around(c) - graph.children[c]), 2):
+            if graph.joined(a, b):
+                continue
+            p_value = ask.weakest(a, b, _smaller(a, b, around.blankets, {a, b, c}), {c})
+            if p_value <= ask.significance:
+                yield p_value, a, c, b
+
+
+def nearby(
+    test: IndependenceTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
+) -> tuple[Array, int]:
+    """Say which arcs MMPC leaves open, or are required: (n, n) [parent, child]; and the number of tests made."""
+    ask = Verdicts(test, significance, watch)
+    square = np.zeros_like(knowledge.allowed)
+    for x, own in enumerate(Surroundings.of(ask, knowledge, "mmpc").neighbours):
+        square[x, list(own)] = True
+    return square & knowledge.allowed, len(ask.of)
+
+
+def aracne(test: IndependenceTest, knowledge: Knowledge) -> tuple[tuple[frozenset[int], ...], int]:
+    """Join all pairs but the weakest of any three: parents of every variable, and the number of pairs counted."""
+    n = len(knowledge.names)
+    information = np.zeros((n, n))
+    pairs = list(combinations(range(n), 2))
+    for x, y in pairs:
+        information[x, y] = information[y, x] = test.departure(x, y).statistic
+    tie = ROUNDING * information.max(initial=0.0)
+    allowed = knowledge.allowed | knowledge.allowed.T
+    required = knowledge.required | knowledge.required.T
+    graph = PartlyDirected(n)
+    for x, y in pairs:
+        beside = np.minimum(information[x], information[y])
+        beside[[x, y]] = 0.0
+        if allowed[x, y] and (required[x, y] or information[x, y] >= beside.max() - tie):
+            graph.join(x, y)
+    graph.direct_known(knowledge)
+    return directed(graph, (), knowledge), len(pairs)

@@ -1,0 +1,77 @@
+"""What other searches of R's bnlearn find with required and forbidden arcs, on the tables of `pc_of_bnlearn`.
+
+The answers lie beside this file in learners_of_bnlearn.json; they were made as those of `pc_of_bnlearn` were:
+
+    python -m tests.oracles.learners_of_bnlearn
+
+A pair that ARACNE is told of is told of both ways, as bnlearn requires.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from tests.oracles.pc_of_bnlearn import NAMES, SIGNIFICANCE, crossing, has_cycle, has_extension, rows
+
+ANSWERS = Path(__file__).with_suffix(".json")
+THEIRS = {
+    "grow_shrink": "gs",
+    "iamb": "iamb",
+    "inter_iamb": "inter_iamb",
+    "mmpc": "mmpc",
+    "mmhc": "mmhc",
+    "aracne": "aracne",
+}
+
+
+class Learned(NamedTuple):
+    """Arcs are words of two letters, the parent first; an edge without a direction is there both ways.
+
+    `agrees` tells that the answer can be directed without a cycle or a new v-structure.
+    """
+
+    method: str
+    table: int
+    required: str
+    forbidden: str
+    arcs: str
+    agrees: bool
+
+
+def answers() -> list[Learned]:
+    """Read all cases."""
+    return [Learned(*case) for case in json.loads(ANSWERS.read_text())]
+
+
+def main(n_tables: int = 12, crossings: int = 10) -> None:
+    """Ask bnlearn-port, and write what it says."""
+    import pandas as pd
+    import pybnlearn
+
+    found: list[Learned] = []
+    for method, theirs in THEIRS.items():
+        for table in range(n_tables):
+            frame = pd.DataFrame(rows(table)[0].T.astype(str), columns=list(NAMES)).astype("category")
+            rng = np.random.default_rng([table, 25])
+            for nth in range(crossings):
+                required, forbidden = crossing(rng) if nth else ([], [])
+                if has_cycle(required):
+                    continue
+                told = [required, forbidden]
+                settings: dict[str, Any] = {"test": "mi", "alpha": SIGNIFICANCE}
+                if method == "mmhc":
+                    settings = {"restrict_args": settings, "maximize_args": {"score": "bic"}}
+                if method == "aracne":
+                    told, settings = [own + [arc[::-1] for arc in own] for own in told], {}
+                    forbidden = told[1]
+                white, black = ([*map(tuple, own)] or None for own in told)
+                net = getattr(pybnlearn, theirs)(frame, whitelist=white, blacklist=black, **settings)
+                arcs = sorted(a + b for a, b in net.arcs)
+                agrees = not has_cycle(arcs) and has_extension(arcs)
+                found.append(Learned(method, table, *map(" ".join, (required, forbidden, arcs)), agrees))
+    ANSWERS.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Searches by blankets, MMHC and ARACNE: beside R's bnlearn, and the graph that perfect tests leave."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles.learners_of_bnlearn import answers
+from tests.oracles.local_scores import is_acyclic
+from tests.oracles.pc_of_bnlearn import NAMES, rows
+from tests.structure.test_pc_stable import PerfectTest, sparse_dag
+
+from bayeswater.errors import ParameterError
+from bayeswater.structure.blankets import BLANKETS, by_blankets, nearby
+from bayeswater.structure.dag import Dag, skeleton
+from bayeswater.structure.equivalence import equivalence_class
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.scores import Score
+from bayeswater.structure.search import search
+
+CONTRADICTED = {("mmpc", 7, "da"), ("mmpc", 7, "ga ad")}
+"""Cases in which bnlearn parts b and d, though given no set of those that join either of them they are independent."""
+
+
+def graph(parents, names=NAMES):
+    return Dag(names, tuple(tuple(sorted(own)) for own in parents))
+
+
+@pytest.mark.parametrize("method", sorted({case.method for case in answers()}))
+def test_the_graph_is_that_of_bnlearn(method):
+    for case in answers():
+        if case.method != method or (method, case.table, case.required) in CONTRADICTED:
+            continue
+        required, forbidden, arcs = (list(map(tuple, listed.split())) for listed in case[2:5])
+        known = Knowledge.of(NAMES, required, forbidden)
+        dag = graph(search(LocalScores(*rows(case.table), Score("bic")), known, method).parents)
+        assert {frozenset(arc) for arc in dag.edges()} == {frozenset(arc) for arc in arcs}, case
+        if method == "mmhc":
+            assert set(dag.edges()) == set(arcs), case
+        elif method not in ("mmpc", "aracne") and case.agrees:  # these two are without directions there
+            members = equivalence_class(dag, known)
+            assert {*members.directed(), *members.undirected()} == {
+                (a, b) for a, b in arcs if (b, a) not in arcs or a < b
+            }, case
+
+
+@pytest.mark.parametrize("method", BLANKETS)
+@given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
+def test_perfect_tests_and_true_knowledge_leave_the_members_of_the_class_that_keep_to_it(method, seed, n):
+    rng = np.random.default_rng(seed)
+    dag = sparse_dag(n, rng)
+    edges = set(dag.edges())
+    required = [arc for arc in sorted(edges) if rng.random() < 0.2]
+    forbidden = [arc for arc in permutations(NAMES[:n], 2) if arc not in edges and rng.random() < 0.2]
+    known = Knowledge.of(NAMES[:n], required, forbidden)
+    parents, _ = by_blankets(PerfectTest(dag), known, 0.05, method)
+    assert equivalence_class(graph(parents, dag.names), known) == equivalence_class(dag, known)
+
+
+@given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
+def test_perfect_tests_leave_mmhc_the_arcs_of_the_true_graph_either_way(seed, n):
+    dag = sparse_dag(n, np.random.default_rng(seed))
+    near, _ = nearby(PerfectTest(dag), Knowledge.of(NAMES[:n]), 0.05)
+    assert [frozenset(np.flatnonzero(own).tolist()) for own in near] == list(skeleton(dag).neighbours)
+
+
+@pytest.mark.parametrize("method", BLANKETS)
+@pytest.mark.parametrize("seed", range(10))
+def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(method, seed):
+    rng = np.random.default_rng(seed)
+
+    class RandomTest:
+        def p_value(self, x, y, given=()):
+            return rng.random() * 0.08
+
+    known = Knowledge.of(NAMES, required=[("a", "b")], forbidden=[("c", "d"), ("d", "c"), ("e", "f")])
+    parents, n_tests = by_blankets(RandomTest(), known, 0.05, method)
+    assert is_acyclic(parents) and n_tests > 0
+    assert 0 in parents[1]
+    assert 2 not in parents[3] and 3 not in parents[2] and 4 not in parents[5]
+
+
+def test_what_only_tests_takes_no_most_parents_and_ends_with_its_time():
+    scores = LocalScores(*rows(0), Score("bic"))
+    with pytest.raises(ParameterError, match="'iamb' takes no max_parents"):
+        search(scores, Knowledge.of(NAMES, max_parents=1), "iamb")
+    assert max(map(len, search(scores, Knowledge.of(NAMES, max_parents=1), "mmhc").parents)) == 1
+    assert search(scores, Knowledge.of(NAMES), "grow_shrink", time_limit=1e-9).parents == (frozenset(),) * len(NAMES)
