@@ -24,8 +24,8 @@ from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import Trail, active_trail, blocked_trail
 from bayeswater.typing import Array
 from bayeswater.web.learned_answers import information
-from bayeswater.web.network_drawing import Drawn, around, drawn, part_of
-from bayeswater.web.network_variants import Known, known_of, node_of
+from bayeswater.web.network_drawing import Drawn, around, drawn, part_of, start_of
+from bayeswater.web.network_variants import MANY_NODES, Known, known_of, node_of
 from bayeswater.web.plain import QuestionError, as_json, number_of, text_of, written
 from bayeswater.web.subjects import NetworkSubject
 
@@ -47,9 +47,11 @@ def _known(subject: NetworkSubject, asked: Mapping[str, Any]) -> Known:
 
 
 def _nodes(subject: NetworkSubject, asked: Mapping[str, Any]) -> list[int]:
+    steps = int(number_of(asked, "steps", 1, 1, MOST_STEPS))
+    if "focus" not in asked and len(subject.model.dag) >= MANY_NODES:
+        return around(subject.model.dag, start_of(subject.model.dag), steps)
     if asked.get("focus") is None:
         return list(range(len(subject.model.dag)))
-    steps = int(number_of(asked, "steps", 1, 1, MOST_STEPS))
     return around(subject.model.dag, node_of(subject.model, asked, "focus"), steps)
 
 
@@ -61,6 +63,7 @@ def _drawing(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     if asked.get("all"):
         told["names"] = list(subject.model.names)
         told["states"] = _states(subject.model)
+        told["start"] = start_of(subject.model.dag) if len(subject.model.dag) >= MANY_NODES else None
         told["files"] = {**FILES, "bayes": "Bayeswater"}
         told["most_states"] = MOST_STATES
     return told

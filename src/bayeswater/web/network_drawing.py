@@ -12,6 +12,10 @@ DRAWINGS_KEPT = 64
 """Drawings that are remembered: of the whole network, and around nodes."""
 
 
+MOST_AROUND = 25
+"""Nodes around the one that a large network is first shown at, if there is such a one."""
+
+
 @dataclass(frozen=True)
 class Drawn:
     """Nodes that are drawn, what is written in them, and where they stand."""
@@ -65,3 +69,13 @@ def around(dag: Dag, node: int, steps: int) -> list[int]:
     for _ in range(steps):
         found |= {other for own in found for other in dag.markov_blanket(own)}
     return sorted(found)
+
+
+def start_of(dag: Dag) -> int:
+    """Choose the node that a large network is first shown at: with much around it, and not too much.
+
+    >>> start_of(Dag.parse("a -> b -> c -> d; e -> c"))
+    1
+    """
+    sizes = [len(dag.markov_blanket(node)) for node in range(len(dag))]
+    return max(range(len(dag)), key=lambda node: (sizes[node] <= MOST_AROUND, min(sizes[node], MOST_AROUND), -node))

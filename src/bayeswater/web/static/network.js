@@ -5,7 +5,7 @@ import { el, label, replace, shortened } from "./dom.js";
 import { Picture, pixels, shareWords } from "./network_picture.js";
 import { number, probability } from "./numbers.js";
 
-const EMPTY = { observed: [], soft: [], does: [], edits: [], chosen: [], focus: null, steps: 1, best: false, doing: false };
+const EMPTY = { observed: [], soft: [], does: [], edits: [], chosen: [], steps: 1, best: false, doing: false };
 const MANY = 300; // nodes from which what to observe next is told when it is asked for
 const FOUND = 10; // names that a search shows
 
@@ -17,12 +17,13 @@ document.addEventListener("keydown", (event) => {
 
 export function mount(root, app) {
   const { t } = app;
-  const net = () => ({ ...EMPTY, ...app.state.net });
+  let all = null; // names, states and formats
+  // Without a choice a large network is shown around one node, a small one whole: focus is null.
+  const net = () => ({ ...EMPTY, focus: all?.start, ...app.state.net });
   const known = () => { const { observed, soft, does, edits } = net(); return { observed, soft, does, edits }; };
   const set = (partial, step = true) => app.change({ net: { ...net(), ...partial } }, { step });
   const others = (list, node) => list.filter(([own]) => own !== node);
   const told = { posteriors: null, shown: null, arcs: null, trail: null, best: null, n_left: 0 };
-  let all = null; // names, states and formats
   let drawnAs = null, answeredAs = null, arcsAs = null, besideAs = null, panelAs = null;
 
   const gestures = {
@@ -120,28 +121,31 @@ export function mount(root, app) {
   // ------------------------------------------------------------ questions and answers
 
   async function refresh() {
-    const own = net(), as = JSON.stringify(known());
-    const drawing = JSON.stringify([own.focus, own.focus === null ? 1 : own.steps]);
+    let own = net();
+    const as = JSON.stringify(known());
+    let drawing = all && JSON.stringify([own.focus, own.focus === null ? 1 : own.steps]);
     doing.setAttribute("aria-pressed", String(own.doing));
     best.setAttribute("aria-pressed", String(own.best));
-    focus.setAttribute("aria-pressed", String(own.focus !== null));
-    steps.hidden = own.focus === null;
-    steps.value = own.steps;
     const slow = setTimeout(() => { work.hidden = false; }, 250);
     try {
-      if (drawing !== drawnAs) {
+      if (!all || drawing !== drawnAs) {
         const found = await app.ask("network", "drawing", { focus: own.focus, steps: own.steps, all: !all });
         if (!found) return;
         if (!all) {
           all = found;
           kinds.append(el("option", { value: "" }, t("net_save")), ...[["evidence", t("net_evidence")], ["svg", "SVG"], ["png", "PNG"], ...Object.entries(all.files)]
             .map(([kind, name]) => el("option", { value: kind }, name)));
+          own = net();
+          drawing = JSON.stringify([own.focus, own.focus === null ? 1 : own.steps]);
         }
         drawnAs = drawing;
         arcsAs = null;
         picture.draw(found, all.names, all.states);
         if (own.focus !== null) picture.setCurrent(own.focus);
       }
+      focus.setAttribute("aria-pressed", String(own.focus !== null));
+      steps.hidden = own.focus === null;
+      steps.value = own.steps;
       if (as !== answeredAs) {
         const found = await app.ask("network", "posteriors", known());
         if (!found) return;
@@ -203,7 +207,7 @@ export function mount(root, app) {
 
   function panels() {
     const own = net();
-    const as = JSON.stringify([known(), own.chosen, told.trail, told.best?.probability, told.probability, told.n_left, own.best]);
+    const as = JSON.stringify([known(), own.chosen, told.trail, told.best?.probability, told.probability, told.n_left, own.best, own.focus]);
     if (as === panelAs || !all) return;
     panelAs = as;
     replace(panel.known, known_(own));
@@ -242,6 +246,7 @@ export function mount(root, app) {
     const nextPlace = el("div", {});
     if (p) whatNext(node, nextPlace);
     return [el("h2", {}, t("net_chosen")), el("h3", {}, nameOf(node, 60)), trailWords(own),
+      own.focus === node ? null : button("net_only_blanket", () => set({ focus: node }, false)),
       rows.length ? el("div", { class: "scroll" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_state"), t("column_probability"), t("net_likelihood"), ""].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))) : null,
       nextPlace];
   }

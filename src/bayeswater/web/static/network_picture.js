@@ -6,6 +6,7 @@ import { number, percent, probability } from "./numbers.js";
 
 const TITLE = 22, LINE = 15, NEAREST = 2.5, FARTHEST = 0.02;
 const READABLE = 0.42; // scale from which bars are drawn
+const OVERVIEW = 0.12; // scale from which a whole drawing can be made out
 const FEW = 60; // nodes up to which all bars are drawn at once
 const DRAGGED = 5; // pixels from which a press is no click
 
@@ -52,6 +53,7 @@ export class Picture {
     this.current = this.nodes.has(this.current) ? this.current : drawing.nodes[0]?.node;
     this.told = null;
     this.fit();
+    if (this.view.scale < OVERVIEW) this.show(this.current, false, READABLE); // too wide to see anything of it
   }
 
   // `told`: {posteriors, shown, known, best, chosen, target}; `arcs`: [[parent, child, bits]]; `trail`: nodes in their order.
@@ -157,11 +159,11 @@ export class Picture {
   }
 
   // Brings a node into the middle, near enough to be read.
-  show(node, focus = false) {
+  show(node, focus = false, least = 0.75) {
     const own = this.nodes.get(node);
     if (!own) return;
     const { width, height } = this.size, { place } = own;
-    const scale = Math.max(this.view.scale, 0.75);
+    const scale = Math.max(this.view.scale, least);
     this.view = { scale, x: place.x + place.width / 2 - width / scale / 2, y: place.y + place.height / 2 - height / scale / 2 };
     this.setCurrent(node);
     this.look();

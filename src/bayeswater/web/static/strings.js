@@ -197,6 +197,7 @@ const STRINGS = {
   net_best_told: ["Marked ◆: the states that are together most probable. Given what is known, exactly these hold with probability {p}.", "标有 ◆ 的状态合在一起最可能。在已知条件下，它们同时成立的概率为 {p}。"],
   net_focus: ["Markov blanket", "马尔可夫毯"],
   net_focus_how: ["Draw only the chosen variable and its Markov blanket", "只画所选变量及其马尔可夫毯"],
+  net_only_blanket: ["Only its Markov blanket", "仅其马尔可夫毯"],
   net_steps: ["How far around", "周围范围"],
   net_step: ["{n} around", "{n} 层"],
   net_clear: ["Release all", "全部取消"],
