@@ -106,9 +106,11 @@ def _tree_term(query: Query, term: TreeTerm) -> list[str]:
 
     def heard(j: int, k: int, s: int) -> str:
         """What a missing column says to state s of its parent."""
-        return query.log_of_sum(
-            f"t{j}_{k}", [f"e{j}_{b}_{k} * {number(np.exp(term.tables[j][s, b, k]))}" for b in range(n_states[j])]
-        )
+        share = np.exp(term.tables[j][s, :, k])
+        parts = [f"e{j}_{b}_{k} * {number(share[b])}" for b in range(n_states[j])]
+        if (share > 0).all():  # one e is 1: the sum is not 0
+            return f"(t{j}_{k} + LN({query.total(parts)}))"
+        return query.log_of_sum(f"t{j}_{k}", parts)
 
     def padded(values: Array) -> Array:
         return np.append(values, 0.0)  # of what is not there
