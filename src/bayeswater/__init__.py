@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from bayeswater.kernels.threads import threads
     from bayeswater.models.categorical_nb import CategoricalNB
     from bayeswater.models.comparing.compare import compare
+    from bayeswater.models.drifting import drift
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
     from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
     from bayeswater.models.gaussian_classifier import GaussianClassifier
@@ -82,6 +83,7 @@ _HOMES = {
     "kernels.threads": ("threads",),
     "models.categorical_nb": ("CategoricalNB",),
     "models.comparing.compare": ("compare",),
+    "models.drifting": ("drift",),
     "models.ensemble.bayes_ensemble": ("BayesEnsemble",),
     "models.feature_nb": ("BernoulliNB", "ComplementNB", "MultinomialNB"),
     "models.gaussian_classifier": ("GaussianClassifier",),
@@ -156,6 +158,7 @@ __all__ = [
     "bootstrap_structure",
     "compare",
     "description_length",
+    "drift",
     "explore",
     "export",
     "independence_test",

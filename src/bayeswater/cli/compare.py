@@ -78,7 +78,7 @@ def compare(
         if output is not None:
             require_folder(output)
     if plot is not None:
-        _require_picture(plot)
+        require_picture(plot)
     told, ignored = without_ignored(told_families(column), ignore or [])
     with reading.rows(list(data)) as rows, warnings_told_once():
         require_other_files(rows, save, plot)
@@ -106,7 +106,9 @@ def compare(
         else:
             print_comparison(findings(), found)
         if plot is not None:
-            _draw(found, plot)
+            from bayeswater.plots.comparison import ComparisonDisplay
+
+            draw(ComparisonDisplay(found), plot)
         if save is not None:
             _save(found, X, y, save)
 
@@ -148,7 +150,7 @@ def document(found: "Comparison") -> dict[str, Any]:
     }
 
 
-def _require_picture(path: Path) -> None:
+def require_picture(path: Path) -> None:
     """Refuse a picture that cannot be drawn before anything is compared."""
     from bayeswater.errors import ParameterError
 
@@ -161,17 +163,16 @@ def _require_picture(path: Path) -> None:
         raise ParameterError(f"the ending of {str(path)!r} names no kind of picture; end it in one of {kinds}")
 
 
-def _draw(found: "Comparison", path: Path) -> None:
+def draw(display: Any, path: Path) -> None:
+    """Draw a display into a file."""
     import matplotlib
 
     from bayeswater.cli.terminal import say
     from bayeswater.models.stored.folders import appearing
 
     matplotlib.use("Agg")  # draws into files, also where there is no screen
-    from bayeswater.plots.comparison import ComparisonDisplay
-
     with appearing(path) as file:
-        ComparisonDisplay(found).plot().figure_.savefig(file, format=path.suffix.lower().removeprefix("."))
+        display.plot().figure_.savefig(file, format=path.suffix.lower().removeprefix("."))
     say(f"drawn as {path}", "bold green")
 
 

@@ -7,7 +7,7 @@ them in memory.
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -46,6 +46,8 @@ def fit(
     preset: Preset | None = None,
     time_limit: float | None = None,
     checkpoint: Path | None = None,
+    by_period: Literal["hour", "day", "week", "month", "year"] | None = None,
+    time: str | None = None,
     as_json: AsJson = False,
     reading: ReadingOptions = AS_USUAL,
 ) -> None:
@@ -72,22 +74,30 @@ def fit(
         Of an ensemble: seconds that learning may take, about; a forecast decides how many members there are.
     checkpoint
         File that keeps what was counted so far. The same command, given again after it was stopped, goes on from there.
+    by_period
+        Write a model for each hour, day, week, month or year into the folder --output; they merge, and can be compared.
+    time
+        With --by-period: column of the times of rows, which is not learned from.
     """
+    from bayeswater.cli.fit_periods import require_period, write_periods
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.models import require_other_files
     from bayeswater.cli.terminal import warnings_told_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
+    from bayeswater.models.streaming.fitting import learned_from
     from bayeswater.models.streaming.labelled import LabelledRows
     from bayeswater.models.streaming.target_rules import target_rule
 
-    require_folder(output)
+    require_period(by_period, time, model, output)
+    if by_period is None:
+        require_folder(output)
     if checkpoint is not None:
         _require_checkpoint(checkpoint, list(data), model)
         if target_bins is not None or min_class_rows is not None:
             raise ParameterError("--checkpoint keeps counts of classes as they stand in the file; leave it out")
-    told, ignored = told_families(column), ignore or []
+    told, ignored = told_families(column), [*(ignore or []), *([time] if time is not None else [])]
     if model.startswith("gaussian"):  # without families of columns: what is told to be ignored is left out before
         told, ignored = without_ignored(told, ignored)
     kind, settings = _kind_and_settings(model, told, _number_or_auto(alpha))
@@ -104,6 +114,11 @@ def fit(
             kind, settings, names = _like(like, rows, target)
         rule = target_rule(rows, target, target_bins, min_class_rows)
         examples = LabelledRows(rows, target, columns=names, rule=rule)
+        if time is not None and by_period is not None:
+            of_all = kind(**{**settings, "calibrate": False})
+            learned_from(of_all, examples, checkpoint)
+            write_periods(of_all, examples, time, by_period, output, as_json=as_json)
+            return
         learned = _learned(examples, kind, settings, calibrate=calibrate, checkpoint=checkpoint)
         _warn_of_few_rows(learned.model, target)
     save(learned.model, output)

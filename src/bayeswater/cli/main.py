@@ -57,6 +57,10 @@ VERBS = {
         "Write a model as SQL, ONNX, C, JavaScript, a page or plain Python.",
         "bayeswater export income.bayes income.sql --dialect postgres",
     ),
+    "drift": (
+        "Say what changed between two models, or a model and new rows.",
+        "bayeswater drift monday.bayes tuesday.bayes",
+    ),
     "merge": (
         "Add models that were fitted apart, as if fitted on all their rows.",
         "bayeswater merge monday.bayes tuesday.bayes -o both.bayes",

@@ -8,6 +8,7 @@ from bayeswater.lazy_names import lazy_names
 _HOME = {
     "ComparisonDisplay": "comparison",
     "CostCurveDisplay": "cost_displays",
+    "DriftDisplay": "drift_display",
     "ErrorRejectDisplay": "cost_displays",
     "GaussianDisplay": "gaussian_display",
     "PriorDisplay": "cost_displays",

@@ -127,6 +127,10 @@ class Statistic(ABC):
     def onto(self, classes: Variable) -> Self:
         """Lay the sums out for other classes: those that are new get zeros, those that are gone are left out."""
 
+    def aligned(self, other: Self) -> tuple[Self, Self]:
+        """Lay two sums out for all classes and states of both; refuse those that do not go together."""
+        return self._aligned(other)
+
     @abstractmethod
     def _aligned(self, other: Self) -> tuple[Self, Self]: ...
 

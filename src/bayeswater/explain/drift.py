@@ -1,0 +1,231 @@
+"""`Drift`: which columns changed between two sets of rows, how sure that is, and how large the change.
+
+A column is weighed as a whole: its factor is the mean of that of all classes having changed, the product of their
+factors, and of any single one, the mean of them. It is called changed where
+
+    log Bayes factor > log m + `MARGIN`
+
+with m the number of things looked at. Before looking, one change is expected in all of them together, so a single
+column is given odds of 1 to m; what is called changed is then more probable than not by a factor exp(`MARGIN`). The
+more columns there are, the more each has to say.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, logsumexp
+
+from bayeswater.families.two_laws import ColumnFactors, Figures, shares_factor
+from bayeswater.families.wording import quoted, shown
+from bayeswater.typing import Array
+
+MARGIN = float(np.log(1.25))
+"""A change is told where it is a little more probable than none: simulated, false alarms are then under 5 %."""
+
+COVERED = 0.95
+"""Probability that a class frequency is within its interval."""
+
+MOST_STATES = 3
+"""States or words that a sentence names."""
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """What became of a column in one class: log Bayes factor of two laws against one, figures, and words."""
+
+    label: Any
+    log_bayes_factor: float
+    figures: Figures
+    words: str
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What became of a column, its "values" or its "missing" cells, the most certain class first."""
+
+    name: str
+    what: str
+    log_bayes_factor: float
+    has_changed: bool
+    by_class: tuple[ClassChange, ...]
+
+    @property
+    def words(self) -> str:
+        """The change of the class where it is most certain."""
+        return self.by_class[0].words if self.by_class else "no class has rows on both sides"
+
+
+@dataclass(frozen=True)
+class ClassFrequency:
+    """The share of a class before and after, each with the interval that holds it with a probability of 95 %."""
+
+    label: Any
+    before: float
+    after: float
+    before_interval: tuple[float, float]
+    after_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What changed from one set of rows to another, the most certain change first.
+
+    `classes_log_bayes_factor` is of the class frequencies, `threshold` what a log Bayes factor has to exceed. Of a
+    class that only one side has nothing but its frequency can be told.
+    """
+
+    columns: tuple[ColumnChange, ...]
+    frequencies: tuple[ClassFrequency, ...]
+    classes_log_bayes_factor: float
+    threshold: float
+    n_rows: tuple[float, float]
+
+    @property
+    def classes_have_changed(self) -> bool:
+        """Whether class frequencies are others."""
+        return self.classes_log_bayes_factor > self.threshold
+
+    @property
+    def changed(self) -> tuple[ColumnChange, ...]:
+        """The columns that changed."""
+        return tuple(column for column in self.columns if column.has_changed)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.changed) or self.classes_have_changed
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, most: int = 20) -> Iterable[str]:
+        """Tell all of it in lines, of the columns that stayed the same only how many they are."""
+        before, after = self.n_rows
+        yield f"{before:,.6g} rows before, {after:,.6g} after"
+        verdict = "changed" if self.classes_have_changed else "no change to be seen"
+        yield f"class frequencies: {verdict} (log Bayes factor {self.classes_log_bayes_factor:+.1f})"
+        for one in self.frequencies:
+            yield f"  {quoted(one.label)}: {_with_interval(one)}"
+        same = len(self.columns) - len(self.changed)
+        yield f"columns: {len(self.changed)} changed, {same} not (log Bayes factor over {self.threshold:.1f} is told)"
+        for column in self.changed[:most]:
+            of = "missing cells of " if column.what == "missing" else ""
+            yield f"  {of}{column.name}: log Bayes factor {column.log_bayes_factor:+.1f}"
+            for own in column.by_class[:MOST_STATES]:
+                yield f"    {quoted(own.label)} ({own.log_bayes_factor:+.1f}): {own.words}"
+        if len(self.changed) > most:
+            yield f"  and {len(self.changed) - most} more"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as a document of plain values."""
+        return {
+            "n_rows": {"before": self.n_rows[0], "after": self.n_rows[1]},
+            "threshold": self.threshold,
+            "classes": {
+                "log_bayes_factor": self.classes_log_bayes_factor,
+                "changed": self.classes_have_changed,
+                "frequencies": [
+                    {
+                        "class": shown(one.label),
+                        "before": one.before,
+                        "after": one.after,
+                        "before_interval": list(one.before_interval),
+                        "after_interval": list(one.after_interval),
+                    }
+                    for one in self.frequencies
+                ],
+            },
+            "columns": [
+                {
+                    "column": column.name,
+                    "what": column.what,
+                    "log_bayes_factor": column.log_bayes_factor,
+                    "changed": column.has_changed,
+                    "classes": [
+                        {
+                            "class": shown(own.label),
+                            "log_bayes_factor": own.log_bayes_factor,
+                            "size": own.figures.size,
+                            "unit": own.figures.unit,
+                            "words": own.words,
+                        }
+                        for own in column.by_class
+                    ],
+                }
+                for column in self.columns
+            ],
+        }
+
+
+def drift_of(labels: Sequence[Any], rows: tuple[Array, Array], found: Iterable[ColumnFactors]) -> Drift:
+    """Put the factors of columns together; classes with some labels have `rows` (n_classes,) before and after."""
+    factors = list(found)
+    threshold = float(np.log(len(factors) + 1)) + MARGIN
+    both = np.flatnonzero((rows[0] > 0) & (rows[1] > 0))
+    columns = []
+    for one in factors:
+        whole = column_factor(one.log_factor[both])
+        order = both[np.argsort(-one.log_factor[both], kind="stable")].tolist()
+        by_class = []
+        for k in order:
+            figures = one.figures(k)
+            by_class.append(ClassChange(labels[k], float(one.log_factor[k]), figures, in_words(figures)))
+        columns.append(ColumnChange(one.name, one.what, whole, whole > threshold, tuple(by_class)))
+    columns.sort(key=lambda column: -column.log_bayes_factor)
+    counts = [np.asarray(part, dtype=np.float64)[:, None] for part in rows]
+    frequencies = tuple(
+        ClassFrequency(label, _share(rows[0], k), _share(rows[1], k), _interval(rows[0], k), _interval(rows[1], k))
+        for k, label in enumerate(labels)
+    )
+    of_classes = float(shares_factor(*counts)[0])
+    return Drift(tuple(columns), frequencies, of_classes, threshold, (float(rows[0].sum()), float(rows[1].sum())))
+
+
+def column_factor(log_factor: Array) -> float:
+    """Weigh a change of all classes and a change of any single one against none, from the factors of the classes.
+
+    >>> column_factor(np.array([2.0]))
+    2.0
+    """
+    if not len(log_factor):
+        return 0.0
+    one = logsumexp(log_factor) - np.log(len(log_factor))
+    return float(logsumexp([log_factor.sum(), one]) - np.log(2.0))
+
+
+def in_words(figures: Figures) -> str:
+    """Say how large a change is.
+
+    >>> in_words(Figures({"mean": 3.0, "deviation": 2.0}, {"mean": 4.0, "deviation": 2.0}, 0.5, "deviations"))
+    'mean 3 -> 4 (0.5 deviations), deviation 2 -> 2'
+    """
+    before, after = figures.before, figures.after
+    if figures.unit != "share":
+        first, *others = before
+        told = [f"{first} {before[first]:.4g} -> {after[first]:.4g} ({figures.size:.2g} {figures.unit})"]
+        return ", ".join([*told, *(f"{name} {before[name]:.4g} -> {after[name]:.4g}" for name in others)])
+    order = sorted(before, key=lambda state: -abs(after[state] - before[state]))[:MOST_STATES]
+    told = [f"{shown(state)} {before[state]:.3f} -> {after[state]:.3f}" for state in order]
+    for name, states in (("new", figures.new), ("gone", figures.gone)):
+        if states:
+            more = f" and {len(states) - MOST_STATES} more" * (len(states) > MOST_STATES)
+            told.append(f"{name}: {', '.join(map(shown, states[:MOST_STATES]))}{more}")
+    return ", ".join(told)
+
+
+def _share(count: Array, k: int) -> float:
+    return float(count[k] / count.sum())
+
+
+def _interval(count: Array, k: int) -> tuple[float, float]:
+    """Interval of a frequency under Jeffreys' prior."""
+    own, rest = float(count[k]) + 0.5, float(count.sum() - count[k]) + 0.5
+    tail = (1 - COVERED) / 2
+    return float(betaincinv(own, rest, tail)), float(betaincinv(own, rest, 1 - tail))
+
+
+def _with_interval(one: ClassFrequency) -> str:
+    parts = ((one.before, one.before_interval), (one.after, one.after_interval))
+    return " -> ".join(f"{share:.3f} [{low:.3f}, {high:.3f}]" for share, (low, high) in parts)

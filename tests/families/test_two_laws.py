@@ -1,0 +1,97 @@
+"""The log Bayes factor of two laws against one, held to products of predictive probabilities, row by row."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import comb, logsumexp
+from scipy.stats import nbinom, t
+from tests.families.test_every_law import CELLS, N, Y, frame_of, model_of
+
+from bayeswater import drift
+from bayeswater.families.two_laws import LOOKED_UP, STRENGTHS, normal_factor, shares_factor
+
+
+def mixed(factor):
+    return logsumexp([factor(strength) for strength in STRENGTHS]) - np.log(len(STRENGTHS))
+
+
+def splits(both, n):
+    """All ways in which n of the rows of some states can be in the first set."""
+    if len(both) == 1:
+        return [(n,)] if n <= both[0] else []
+    return [(k, *rest) for k in range(min(both[0], n) + 1) for rest in splits(both[1:], n - k)]
+
+
+@pytest.mark.parametrize("both", [(6, 6), (12, 2, 1), (3, 3, 3, 2, 1), (1, 1, 1, 1, 1, 1, 1, 1), (40, 30, 1)])
+@pytest.mark.parametrize("n", [3, 5])
+def test_under_one_law_the_factor_of_states_is_one_on_average(both, n):
+    """Where two laws and one explain as much on average, over all ways in which the rows can fall: by brute force."""
+    ways, rows = np.array(splits(both, n)).T, np.array(both)[:, None]  # (n_states, n_ways), (n_states, 1)
+    chance = comb(rows, ways).prod(axis=0) / comb(sum(both), n)
+    factor = np.exp(shares_factor(ways * 1.0, rows - ways * 1.0))
+    assert_allclose(chance @ factor, 1.0, atol=0.08)  # the sums are taken as normal
+
+
+def test_many_states_of_one_law_are_no_change():
+    rng = np.random.default_rng(1)
+    for n_states in (2, 10, 100, 800, 3000):
+        counts = [rng.multinomial(1000, np.full(n_states, 1 / n_states), size=40).T * 1.0 for _ in range(2)]
+        assert np.quantile(shares_factor(*counts), 0.9) < np.log(10)
+
+
+def test_the_factor_of_numbers_is_that_of_predicting_them_one_by_one_by_students_t():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(2, 3, size=7), rng.normal(4, 1, size=5)
+    both = np.concatenate([x, z])
+
+    def predicted(values, strength):
+        kappa, shape, mean, scale, log_p = strength, strength / 2, both.mean(), strength / 2 * both.var(), 0.0
+        for value in values:
+            width = np.sqrt(scale * (kappa + 1) / (shape * kappa))
+            log_p += t.logpdf(value, 2 * shape, mean, width)
+            scale += kappa * (value - mean) ** 2 / (2 * (kappa + 1))
+            mean, kappa, shape = (kappa * mean + value) / (kappa + 1), kappa + 1, shape + 0.5
+        return log_p
+
+    def moments(values):
+        return tuple(np.array([s]) for s in (float(len(values)), values.mean(), values.var() * len(values)))
+
+    expected = mixed(lambda s: predicted(x, s) + predicted(z, s) - predicted(both, s))
+    assert_allclose(normal_factor(moments(x), moments(z)) + LOOKED_UP, [expected], rtol=1e-9)
+
+
+def test_the_factor_of_counts_is_that_of_predicting_them_one_by_one():
+    X = frame_of("poisson").drop(columns="other").fillna(1)
+    model = model_of("poisson").set_params(columns={"x": "poisson"})
+    y = np.repeat("one", N)
+    y[-1] = "two"
+    halves = [model.__class__(columns={"x": "poisson"}).fit(X[rows], y[rows]) for rows in (slice(0, 40), slice(40, N))]
+    x, z = X["x"].to_numpy()[:40], X["x"].to_numpy()[40 : N - 1]
+    rate = np.concatenate([x, z]).mean()
+
+    def predicted(values, strength):
+        shape, weight, log_p = strength * rate, strength, 0.0
+        for value in values:
+            log_p += nbinom.logpmf(value, shape, weight / (weight + 1))
+            shape, weight = shape + value, weight + 1
+        return log_p
+
+    expected = mixed(lambda s: predicted(x, s) + predicted(z, s) - predicted(np.concatenate([x, z]), s))
+    (column,) = [c for c in drift(*halves).columns if c.what == "values"]
+    assert [own.label for own in column.by_class] == ["one"]
+    assert_allclose(column.by_class[0].log_bayes_factor, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("family", sorted(CELLS))
+def test_every_law_tells_a_change_from_none(family):
+    X = frame_of(family)
+    rows = np.arange(N) != 5
+    both = model_of(family).fit(X[rows], Y[rows])
+    same = drift(both, both)
+    assert not same.has_changed and all(c.log_bayes_factor < 0 for c in same.columns if c.name == "x")
+    order = sorted(range(N), key=lambda i: (X["x"].isna()[i], str(X["x"][i])))  # what one half has, the other has not
+    halves = [model_of(family).fit(X.iloc[half], Y[half]) for half in (order[:45], order[45:])]
+    found = {c.name: c for c in drift(*halves).columns if c.what == "values"}
+    assert found["x"].log_bayes_factor > 0 >= found["other"].log_bayes_factor
+    turned = {c.name: c for c in drift(*halves[::-1]).columns if c.what == "values"}
+    assert_allclose(turned["x"].log_bayes_factor, found["x"].log_bayes_factor, rtol=1e-9)
