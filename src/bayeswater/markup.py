@@ -70,13 +70,14 @@ def step(start: float, end: float, low: float, high: float) -> Safe:
     """Draw a step of a waterfall from one number to another, on a scale from `low` to `high`.
 
     >>> step(0.0, 1.0, -1.0, 1.0).count("<span")
-    2
+    3
     """
     room = (high - low) or 1.0
     first, last = ((min(start, end) - low) / room, (max(start, end) - low) / room)
     first, last = max(first, 0.0), min(last, 1.0)
     before = f'<span style="display:inline-block;width:{2 * BAR_WIDTH * first:.4g}em"></span>'
-    return Safe(before + _piece(2 * BAR_WIDTH * max(last - first, 0.005), 0.8 if end >= start else 0.35))
+    drawn = before + _piece(2 * BAR_WIDTH * max(last - first, 0.005), 0.8 if end >= start else 0.35)
+    return Safe(f'<span style="white-space:nowrap">{drawn}</span>')
 
 
 def _piece(width: float, opacity: float = 0.55) -> Safe:

@@ -41,6 +41,10 @@ VERBS = {
         "Compare predictions with the truth: confusion, log-loss, calibration, cost.",
         "bayeswater evaluate income.bayes test.csv --target income --loss costs.csv",
     ),
+    "report": (
+        "Write how good a model is into one file that can be mailed.",
+        "bayeswater report income.bayes test.csv --target income --group sex -o report.html",
+    ),
     "explain": (
         "Say why a row is given its class, column by column.",
         "bayeswater explain income.bayes new.csv --rows 3",

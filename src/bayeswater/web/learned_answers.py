@@ -1,12 +1,4 @@
-"""What a model has learned: its columns by the information they carry, each with its picture by class; the nomogram.
-
-The information of a column is its mutual information with the class under the model, in bits:
-
-    I = sum over classes k of P(k) * integral of p(x | k) log2(p(x | k) / p(x))
-
-exact for states, bins and counts, by the trapezoidal rule for densities. Of a text, whose cells are too many, it is the
-mean over the rows of what the text alone tells: sum over k of P(k | text) log2(P(k | text) / P(k)).
-"""
+"""What a model has learned: its columns by the information they carry, each with its picture by class; the nomogram."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,13 +6,11 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED
+from bayeswater.explain.importance import TEXT_ROWS, information_of
+from bayeswater.explain.nomogram import scale_of
 from bayeswater.families.curve import ColumnCurve
-from bayeswater.models.categorical_nb import CategoricalNB
-from bayeswater.models.feature_nb import BernoulliNB
-from bayeswater.models.gaussian_nb import GaussianNB
-from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.streaming.partial_rows import cell_names
-from bayeswater.typing import Array
+from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.web.fields import Field, curve_of
 from bayeswater.web.plain import QuestionError, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
@@ -28,17 +18,8 @@ from bayeswater.web.subjects import ClassifierSubject
 MOST_POINTS = 160
 """Places of a picture that are sent: more cannot be seen."""
 
-TEXT_ROWS = 300
-"""Rows by which the information of a text is told."""
-
 MOST_WORDS = 20
 """Words of each class that are named as its strongest."""
-
-INDEPENDENT = (NaiveBayes, GaussianNB, CategoricalNB, BernoulliNB)
-"""Models whose log-odds are sums over columns, each by itself."""
-
-MOST_STOPS = 14
-"""Places of a scale that are marked."""
 
 MOST_NOMOGRAM = 30
 """Columns of a nomogram: those that carry most, as many as a page holds."""
@@ -61,50 +42,17 @@ def columns(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, A
             left_out.append({"name": name, "why": why})
             continue
         curve = curve_of(subject.model, name)
-        bits = _bits(curve, prior, subject, name)
+        bits = information_of(subject.model, name, prior, _texts(subject, name))
         told.append({"name": name, "family": family, "why": why, "bits": bits, "picture": _picture(curve, MOST_POINTS)})
     told.sort(key=lambda one: -(one["bits"] if one["bits"] is not None else -1.0))
     return {"columns": told, "left_out": left_out}
 
 
-def _bits(curve: ColumnCurve | None, prior: Array, subject: ClassifierSubject, name: str) -> float | None:
-    """Give the information of a column; None where it cannot be told."""
-    if curve is None:
-        return None
-    if curve.kind == "words":
-        return _bits_of_text(subject, name)
-    mass = np.asarray(curve.values, dtype=np.float64)
-    if curve.kind == "density":
-        at = np.asarray(curve.at, dtype=np.float64)
-        if len(at) < 2:
-            return None
-        mass = mass * np.gradient(at)[:, None]
-    total = mass.sum(axis=0)
-    mass = mass / np.where(total > 0, total, 1.0)
-    return information(mass, prior)
-
-
-def information(mass: Array, prior: Array) -> float:
-    """Mutual information in bits of outcomes with probabilities (n_outcomes, n_classes).
-
-    >>> information(np.eye(2), np.array([0.5, 0.5]))
-    1.0
-    """
-    shared = mass @ prior
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(mass > 0, mass * np.log2(mass / shared[:, None]), 0.0)
-    return max(0.0, float(terms.sum(axis=0) @ prior))
-
-
-def _bits_of_text(subject: ClassifierSubject, name: str) -> float | None:
+def _texts(subject: ClassifierSubject, name: str) -> list[Any]:
+    """Give some cells of a column, by which the information of a text is told."""
     if subject.rows is None or name not in subject.rows.column_names:
-        return None
-    texts = subject.rows.column(name).slice(0, TEXT_ROWS).to_pylist()
-    proba = np.asarray(subject.model.predict_proba([{name: text} for text in texts if text is not None] or [{}]))
-    prior = subject.frequencies
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(proba > 0, proba * np.log2(proba / prior), 0.0)
-    return max(0.0, float(terms.sum(axis=1).mean()))
+        return []
+    return list(subject.rows.column(name).slice(0, TEXT_ROWS).to_pylist())
 
 
 def _picture(curve: ColumnCurve | None, most: int) -> dict[str, Any] | None:
@@ -183,24 +131,13 @@ def nomogram(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, 
 
 
 def _scale(curve: ColumnCurve, k: int, other: int, own: Field | None) -> dict[str, Any] | None:
-    """Give places and their log-odds, where both classes can have them: numbers of the range that was seen."""
-    values = np.asarray(curve.values, dtype=np.float64)
-    possible = (values[:, k] > 0) & (values[:, other] > 0)
-    is_number = curve.kind in ("density", "counts")
-    if is_number and own is not None and isinstance(own.low, float) and isinstance(own.high, float):
-        at = np.asarray(curve.at, dtype=np.float64)
-        possible &= (at >= own.low) & (at <= own.high)
-    chosen = np.flatnonzero(possible)
-    if not len(chosen):
+    """Give places and their log-odds, numbers of the range that was seen."""
+    ends = [end for end in (own.low, own.high) if isinstance(end, float)] if own is not None else []
+    found = scale_of(curve, k, other, *(ends if len(ends) == 2 else ()))
+    if found is None:
         return None
-    odds = np.log(values[chosen, k]) - np.log(values[chosen, other])
-    if is_number:
-        some = np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_STOPS)).round().astype(int))
-        return {"kind": curve.kind, "at": [float(curve.at[chosen[i]]) for i in some], "odds": odds[some]}
-    order = np.argsort(odds, kind="stable")
-    if len(order) > MOST_STOPS:  # those that speak most, of either class
-        order = np.concatenate([order[: MOST_STOPS // 2], order[-(MOST_STOPS // 2) :]])
-    return {"kind": curve.kind, "at": [written(curve.at[chosen[i]]) for i in order], "odds": odds[order]}
+    at = found.at if found.kind in ("density", "counts") else [written(place) for place in found.at]
+    return {"kind": found.kind, "at": at, "odds": found.odds}
 
 
 ANSWERS = {"columns": columns, "nomogram": nomogram}

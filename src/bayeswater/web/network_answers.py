@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import BayesWarning, ImpossibleEvidence, ResourceLimitError
+from bayeswater.explain.importance import mutual_information
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.networks.drawing import MOST_STATES, to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import Trail, active_trail, blocked_trail
 from bayeswater.typing import Array
-from bayeswater.web.learned_answers import information
 from bayeswater.web.network_drawing import Drawn, around, drawn, part_of, start_of
 from bayeswater.web.network_variants import MANY_NODES, Known, known_of, node_of
 from bayeswater.web.plain import QuestionError, as_json, number_of, text_of, written
@@ -126,7 +126,7 @@ def _information_of_arc(
     except (ImpossibleEvidence, ResourceLimitError):
         return None
     prior = joint.sum(axis=1)
-    return information((joint / np.where(prior > 0, prior, 1.0)[:, None]).T, prior)
+    return mutual_information((joint / np.where(prior > 0, prior, 1.0)[:, None]).T, prior)
 
 
 def _trail(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
@@ -200,7 +200,7 @@ def _next(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     questions = []
     for one in asked_for.questions:
         node = network.dag.node(one.column)
-        bits = information(found.marginals[node].T, prior)
+        bits = mutual_information(found.marginals[node].T, prior)
         questions.append({"node": node, "bits": bits, "worth": one.value.worth})
     questions.sort(key=lambda one: (-one["bits"], one["node"]))
     positive = prior[prior > 0]

@@ -1,0 +1,57 @@
+"""``bayeswater report``: how good a model is, as one file that can be mailed."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from bayeswater.cli.options import AS_USUAL, DataFile, ModelFile, ReadingOptions, Target
+
+MOST_ROWS = 200_000
+"""Rows that a report is made of: the first ones."""
+
+
+def report(
+    model: ModelFile,
+    /,
+    *data: DataFile,
+    target: Target,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    group: str | None = None,
+    positive: str | None = None,
+    peers: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    lang: Literal["en", "zh"] = "en",
+    reading: ReadingOptions = AS_USUAL,
+) -> None:
+    """Write how good a model is into one HTML file, which opens without server or network.
+
+    Parameters
+    ----------
+    output
+        HTML file to write.
+    group
+        Column by whose values the rows are audited, such as sex; the model need not read it.
+    positive
+        Class that curves are drawn for; by default the last one.
+    peers
+        Compare with scikit-learn's models too, which learn from these rows by folds.
+    lang
+        Language of the report: English or Chinese.
+    """
+    from bayeswater.cli.models import known_class, labels_explained, load_model, open_for, require_other_files
+    from bayeswater.cli.terminal import say, warnings_told_once
+    from bayeswater.reports.model_report import model_report
+    from bayeswater.reports.sentences import sentences
+
+    classifier = load_model(model)
+    wanted = None if positive is None else known_class(classifier, positive)
+    with warnings_told_once():
+        rows = open_for(classifier, model, reading, list(data), target=target, keep=True)
+        require_other_files(rows, output)
+        with labels_explained(classifier, model, target):
+            table = rows.head(rows.schema.names, MOST_ROWS + 1)
+    notes = (sentences(lang).say("first rows", n=f"{MOST_ROWS:,}"),) if table.num_rows > MOST_ROWS else ()
+    wishes: dict[str, Any] = {"group": group, "positive": wanted, "peers": peers, "lang": lang, "notes": notes}
+    text = model_report(classifier, table.slice(0, MOST_ROWS), target, name=rows.name, **wishes)
+    output.write_text(text, encoding="utf-8")
+    say(f"saved as {output} ({len(text.encode()):,} bytes)")

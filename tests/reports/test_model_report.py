@@ -1,0 +1,115 @@
+"""Reports: one file without script or address, whose figures are those of the library, in both languages."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import bayeswater as bw
+from bayeswater.cli.main import main
+from bayeswater.decision.ranking import Ranking
+from bayeswater.demo.loans import loans
+from bayeswater.explain.importance import importance
+from bayeswater.reports.model_report import model_report
+
+TABLE = loans(300)
+MODEL = bw.NaiveBayes(calibrate=True, columns={"application_id": "ignored"}).fit(
+    TABLE.slice(0, 200).drop_columns(["outcome"]), TABLE.slice(0, 200).column("outcome")
+)
+TEST = TABLE.slice(200)
+PAGE = model_report(MODEL, TEST, "outcome", positive="late", group="owns_home", name="test.csv")
+
+VOID = ("meta", "circle", "line", "polyline", "br")
+
+
+class Tags(HTMLParser):
+    """Elements of a page, held to be closed in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], set()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        assert not any(name.startswith("on") or name in ("src", "href") for name, _ in attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    handle_startendtag = handle_starttag
+
+
+def tags(page):
+    found = Tags()
+    found.feed(page)
+    assert found.open == []
+    return found.seen
+
+
+def test_a_report_is_one_file_without_script_or_address():
+    assert {"svg", "table", "section"} <= tags(PAGE) and "script" not in tags(PAGE) and "link" not in tags(PAGE)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", PAGE)
+
+
+def test_its_figures_are_those_of_the_library():
+    codes = np.array([MODEL.classes_.tolist().index(label) for label in TEST.column("outcome").to_pylist()])
+    log_proba = MODEL.predict_log_proba(TEST.drop_columns(["outcome"]))
+    assert f"{np.mean(log_proba.argmax(axis=1) == codes):.3f} (" in PAGE
+    assert f"{Ranking.of(log_proba, codes).mean_area():.3f} (" in PAGE
+    found = importance(MODEL, TEST.drop_columns(["outcome"]))
+    assert f"{found.columns[0].mean_log_odds:.3f}" in PAGE
+
+
+def test_it_has_all_its_parts():
+    for part in ("Classes", "Quality", "Confusion", "ROC", "Reliability", "Nomogram", "By group", "left out"):
+        assert part in PAGE
+    assert PAGE.count("Among the ") == 6 and "application_id is not read: as told" in PAGE
+
+
+def test_it_speaks_chinese():
+    page = model_report(MODEL, TEST, "outcome", lang="zh")
+    assert 'lang="zh-Hans"' in page and "混淆矩阵" in page and "对数几率" in page and "Quality" not in page
+
+
+def test_hostile_names_are_text():
+    bad = "</title><script>alert(1)</script>\u202e"
+    y = np.where(np.arange(60) % 2 == 0, bad, "b")
+    rows = pa.table({bad: np.where(np.arange(60) % 3 == 0, bad, "x"), "n": np.arange(60.0), "y": y})
+    model = bw.NaiveBayes().fit(rows.drop_columns(["y"]), y)
+    page = model_report(model, rows, "y", name=bad, group=bad)
+    assert "script" not in tags(page)
+
+
+def test_many_classes_and_models_of_dependent_columns_are_reported():
+    rows = pd.DataFrame({"a": np.arange(90) % 3, "b": np.arange(90) % 5})
+    y = np.array(["x", "y", "z"])[np.arange(90) % 3]
+    table = pa.table({**{name: rows[name].astype(str) for name in rows}, "y": y})
+    for model in (bw.AODE(), bw.CategoricalNB()):
+        page = model_report(model.fit(table.drop_columns(["y"]), y), table, "y")
+        assert tags(page) and "not calibrated" in page
+
+
+def test_the_command_writes_it(tmp_path, capsys):
+    bw.save(MODEL, tmp_path / "loans.bayes")
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(TEST, tmp_path / "test.csv")
+    out = tmp_path / "report.html"
+    files = [str(tmp_path / "loans.bayes"), str(tmp_path / "test.csv")]
+    assert main(["report", *files, "-t", "outcome", "--positive", "late", "--group", "owns_home", "-o", str(out)]) == 0
+    assert tags(out.read_text(encoding="utf-8")) and "saved as" in capsys.readouterr().err
+    assert main(["report", *files, "-t", "outcome", "--group", "sex", "-o", str(out)]) == 1
+    assert "the rows have no column 'sex'" in capsys.readouterr().err
+
+
+def test_unknown_classes_are_left_out_and_told():
+    y = ["other"] * 3 + TEST.column("outcome").to_pylist()[3:]
+    page = model_report(MODEL, TEST.set_column(TEST.schema.get_field_index("outcome"), "outcome", [y]), "outcome")
+    assert "3 rows whose class the model does not know are left out" in page
+    with pytest.raises(bw.DataError, match="is 'outcome' the right column"):
+        model_report(MODEL, TEST.set_column(9, "outcome", [["other"] * len(y)]), "outcome")
