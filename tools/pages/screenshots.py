@@ -15,6 +15,7 @@ from bayeswater.web.exploring import Exploration
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 FACTS = {"age": 31, "past_delays": 2, "owns_home": "False", "income": 2400}
 LOSS = {"actions": ["late", "repaid", "ask more"], "costs": [[0, 1], [5, 0], [0.6, 0.6]]}
+NET = {"observed": [[6, 0]], "does": [[1, 1]], "chosen": [2, 4]}  # cough, flu; cold and bronchitis
 
 PICTURES = {
     "explorer_row": {"facts": FACTS},
@@ -23,6 +24,8 @@ PICTURES = {
     "explorer_nomogram": {"view": "learned", "mode": "nomogram"},
     "explorer_decisions": {"view": "decisions", "facts": FACTS, "loss": LOSS},
     "explorer_rows": {"view": "rows", "rows": {"by": "surprise", "falling": True}},
+    "explorer_network": {"subject": 2, "net": NET},
+    "explorer_network_zh": {"subject": 2, "net": NET, "lang": "zh"},
 }
 """The state of the page in each picture."""
 
