@@ -64,6 +64,7 @@ bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed
 
 accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, beside the peers; resumes where it stopped
 	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
+	@$(BIN)/python -m benchmarks.weights $(ARGS)
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble $(ARGS)
 
 # A warning is an error. All is built anew, so that no menu and no page of an older state stays behind. The English site comes first: the Chinese one links to its reference.

@@ -69,7 +69,7 @@ def _measured(name: str, frame: pd.DataFrame, y: np.ndarray, learn: np.ndarray, 
     known = np.isin(y[judge], model.classes_)
     codes = np.searchsorted(model.classes_, y[judge][known])
     card = Scorecard.of(np.log(proba[known]), codes)
-    figures = (1 - card.accuracy, card.log_loss, card.ece, fitted - start, judged - fitted)
+    figures = (1 - card.accuracy, card.log_loss, fitted - start, judged - fitted)
     return [round(float(figure), 6) for figure in figures]
 
 
@@ -91,16 +91,17 @@ def markdown(done: dict[str, Any]) -> str:
     found = {name: _means(name, done) for name in REFERENCE}
     full = {name: means for name, means in found.items() if all(model in means for model in MODELS)}
     lines = ["# Learned weights", "", "Written by `python -m benchmarks.weights`. " + _protocol(), ""]
-    lines += ["Error % / log-loss / ECE, means over the folds.", ""]
-    lines += [f"| table | {' | '.join(MODELS)} | {EBM} |", "|---" * (2 + len(MODELS)) + "|"]
-    for name, means in full.items():
-        lines.append(f"| {name} | {' | '.join(_cell(means.get(model)) for model in [*MODELS, EBM])} |")
-    mean = {model: np.mean([means[model] for means in full.values()], axis=0) for model in MODELS}
-    lines.append(f"| mean of {len(full)} | {' | '.join(_cell(mean[model]) for model in MODELS)} | |")
+    lines += ["Error % / log-loss, means over the folds.", ""]
     beside = [means for means in full.values() if EBM in means]
+    shown = [*MODELS, *([EBM] if beside else [])]
+    lines += [f"| table | {' | '.join(shown)} |", "|---" * (1 + len(shown)) + "|"]
+    for name, means in full.items():
+        lines.append(f"| {name} | {' | '.join(_cell(means.get(model)) for model in shown)} |")
+    mean = {model: np.mean([means[model] for means in full.values()], axis=0) for model in MODELS}
+    lines.append(f"| mean of {len(full)} | {' | '.join(_cell(mean.get(model)) for model in shown)} |")
     if beside:
-        own = {model: np.mean([means[model] for means in beside], axis=0) for model in [*MODELS, EBM]}
-        lines.append(f"| mean of the {len(beside)} with EBM | {' | '.join(_cell(own[m]) for m in [*MODELS, EBM])} |")
+        own = {model: np.mean([means[model] for means in beside], axis=0) for model in shown}
+        lines.append(f"| mean of the {len(beside)} with EBM | {' | '.join(_cell(own[model]) for model in shown)} |")
         lines += ["", "Seconds to fit, mean of the tables with EBM: " + _seconds(own)]
     lines += ["", "Seconds to fit, mean of all tables: " + _seconds(mean)]
     return "\n".join(lines) + "\n"
@@ -114,11 +115,11 @@ def _means(name: str, done: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cell(figures: Any) -> str:
-    return "" if figures is None else f"{100 * figures[0]:.2f} / {figures[1]:.3f} / {figures[2]:.3f}"
+    return "" if figures is None else f"{100 * figures[0]:.2f} / {figures[1]:.3f}"
 
 
 def _seconds(means: dict[str, Any]) -> str:
-    return ", ".join(f"{model} {figures[3]:.1f}" for model, figures in means.items()) + "."
+    return ", ".join(f"{model} {figures[2]:.1f}" for model, figures in means.items()) + "."
 
 
 def _protocol() -> str:

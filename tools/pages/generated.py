@@ -13,7 +13,13 @@ FOLDER = ROOT / "docs/generated"
 
 DOCUMENTS = (
     *("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *("benchmarks/RESULTS.md", "benchmarks/ACCURACY.md", "benchmarks/ENSEMBLE.md", "benchmarks/ensemble.svg"),
+    *(
+        "benchmarks/RESULTS.md",
+        "benchmarks/ACCURACY.md",
+        "benchmarks/WEIGHTS.md",
+        "benchmarks/ENSEMBLE.md",
+        "benchmarks/ensemble.svg",
+    ),
 )
 """What is shown as it is."""
 
