@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
     from bayeswater.models.semi_naive.tan import SPODE, TAN
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
+    from bayeswater.models.structures.cross_validation import cross_validate_structure
     from bayeswater.models.structures.independence_testing import independence_test
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
@@ -95,6 +96,7 @@ _HOMES = {
     "models.semi_naive.kdb": ("KDB", "SKDB"),
     "models.semi_naive.tan": ("SPODE", "TAN"),
     "models.structures.bootstrapping": ("bootstrap_structure",),
+    "models.structures.cross_validation": ("cross_validate_structure",),
     "models.structures.independence_testing": ("independence_test",),
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
@@ -157,6 +159,7 @@ __all__ = [
     "audit",
     "bootstrap_structure",
     "compare",
+    "cross_validate_structure",
     "description_length",
     "drift",
     "explore",

@@ -72,6 +72,16 @@ def test_a_question_about_several_variables_gives_their_joint(run, net):
     assert {(s["tub"], s["lung"]): s["probability"] for s in document["states"]} == dict(expected)
 
 
+def test_what_is_done_is_set_from_outside_and_what_is_seen_is_evidence(run, net):
+    document = json.loads(run("query", net, "P(lung | do(either=yes), smoke=yes)", "--json").out)
+    assert document["do"] == {"either": "yes"} and document["evidence"] == {"smoke": "yes"}
+    # Setting a consequence tells nothing of its causes.
+    expected = asia().query("lung", {"smoke": "yes"})
+    assert {line["lung"]: line["probability"] for line in document["states"]} == pytest.approx(
+        dict(expected), rel=1e-12
+    )
+
+
 def test_a_state_that_is_asked_for_is_shown_alone(run, net):
     document = json.loads(run("query", net, "P(tub, lung=no)", "--json").out)
     joint = asia().joint(["tub", "lung"])

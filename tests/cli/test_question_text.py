@@ -35,6 +35,12 @@ def test_questions_are_read_as_they_are_meant(text, targets, evidence):
     assert (plain(question.targets), plain(question.evidence)) == (targets, evidence)
 
 
+def test_what_is_set_from_outside_stands_apart_from_what_is_seen():
+    question = read_question("P(lung | do(smoke=yes, asia='no'), xray=yes, do=it)")
+    assert plain(question.evidence) == [("xray", "yes"), ("do", "it")]
+    assert plain(question.done) == [("smoke", "yes"), ("asia", "no")]
+
+
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
@@ -53,6 +59,10 @@ def test_questions_are_read_as_they_are_meant(text, targets, evidence):
         ("P(A) + 1", 5, "the question has ended, and '\\+' stands here"),
         ("P(A, A)", 5, "'A' stands in the question twice"),
         ("P(A | B=b, A=a)", 11, "'A' stands in the question twice"),
+        ("P(A | B=b, do(A=a))", 14, "'A' stands in the question twice"),
+        ("P(A | do(B))", 10, "what is given has a state: write B=..."),
+        ("P(A | do())", 9, r"are set, as in do\(smoke=yes\)"),
+        ("P(A | do(B=b)", 13, r"a , or a \) is needed"),
     ],
 )
 def test_what_is_wrong_is_shown_where_it_stands(text, place, message):

@@ -10,7 +10,9 @@ from tests.structure.graphs import ASIA, all_dags, is_d_separated, random_dag, s
 from bayeswater.errors import ParameterError
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import (
+    ArcAgreement,
     equivalence_class,
+    hamming_distance,
     is_equivalent,
     structural_hamming_distance,
 )
@@ -129,3 +131,17 @@ def test_turning_a_covered_edge_stays_in_the_class(seed):
                 turned = Dag(dag.names, tuple(parents))
                 assert is_equivalent(dag, turned)
                 assert equivalence_class(dag) == equivalence_class(turned)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_arcs_that_are_found_false_and_missed_add_up_whatever_the_order_of_the_nodes(seed):
+    rng = np.random.default_rng(seed)
+    true, learned = random_dag(6, 7, rng), random_dag(6, 5, rng)
+    agreement = ArcAgreement.of(Dag.from_edges(learned.edges(), nodes=learned.names[::-1]), true)
+    assert (agreement.n_found + agreement.n_missed, agreement.n_found + agreement.n_false) == (
+        true.n_edges,
+        learned.n_edges,
+    )
+    assert agreement.precision * learned.n_edges == pytest.approx(agreement.recall * true.n_edges)
+    n_turned = sum(arc[::-1] in set(true.edges()) for arc in learned.edges())
+    assert hamming_distance(true, learned) == agreement.n_false + agreement.n_missed - 2 * n_turned

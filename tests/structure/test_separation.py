@@ -12,6 +12,7 @@ from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import (
     Independence,
     active_trail,
+    adjustment_sets,
     local_independencies,
     minimal_separator,
     minimal_separators,
@@ -114,6 +115,25 @@ def test_one_minimal_separator_with_and_without_what_is_wanted_in_it(seed):
     else:
         assert found in separating
         assert not any(other < found for other in separating)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_adjustment_sets_are_the_least_ones_that_meet_the_back_door_criterion(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(7, int(rng.integers(4, 14)), rng)
+    cause, effect, *others = rng.permutation(7).tolist()
+    allowed = frozenset(others[: int(rng.integers(2, 6))])
+    without = [(a, b) for a, b in dag.edges() if a != dag.names[cause]]
+    behind = Dag.from_edges(without, nodes=dag.names)
+    ends = frozenset({cause}), frozenset({effect})
+    meeting = [
+        frozenset(nodes)
+        for nodes in subsets(sorted(allowed - dag.descendants([cause])))
+        if is_d_separated(behind, *ends, frozenset(nodes))
+    ]
+    found = list(adjustment_sets(dag, cause, effect, allowed))
+    assert len(set(found)) == len(found)
+    assert set(found) == {nodes for nodes in meeting if not any(other < nodes for other in meeting)}
 
 
 def test_joined_nodes_have_no_separator_and_separated_ones_the_empty_one():

@@ -12,6 +12,7 @@ from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
 if TYPE_CHECKING:
+    from bayeswater.cli.question_text import Term
     from bayeswater.models.network.answers import Distribution
     from bayeswater.models.network.bayesian_network import BayesianNetwork
 
@@ -22,7 +23,9 @@ Method = Literal["auto", "exact", "sampling", "gibbs", "likelihood_weighting"]
 
 def query(
     network: NetworkFile,
-    question: Annotated[str | None, Parameter(help="As \"P(A, B | C=c, D='odd label')\".")] = None,
+    question: Annotated[
+        str | None, Parameter(help='As "P(A, B | C=c, D=\'odd label\')", or "P(A | do(B=b), C=c)".')
+    ] = None,
     /,
     *,
     method: Annotated[Method, Parameter(help="How to answer; auto is exact where memory and time allow.")] = "auto",
@@ -108,17 +111,24 @@ def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], mos
         for place, (node, term) in enumerate(zip(nodes, asked.targets, strict=True))
         if term.state is not None
     }
-    evidence = {}
-    for term in asked.evidence:
-        variable = network.variables[node_named(network, term.name, text)]
-        assert term.state is not None  # what is given has a state
-        evidence[variable.name] = state_named(variable, term.state, text)
+    evidence, done = (_states(network, terms, text) for terms in (asked.evidence, asked.done))
+    network = network.do(done) if done else network
     found = network.joint([network.names[node] for node in nodes], evidence, **settings)
     lines = _lines(found, chosen)
     if as_json:
-        _print_document(text, found, evidence, lines)
+        _print_document(text, found, evidence, done, lines)
     else:
         _print_table(text, found, lines, most)
+
+
+def _states(network: "BayesianNetwork", terms: "tuple[Term, ...]", text: str) -> dict[str, Any]:
+    """Give the states that are named, by their variables."""
+    states = {}
+    for term in terms:
+        variable = network.variables[node_named(network, term.name, text)]
+        assert term.state is not None  # what is given has a state
+        states[variable.name] = state_named(variable, term.state, text)
+    return states
 
 
 def _lines(found: "Distribution", chosen: dict[int, Any]) -> list[dict[str, Any]]:
@@ -160,11 +170,15 @@ def _print_table(text: str, found: "Distribution", lines: list[dict[str, Any]], 
         console.print(Text(f"{method}, {n_draws:,} draws: {found.verdict}"), soft_wrap=True)
 
 
-def _print_document(text: str, found: "Distribution", evidence: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+def _print_document(
+    text: str, found: "Distribution", evidence: dict[str, Any], done: dict[str, Any], lines: list[dict[str, Any]]
+) -> None:
     from bayeswater.cli.standard_output import print_document
     from bayeswater.models.network.answers import EstimatedDistribution
 
     document: dict[str, Any] = {"question": text, "targets": list(found.names), "evidence": evidence}
+    if done:
+        document["do"] = done
     if isinstance(found, EstimatedDistribution):
         estimate = found.estimate
         document |= {

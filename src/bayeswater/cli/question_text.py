@@ -2,13 +2,15 @@ r"""Questions to a network as people write them: ``P(A, B | C=c, D='odd label')`
 
     question     = "P" "(" terms ["|" evidence] ")"
     terms        = name ["=" state] {"," name ["=" state]}
-    evidence     = name "=" state {"," name "=" state}
+    evidence     = given {"," given}
+    given        = name "=" state | "do" "(" name "=" state {"," name "=" state} ")"
     independence = names ";" names ["|" names]
     names        = name {"," name}
     name, state  = characters without blanks, , ; | = ( ) and quotes, or any characters between quotes of one kind
 
 Inside quotes a backslash stands before a quote or a backslash. A term ``A=a`` asks for the probability of that state
-alone. What is wrong is shown with a caret under it.
+alone. What stands in ``do(...)`` is set from outside: ``P(lung | do(smoke=yes), xray=yes)``. What is wrong is shown
+with a caret under it.
 """
 
 import re
@@ -26,6 +28,8 @@ TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+GIVEN = "a variable and its state are given, as in xray=yes"
+
 END = ""
 """The mark behind the last token."""
 
@@ -46,10 +50,11 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class ProbabilityQuestion:
-    """What is asked for, and what is given."""
+    """What is asked for, what is given, and what is set from outside."""
 
     targets: tuple[Term, ...]
-    evidence: tuple[Term, ...]
+    evidence: tuple[Term, ...] = ()
+    done: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,13 +85,16 @@ def read_question(text: str) -> ProbabilityQuestion:
         raise error_at(text, 0, begin)
     reader.take("(", begin)
     targets = reader.terms("a variable is asked for")
-    evidence: tuple[Term, ...] = ()
+    evidence: list[Term] = []
+    done: list[Term] = []
     if reader.goes_over("|"):
-        evidence = reader.terms("a variable and its state are given, as in xray=yes", with_states=True)
-    reader.take(")", "a , or a ) is needed" if evidence else "a , a | or a ) is needed")
+        reader.given(evidence, done)
+        while reader.goes_over(","):
+            reader.given(evidence, done)
+    reader.take(")", "a , or a ) is needed" if evidence or done else "a , a | or a ) is needed")
     reader.take(END, "the question has ended")
-    _require_once(text, [term.name for term in (*targets, *evidence)])
-    return ProbabilityQuestion(targets, evidence)
+    _require_once(text, [term.name for term in (*targets, *evidence, *done)])
+    return ProbabilityQuestion(targets, tuple(evidence), tuple(done))
 
 
 def read_independence(text: str) -> IndependenceQuestion:
@@ -176,9 +184,21 @@ class _Reader:
             found.append(self.term(what, with_state=with_states))
         return tuple(found)
 
+    def given(self, evidence: list[Term], done: list[Term]) -> None:
+        """Read a variable and its state, observed or set from outside."""
+        name = self.word(GIVEN)
+        if name.text == "do" and self.goes_over("("):
+            done.extend(self.terms("a variable and its state are set, as in do(smoke=yes)", with_states=True))
+            self.take(")", "a , or a ) is needed")
+        else:
+            evidence.append(self.rest_of_term(name, with_state=True))
+
     def term(self, what: str, *, with_state: bool) -> Term:
         """Read a variable, with a state or not."""
-        name = self.word(what)
+        return self.rest_of_term(self.word(what), with_state=with_state)
+
+    def rest_of_term(self, name: NameAt, *, with_state: bool) -> Term:
+        """Read the state of a variable, if there is one."""
         if self.goes_over("="):
             return Term(name, self.word(f"a state of {name.text!r} is needed"))
         if with_state:

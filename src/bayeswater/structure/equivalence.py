@@ -253,6 +253,47 @@ def structural_hamming_distance(a: Dag, b: Dag, *, of_classes: bool = True) -> i
     return sum(marks_a.get(pair) != marks_b.get(pair) for pair in marks_a.keys() | marks_b.keys())
 
 
+def hamming_distance(a: Dag, b: Dag) -> int:
+    """Count the pairs of nodes that are joined in one graph and not in the other, whatever the directions.
+
+    >>> hamming_distance(Dag.parse("a -> b -> c"), Dag.parse("b -> a -> c"))
+    2
+    """
+    one, other = ({frozenset(arc) for arc in dag.edges()} for dag in (a, _in_order_of(a, b)))
+    return len(one ^ other)
+
+
+@dataclass(frozen=True)
+class ArcAgreement:
+    """Arcs of a graph beside those of the true one; an arc that is turned is a false one, and a missed one.
+
+    >>> ArcAgreement.of(Dag.parse("a -> b -> c; a -> c"), Dag.parse("a -> b <- c"))
+    ArcAgreement(n_found=1, n_false=2, n_missed=1)
+    """
+
+    n_found: int
+    n_false: int
+    n_missed: int
+
+    @classmethod
+    def of(cls, learned: Dag, true: Dag) -> "ArcAgreement":
+        """Compare the arcs of graphs of the same names."""
+        mine, theirs = set(_in_order_of(true, learned).edges()), set(true.edges())
+        return cls(len(mine & theirs), len(mine - theirs), len(theirs - mine))
+
+    @property
+    def precision(self) -> float:
+        """Share of the arcs that are true; 1 where there are none."""
+        n_arcs = self.n_found + self.n_false
+        return self.n_found / n_arcs if n_arcs else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the true arcs that are there; 1 where there are none."""
+        n_true = self.n_found + self.n_missed
+        return self.n_found / n_true if n_true else 1.0
+
+
 def _marks(graph: Dag | EquivalenceClass) -> dict[tuple[int, int], int]:
     """What joins each pair of nodes: an edge to the first one, the second, or neither."""
     marks = {}

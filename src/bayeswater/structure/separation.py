@@ -152,6 +152,19 @@ def minimal_separators(dag: Dag, left: Nodes, right: Nodes) -> Iterator[Nodes]:
                 waiting.append(beyond)
 
 
+def adjustment_sets(dag: Dag, cause: int, effect: int, allowed: Nodes | None = None) -> Iterator[Nodes]:
+    """Give all back-door sets of a cause and an effect of which no node can be spared (Pearl 1993).
+
+    They hold no descendant of the cause, and d-separate both once the arcs that leave the cause are taken away. Then
+    P(effect | do(cause)) is the mean of P(effect | cause, set) over P(set). Only nodes that are `allowed` are taken.
+    """
+    everything = frozenset(range(len(dag))) if allowed is None else allowed
+    may_be_taken = everything - dag.descendants(frozenset({cause}))
+    behind = Dag(dag.names, tuple(tuple(x for x in own if x != cause) for own in dag.parents))
+    found = minimal_separators(behind, frozenset({cause}), frozenset({effect}))
+    return (nodes for nodes in found if nodes <= may_be_taken)
+
+
 def _close_to(graph: UndirectedGraph, right: Nodes, cut: Nodes) -> Nodes:
     """Keep of a set that cuts off the other side only what can be seen from `right`: no node of that can be spared."""
     return _around(graph, _component(graph, right, cut))

@@ -11,8 +11,10 @@ from bayeswater.errors import ParameterError
 from bayeswater.models.network.network_files import is_network_file
 from bayeswater.structure.dag import Dag, UndirectedGraph, moral_graph
 from bayeswater.structure.equivalence import (
+    ArcAgreement,
     EquivalenceClass,
     equivalence_class,
+    hamming_distance,
     is_equivalent,
     structural_hamming_distance,
 )
@@ -21,6 +23,7 @@ from bayeswater.structure.separation import (
     Independence,
     Trail,
     active_trail,
+    adjustment_sets,
     local_independencies,
     minimal_separator,
     minimal_separators,
@@ -104,6 +107,28 @@ class GraphQuestions(ABC):
         found = minimal_separators(self.dag, self.dag.nodes(left), self.dag.nodes(right))
         return map(self.dag.named, islice(found, most))
 
+    def adjustment_sets(
+        self, cause: str, effect: str, *, allowed: Names | None = None, most: int | None = None
+    ) -> Iterator[tuple[str, ...]]:
+        """Give all back-door sets of which no node can be spared: what to observe to learn an effect without acting.
+
+        ``P(effect | do(cause))`` is the mean of ``P(effect | cause, set)`` over ``P(set)``. An empty set says that
+        nothing confounds the two; where there is none, the effect cannot be had in this way.
+
+        Parameters
+        ----------
+        cause, effect : names
+        allowed : nodes that can be observed; all unless told
+        most : how many sets to give
+
+        >>> from bayeswater import BayesianNetwork
+        >>> list(BayesianNetwork("gene -> smoke -> tar -> lung <- gene").adjustment_sets("smoke", "lung"))
+        [('gene',)]
+        """
+        may_be = None if allowed is None else self.dag.nodes(allowed)
+        found = adjustment_sets(self.dag, self.dag.node(cause), self.dag.node(effect), may_be)
+        return map(self.dag.named, islice(found, most))
+
     def independencies(self, names: Names | None = None) -> list[Independence]:
         """Every node, or those named, is independent of all that are not its descendants, given its parents."""
         return local_independencies(self.dag, None if names is None else sorted(self.dag.nodes(names)))
@@ -124,6 +149,20 @@ class GraphQuestions(ABC):
     def structural_hamming_distance(self, other: Any, *, of_classes: bool = True) -> int:
         """Count the pairs of nodes that are joined differently in the classes of both graphs, or in the graphs."""
         return structural_hamming_distance(self.dag, read_graph(other), of_classes=of_classes)
+
+    def hamming_distance(self, other: Any) -> int:
+        """Count the pairs of nodes that are joined in one graph and not in the other, whatever the directions."""
+        return hamming_distance(self.dag, read_graph(other))
+
+    def arc_agreement(self, learned: Any) -> ArcAgreement:
+        """Compare the arcs of a learned graph with those of this one, the true one; gives precision and recall.
+
+        >>> from bayeswater import BayesianNetwork
+        >>> agreement = BayesianNetwork("a -> b -> c").arc_agreement("a -> b <- c")
+        >>> agreement, agreement.precision
+        (ArcAgreement(n_found=1, n_false=1, n_missed=1), 0.5)
+        """
+        return ArcAgreement.of(read_graph(learned), self.dag)
 
     def to_networkx(self) -> Any:
         """Give a ``networkx.DiGraph`` of the names."""

@@ -1,0 +1,64 @@
+"""`cross_validate_structure`: rows held out, by hand, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.oracles.pc_of_bnlearn import NAMES, rows
+
+from bayeswater import DataError, ParameterError, cross_validate_structure, learn_structure
+
+
+def frame(table=1, n_rows=400):
+    return pd.DataFrame(rows(table)[0][:4, :n_rows].T.astype(str), columns=list(NAMES[:4]))
+
+
+def test_a_fold_loses_what_the_network_of_the_other_rows_says_of_it():
+    data = frame()
+    fold_of = np.arange(len(data)) % 3
+    found = cross_validate_structure(data, method="hill_climb", folds=fold_of)
+    for fold in range(3):
+        learned = learn_structure(data[fold_of != fold], method="hill_climb")
+        assert list(found.graphs[fold].edges()) == list(learned.graph.edges())
+        loss = -np.mean(learned.network.log_evidence(data[fold_of == fold]))
+        assert found.losses[fold] == pytest.approx(loss, rel=1e-12)
+    assert found.loss == pytest.approx(found.losses @ found.n_rows / len(data))
+
+
+def test_a_given_graph_stays_and_every_row_is_held_out_once():
+    data = frame()
+    found = cross_validate_structure(data, "a -> b; c; d", folds=7, seed=3)
+    assert all(list(dag.edges()) == [("a", "b")] for dag in found.graphs)
+    assert found.n_rows.sum() == len(data) and np.ptp(found.n_rows) <= 1
+    assert found.loss == cross_validate_structure(data, "a -> b; c; d", folds=7, seed=3).loss
+    assert found.standard_error > 0
+
+
+def test_what_is_known_holds_in_every_fold_and_the_report_can_be_read():
+    found = cross_validate_structure(frame(), method="iamb", folds=3, required="d -> a", forbidden="b -> *")
+    for dag in found.graphs:
+        assert ("d", "a") in dag.edges() and not [arc for arc in dag.edges() if arc[0] == "b"]
+    lines = repr(found).splitlines()
+    assert lines[0].startswith(f"Log-loss of a row {found.loss:.4f} nats") and len(lines) == 5
+    assert "<th>log-loss</th>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"folds": 1}, "folds is 1; give a number from 2"),
+        ({"folds": [0, 1]}, "folds has shape"),
+        ({"folds": np.zeros(400)}, "and 1 folds"),
+        ({"equivalent_sample_size": 0}, "equivalent_sample_size is 0"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_what_means_nothing_is_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        cross_validate_structure(frame(), **settings)
+
+
+def test_missing_cells_are_refused():
+    data = frame()
+    data.loc[3, "a"] = None
+    with pytest.raises(DataError, match="1 cells are missing"):
+        cross_validate_structure(data)
