@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bayeswater import NaiveBayes, save
+from bayeswater import BayesianNetwork, NaiveBayes, save
 from bayeswater.web.exploring import Exploration
 from bayeswater.web.subjects import subject_of
 
+FOLDER = Path(os.environ.get("BAYESWATER_DATA", "data")) / "networks"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 N_ROWS, N_COLUMNS = 2_000, 50
 
@@ -39,6 +40,22 @@ CLICK = """([selector, code]) => new Promise((done) => {
   document.querySelectorAll(selector)[code].click();
 })"""
 """Clicks on a state, and waits for the first bar to move and for all answers to be there: milliseconds of both."""
+
+OBSERVE = """(place) => new Promise((done) => {
+  const lines = [...document.querySelectorAll(".network .state")];
+  const line = lines[place % lines.length];
+  const start = performance.now();
+  const look = new MutationObserver(() => { look.disconnect(); done(performance.now() - start); });
+  const bars = { subtree: true, attributes: true, attributeFilter: ["aria-valuenow"] };
+  look.observe(document.querySelector(".network"), bars);
+  for (const kind of ["pointerdown", "pointerup"]) {
+    line.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerId: 1 }));
+  }
+})"""
+"""Observes or releases a state of a network, and waits for a bar to move: milliseconds."""
+
+NETWORKS = (("alarm", 0.050), ("munin", 1.0))
+"""Networks, and the seconds that a click is to stay under."""
 
 
 def lacks_browser() -> str | None:
@@ -90,6 +107,27 @@ def page_clicks(repeats: int) -> list[dict[str, Any]]:
             "all answers ms": median(a for _, a in found),
         }
     ]
+
+
+def network_clicks(repeats: int) -> list[dict[str, Any]]:
+    """Milliseconds from a click on a state of a network to bars that have moved; without its file it is left out."""
+    told = []
+    for name, limit in NETWORKS:
+        path = FOLDER / f"{name}.bif"
+        if not path.exists():
+            continue
+        with Exploration([subject_of(BayesianNetwork.read(path))]) as served, opened() as page:
+            page.set_default_timeout(300_000)
+            page.goto(served.address)
+            page.wait_for_selector("#view[data-answered]")
+            found = []
+            for turn in range(max(5, 4 * repeats)):
+                # The least likely states of a large network may be impossible together: one is observed, then released.
+                found.append(page.evaluate(OBSERVE, 7 * (turn // 2)))
+                page.wait_for_selector("body:not(.busy)")
+                page.wait_for_timeout(100)
+        told.append({"network": name, "bars ms": median(found), "to be reached ms": 1000 * limit})
+    return told
 
 
 def first_page(repeats: int) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from benchmarks.network_inference import N_PATTERNS, network_compile_times, netw
 from benchmarks.network_posteriors import has_pyagrum, network_posteriors
 from benchmarks.network_sampling import gibbs_compiling, gibbs_speed, sampled_answers
 from benchmarks.networks_files import network_formats, networks_files
-from benchmarks.page import first_page, lacks_browser, page_clicks
+from benchmarks.page import first_page, lacks_browser, network_clicks, page_clicks
 from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
 from benchmarks.scale import csv_fits, pair_fits, parquet_fits
 from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
@@ -383,6 +383,13 @@ SECTIONS = (
         "Medians in a real browser: from a click on a state until the bars have moved, and until reasons, interval, "
         "novelty, what would turn it and what to ask for are there. To be reached: bars under 50 ms.",
         lambda extent: page_clicks(extent.repeats),
+        lacks_browser,
+    ),
+    Planned(
+        "The page of a network",
+        "Medians in a real browser: from a click on a state until the bars of all nodes have moved. The files are "
+        "looked for under BAYESWATER_DATA.",
+        lambda extent: network_clicks(extent.repeats),
         lacks_browser,
     ),
     Planned(
