@@ -182,10 +182,7 @@ def _of_ensemble(name: str, preset: str | None, time_limit: float | None) -> dic
 
 def column_choice(rows: "LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
     """Name the columns to learn from, all that a command names checked."""
-    from bayeswater.cli.models import say_if_headless
-
     require_target(rows, target)
-    say_if_headless(rows)
     rows.require_columns([*ignored, *told])
     return [name for name in rows.schema.names if name != target and name not in ignored]
 

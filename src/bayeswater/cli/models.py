@@ -40,18 +40,6 @@ def files_of(rows: "LocalRows") -> "list[Source]":
     return [part for part in rows.parts if isinstance(part, Source)]
 
 
-def say_if_headless(rows: "LocalRows") -> None:
-    """Say that a first row is read as a header which looks like the others."""
-    from bayeswater.cli.terminal import say
-    from bayeswater.data.sources.delimited import DelimitedSource
-
-    for file in files_of(rows):
-        if isinstance(file, DelimitedSource) and file.begins_with_data:
-            read = f"{file.name}: the first row is read as a header, {', '.join(map(repr, file.schema.names[:5]))}"
-            say(f"warning: {read}; if it is none, say --no-header", "yellow")
-            return
-
-
 def require_other_files(rows: "LocalRows", *outputs: Path | None) -> None:
     """Refuse to write a file over one of those that the rows are read from, under whatever name."""
     for output in outputs:

@@ -234,12 +234,11 @@ def read_table(
 
     Columns of which something is told have to be there.
     """
-    from bayeswater.cli.models import say_if_headless, say_what_is_held
+    from bayeswater.cli.models import say_what_is_held
     from bayeswater.cli.terminal import passes_shown
     from bayeswater.data.sources.whole import whole_table
 
     with reading.rows(paths, None if wanted is None else list(wanted)) as rows:
-        say_if_headless(rows)
         rows.keep_words()
         rows.require_columns([*ignored, *told])
         kept = [name for name in rows.schema.names if name not in ignored]

@@ -130,7 +130,7 @@ class Scorecard:
         share = self.confusion.sum(axis=1) / self.n_rows
         known = share[share > 0]
         return Baseline(
-            int(share.argmax()), float(share.max()), float(-(known @ np.log(known))), float(1 - share @ share)
+            int(share.argmax()), float(share.max()), float(-(known @ np.log(known))) + 0.0, float(1 - share @ share)
         )
 
 

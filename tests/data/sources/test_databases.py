@@ -79,3 +79,14 @@ def test_a_query_of_duckdb_does_nothing_but_select(tmp_path, ducks):
         with pytest.raises(DataError, match="a query is one SELECT over the tables of the file"):
             read(ducks, query=query.format(path=path))
     assert (path.read_text(), read(ducks)) == ("a\nhidden\n", [{"n": 1}])
+
+
+def test_a_column_of_bytes_in_sqlite_is_left_out_and_said(people):
+    base = sqlite3.connect(people)
+    with base:
+        base.execute("CREATE TABLE photos (n INTEGER, photo BLOB)")
+        base.execute("INSERT INTO photos VALUES (1, X'00FF')")
+    base.close()
+    source = open_source(people, table="photos")
+    assert [table.to_pylist() for table in source.batches()] == [[{"n": 1}]]
+    assert source.notes == ["column 'photo' holds bytes, which are no cells of a table, and is left out"]

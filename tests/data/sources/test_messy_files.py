@@ -262,3 +262,60 @@ def test_names_that_a_model_knows_tell_the_encoding_of_a_file_of_one_row(tmp_pat
 def test_chinese_of_few_signs_is_not_taken_for_korean():
     rows = [["地点", "编号"], ["北京", "广东"]]  # all of their bytes are of Korean letters, too
     assert rows_of(opened(messy_bytes(rows, "plain", "gbk", ","))) == [{"地点": "北京", "编号": "广东"}]
+
+
+def notes_of(source):
+    """Give what is said of a file, and its rows."""
+    return rows_of(source), " ".join(source.notes)
+
+
+def test_lines_of_two_cells_above_a_header_are_passed_over():
+    lines = "Account;123\nOwner;Ann\nFrom;1.1.2023\n\n"
+    rows, said = notes_of(opened(lines + "day;sum;text\n1.2.2023;1,50;a\n13.2.2023;-2,50;b\n14.2.2023;3,50;c\n"))
+    assert [row["sum"] for row in rows] == [1.5, -2.5, 3.5]
+    assert "3 lines above the header are passed over, from 'Account 123'" in said
+
+
+@pytest.mark.parametrize("second", ["cm,kg,", "How tall?,How heavy?,Who?"])
+def test_units_or_questions_below_the_names_are_passed_over(second):
+    rows, said = notes_of(opened(f"height,weight,name\n{second}\n180,80,Ann\n170,,Bob\n160,65,Cyd\n"))
+    assert [row["weight"] for row in rows] == [80, None, 65]
+    assert "the row below the header" in said
+
+
+@pytest.mark.parametrize("first", ["?,?,Eve", "tall,80,Eve", "180,80,Eve"])
+def test_a_first_row_is_not_taken_for_units(first):
+    assert len(rows_of(opened(f"height,weight,name\n{first}\n180,80,Ann\n170,70,Bob\n160,65,Cyd\n"))) == 4
+
+
+@pytest.mark.parametrize(
+    ("header", "is_said"),
+    [
+        ("5.1,3.5", True),
+        ("-1,x", True),
+        ("39,77516", True),
+        ("0,0", True),
+        ("2019,2020", False),
+        ("0,1", False),
+        ("a,b", False),
+    ],
+)
+def test_a_first_row_of_numbers_is_said(header, is_said):
+    _, said = notes_of(opened(f"{header}\n4.9,3.0\n4.7,3.2\n"))
+    assert ("is read as a header" in said) == is_said
+
+
+@pytest.mark.parametrize("delimiter", "~^")
+def test_rare_delimiters_are_found_but_not_before_numbers(delimiter):
+    assert rows_of(opened(f"name{delimiter}age\nAnn{delimiter}39\nBob{delimiter}40\n"))[0] == {"name": "Ann", "age": 39}
+    assert rows_of(opened(f"age\n{delimiter}39\n{delimiter}40\n"))[0] == {"age": f"{delimiter}39"}
+
+
+def test_points_among_semicolons_stand_between_thousands_where_other_columns_have_commas_and_else_it_is_said():
+    rows, said = notes_of(opened("a;b\n1.000;1,5\n2.500;2,25\n"))
+    assert ([row["a"] for row in rows], said) == ([1000, 2500], "")
+    rows, said = notes_of(opened("a;b\n1.000;x\n900;y\n"))
+    assert [row["a"] for row in rows] == [1, 900]
+    assert "a point may stand between thousands as well: say thousands='.'" in said
+    assert [row["a"] for row in rows_of(opened("a;b\n1.000;x\n900;y\n", thousands="."))] == [1000, 900]
+    assert notes_of(opened("a;b\n1.25;x\n2.500;y\n"))[1] == ""

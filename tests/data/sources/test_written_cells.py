@@ -137,7 +137,7 @@ def test_a_cell_far_down_is_read_with_all_before_it(
     short_beginnings(monkeypatch)
     path = csv(tmp_path / "a.csv", {"x": [first, first.replace("5", "6")] * 250 + [last], "n": ["1"] * 501})
     rows = local_rows(path)
-    if last == "00501":
+    if last in ("00501", "1.234.567"):  # the first leave doubt, so that all are asked
         found = whole_table(rows, ["x"], "", "")["x"].to_pylist()
     else:
         with pytest.warns(BayesWarning, match=f"holds '{re.escape(last)}', which is no .* as the cells before are"):

@@ -345,8 +345,7 @@ class StyleSearch:
         if one.unit in MONEY:
             return grouped, may_be_decimals if are_all and (mark == "." or one.unit in WITH_COMMA) else ""
         if mark == ".":
-            is_clear = one.unit in SHARES or not are_all
-            return one, "" if is_clear else "a point may stand between thousands as well: say thousands='.'"
+            return one, "" if one.unit in SHARES else "a point may stand between thousands as well: say thousands='.'"
         return (by_decimal[","], "") if decimals == {","} else (grouped, may_be_decimals)
 
     def _date(self, fitting: list[tuple[str, str]], others: list[str]) -> tuple[CellStyle, str]:

@@ -137,19 +137,15 @@ class SqliteSource(DatabaseSource):
             f"max(typeof({quoted(name)}) = {kind!r})" for name in names for kind in ("integer", "real", "text", "blob")
         )
         ((*kinds,),) = self._fetched(self._asked(f"SELECT {held} FROM ({self._query}\n)"), 1)
-        found = iter(kinds)
-        return pa.schema([(name, self._type(name, *(bool(next(found)) for _ in range(4)))) for name in names])
-
-    def _type(self, name: str, whole: bool, real: bool, text: bool, blob: bool) -> "pa.DataType":
-        import pyarrow as pa
-
-        if blob:
-            raise DataError(
-                f"{self.name}: column {name!r} holds bytes, which are no cells of a table; leave it out by a query"
-            )
-        if text:
-            return pa.string()
-        return pa.float64() if real else pa.int64() if whole else pa.null()
+        fields = []
+        for place, name in enumerate(names):
+            whole, real, text, blob = kinds[4 * place : 4 * place + 4]
+            if blob:
+                self.note(f"column {name!r} holds bytes, which are no cells of a table, and is left out")
+            else:
+                number = pa.float64() if real else pa.int64() if whole else pa.null()
+                fields.append((name, pa.string() if text else number))
+        return pa.schema(fields)
 
     def _tables(self, names: Sequence[str]) -> "Iterator[pa.Table]":
         import pyarrow as pa

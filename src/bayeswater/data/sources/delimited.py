@@ -199,7 +199,7 @@ class DelimitedSource(Source):
         import pyarrow as pa
 
         try:
-            return self.cells.first_types(self._first_parsed, self._beginning)
+            return self.cells.first_types(self._first_parsed, self._beginning, self.delimiter)
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
 
@@ -455,9 +455,9 @@ class DelimitedSource(Source):
 
     @property
     def begins_with_data(self) -> bool:
-        """Whether the first row has a fraction or a negative number for a name, and is perhaps no header."""
+        """Whether the first row has numbers as those below it have, and is perhaps no header."""
         _ = self._first_types  # where the rows cannot be read, that is said first
-        return any(re.fullmatch(r"-?\d*\.\d+|-\d+", name) for name in self._layout.header)
+        return self._layout.begins_with_data
 
     def _row(self, number: int) -> str:
         n_above = self._layout.n_rows_above

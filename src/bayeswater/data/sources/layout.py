@@ -14,10 +14,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
+from bayeswater.data.reading.cell_styles import MARKS
 from bayeswater.data.sources.reading_options import Reading
-from bayeswater.data.sources.records import DELIMITERS
+from bayeswater.data.sources.records import DELIMITERS, RARE
 from bayeswater.errors import DataError, SchemaError
 
 SNIFFED_ROWS = 100
@@ -34,6 +36,15 @@ COMMENT = "#"
 
 NUMBER = re.compile(r"[-+(]?\s*\W?\s*\d[\d\s.,:/'-]*(?:[eE][-+]?\d+)?\s*[%)\w]{0,2}\W?")
 """What begins and ends as a number, an amount or a date does."""
+
+PLAIN = re.compile(r"-?\d+|-?\d*\.\d+")
+"""What a name is that is a number."""
+
+FEW_STEPS = 10
+"""Between two names that are whole numbers: they count something, years for one."""
+
+LEAST_BELOW = 2
+"""Rows below a second header by which it is told from a row."""
 
 SEPARATOR_LINE = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
 """The first line by which Excel tells the delimiter."""
@@ -54,6 +65,7 @@ class Layout:
     delimiter : the character between cells
     blanks_before_quotes : whether blanks stand between a delimiter and a cell in quotes
     comment : what lines begin with that are no rows; "" where there are none
+    begins_with_data : whether the header has numbers as the rows below it have, and is perhaps none
     """
 
     names: tuple[str, ...]
@@ -65,6 +77,7 @@ class Layout:
     delimiter: str = ""
     blanks_before_quotes: bool = False
     comment: str = ""
+    begins_with_data: bool = False
 
 
 class _Row(NamedTuple):
@@ -137,6 +150,10 @@ def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, 
     n_unnamed = _n_unnamed(raw, body)
     are = "column at the end is" if n_unnamed == 1 else "columns at the end are"
     names, renamed = own_names(raw, len(raw) - n_unnamed)
+    is_data = bool(written) and _is_perhaps_data(written, body)
+    shown = ", ".join(map(repr, written[:5]))
+    way_out = "if it is none, say bayeswater.local_rows(source, header=False)"
+    said += [f"the first row is read as a header, {shown}; {way_out}"] * is_data
     return Layout(
         names=tuple(names),
         n_unnamed=n_unnamed,
@@ -144,6 +161,7 @@ def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, 
         start=start,
         header=tuple(written),
         notes=(*said, *of_rows, *[f"{n_unnamed} empty {are} left out"] * bool(n_unnamed), *renamed),
+        begins_with_data=is_data,
     )
 
 
@@ -160,7 +178,7 @@ def _sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[_Dialect, r
 def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _Dialect:
     """Cut the first rows by each delimiter, and take the one by which they are most alike."""
     given = reading.delimiter or told
-    there = [delimiter for delimiter in DELIMITERS if delimiter in text] or [DELIMITERS[0]]
+    there = [delimiter for delimiter in DELIMITERS if delimiter in text or delimiter == DELIMITERS[0]]
     found = [
         _cut(text, delimiter, skips_blanks, reading, is_whole)
         for delimiter in ([given] if given else there)
@@ -184,6 +202,8 @@ def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_who
     width = next(width for width in widths if times[width] == most)
     first = widths.index(width)
     share = times[width] / (len(widths) - first)
+    if first and delimiter in RARE:
+        return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
     if first > MOST_LINES_ABOVE or share < 0.5 or (first and len(widths) - first < 2):
         return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, share, 1, 0))
     # blanks before quotes are skipped only if that makes rows more alike, or takes quotes off
@@ -226,14 +246,49 @@ def _with_header(rows: list[_Row], body: list[_Row], width: int, comment: str) -
         name, *others = rows[first - 1].cells
         return _Row([name.removeprefix(comment).strip() or name, *others], rows[first - 1].end), body, []
     n_used = min(_n_used(body), width)
+    # a header may lack one name, as R writes it, but two short lines are none
+    are_short = len(body[0].cells) < width - 1 or all(len(row.cells) < width for row in body[:2])
     place = 0
-    while place < min(MOST_LINES_ABOVE, len(body) - 1) and _is_note(body[place], width, n_used):
+    while place < min(MOST_LINES_ABOVE, len(body) - 1) and (
+        _is_note(body[place], width, n_used) or (are_short and len(body[place].cells) < width)
+    ):
         place += 1
     if not place or not _is_header(body[place], body[place + 1 :], n_used):
-        return body[0], body[1:], []
+        return _without_second(body[0], body[1:], [])
     above = "line above the header is" if place == 1 else "lines above the header are"
     said = f"{place} {above} passed over, from {' '.join(filter(None, body[0].cells))[:60]!r}"
-    return body[place], body[place + 1 :], [said]
+    return _without_second(body[place], body[place + 1 :], [said])
+
+
+def _without_second(header: _Row, below: list[_Row], said: list[str]) -> tuple[_Row, list[_Row], list[str]]:
+    """Pass over units or questions below the names: words, where two columns have nothing but numbers below them."""
+    second = [cell.strip() for cell in below[0].cells] if below else []
+    if len(below) <= LEAST_BELOW or any(cell in MARKS or _is_number(cell) for cell in second if cell):
+        return header, below, said
+    rest = [[row.cells[place].strip() for row in below[1:] if place < len(row.cells)] for place in range(len(second))]
+    of_numbers = [bool(cell) and _are_numbers(cells) for cell, cells in zip(second, rest, strict=True)]
+    if sum(of_numbers) < min(2, sum(map(bool, second))) or not any(of_numbers):
+        return header, below, said
+    shown = " ".join(filter(None, second))[:60]
+    told = f"the row below the header, {shown!r}, has units or questions, as it looks, and is passed over"
+    return _Row(header.cells, below[0].end), below[1:], [*said, told]
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    """Say whether all cells are numbers or missing, and most are there."""
+    there = [cell for cell in cells if cell and cell not in MARKS]
+    return 2 * len(there) > len(cells) and all(map(_is_number, there))
+
+
+def _is_perhaps_data(header: Sequence[str], below: Sequence[_Row]) -> bool:
+    """Tell numbers that are cells of a row from those that count columns or years, as 1, 2, 3 and 2019, 2020."""
+    under = [[row.cells[place].strip() for row in below if place < len(row.cells)] for place in range(len(header))]
+    numbers = [name for name, cells in zip(header, under, strict=True) if PLAIN.fullmatch(name) and _are_numbers(cells)]
+    if any(not name.isdigit() for name in numbers):
+        return True
+    steps = {int(second) - int(first) for first, second in pairwise(numbers)}
+    step = steps.pop() if len(steps) == 1 else 0
+    return len(numbers) > 1 and not (step and (len(numbers) > 2 or abs(step) <= FEW_STEPS))
 
 
 def _is_header_in_comment(row: _Row, below: _Row, comment: str) -> bool:

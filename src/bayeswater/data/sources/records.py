@@ -19,7 +19,10 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import has_blank_beside_edge, last_row_end, steps_of
 from bayeswater.typing import Array
 
-DELIMITERS = ",;\t|"
+RARE = "~^"
+"""What seldom stands between cells, and elsewhere may stand before numbers: it must be in the first line."""
+
+DELIMITERS = f",;\t|{RARE}"
 """What may stand between cells where nothing is said of it; the first wins among equals."""
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from bayeswater.data.column_types import are_whole, candidate_types, fits, without_digits
 from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, CellStyle, holds_strings, style_of
 from bayeswater.data.reading.style_search import ALL_KINDS, StyleFound, StyleSearch, WrittenAs
@@ -67,6 +69,7 @@ class WrittenCells:
         self.refused: set[tuple[str, pa.DataType | str]] = set()
         """Types, and styles by their words, that a cell far down did not fit."""
         self._perhaps_days: set[str] = set()
+        self._perhaps_groups: set[str] = set()
         self._has_no_marks: set[str] = set()
         self.codes: set[str] = set()
         """Columns of whole numbers that have zeros before them."""
@@ -160,14 +163,19 @@ class WrittenCells:
 
     # ------------------------------------------------------------------ what the cells say
 
-    def first_types(self, parse: Parse, text: bytes) -> "dict[str, pa.DataType]":
-        """Tell the types of all columns as the first rows look to Arrow; numbers too long for a float64 are strings."""
+    def first_types(self, parse: Parse, text: bytes, delimiter: str) -> "dict[str, pa.DataType]":
+        """Tell the types of all columns as the first rows look to Arrow; numbers too long for a float64 are strings.
+
+        Semicolons are written where commas stand before decimals: there 1.000 may be a thousand.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
         table = parse({}, ("", *self.written.marks))
         kinds = {field.name: field.type for field in table.schema}
         self._perhaps_days = {name for name in kinds if _are_perhaps_days(table.column(name))}
+        if self.written.thousands == "." or (delimiter == ";" and self.written.decimal is None):
+            self._perhaps_groups = {name for name in kinds if _are_perhaps_groups(table.column(name))}
         for name in [name for name, kind in kinds.items() if pa.types.is_null(kind)]:  # all cells are marks, or blank
             kinds[name] = parse({name: None}, ("", *self.written.always_missing)).schema.field(0).type
         self._has_no_marks = {name for name in kinds if not table.column(name).null_count}
@@ -214,6 +222,7 @@ class WrittenCells:
         }
         whole = [name for name, kind in kinds.items() if pa.types.is_integer(kind) and name not in types]
         asked |= dict.fromkeys(self._perhaps_days.intersection(whole), ("number", "date"))
+        asked |= dict.fromkeys(self._perhaps_groups.difference(types), ("number",))
         asked |= {name: own for name in types.keys() & kinds.keys() if (own := _kinds_for(types[name]))}
         asked = {name: own for name, own in asked.items() if name not in self.said}
         self._find_codes(parse, text, [name for name in whole if name not in self.said], kinds)
@@ -227,6 +236,12 @@ class WrittenCells:
         for name in self._perhaps_days.intersection(asked):
             if self.found[name].style.kind != "date":
                 del self.found[name]
+        for name in self._perhaps_groups.intersection(asked).difference(types):
+            found = self.found.pop(name)
+            if found.style.thousands == ".":
+                self.found[name] = found
+            elif found.doubt:  # Arrow reads them
+                self.found[name] = replace(found, style=CellStyle("plain", self.written.marks))
 
     def _find_codes(self, parse: Parse, text: bytes, whole: list[str], kinds: "dict[str, pa.DataType]") -> None:
         """Make strings of whole numbers that have zeros before them."""
@@ -307,6 +322,16 @@ def _are_perhaps_days(numbers: "pa.ChunkedArray") -> bool:
         return False
     low, high = pc.min_max(numbers).as_py().values()
     return low is not None and bool(DAYS[0] <= low and high <= DAYS[1])
+
+
+def _are_perhaps_groups(numbers: "pa.ChunkedArray") -> bool:
+    """Say whether fractions are all such that their point may stand between thousands: 1.0 may be written 1.000."""
+    import pyarrow as pa
+
+    if not pa.types.is_floating(numbers.type):
+        return False
+    thousandths = np.abs(numbers.drop_null().to_numpy()) * 1000
+    return bool(len(thousandths) and (np.abs(thousandths - np.rint(thousandths)) < 1e-6).all())
 
 
 def has_codes(cells: "pa.ChunkedArray") -> bool:
