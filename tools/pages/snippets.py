@@ -71,6 +71,7 @@ def draw(page: str) -> None:
                 exec(code, names)
                 picture(page, theme).parent.mkdir(parents=True, exist_ok=True)
                 names["figure"].savefig(picture(page, theme), metadata={"Date": None})
+                matplotlib.pyplot.close(names["figure"])
         return
 
 
