@@ -74,12 +74,14 @@ ColumnFamilies = Annotated[
 
 ModelName = Literal[
     "naive-bayes",
+    "weighted-naive-bayes",
     "gaussian-diagonal",
     "gaussian-shared",
     "gaussian-full",
     "spode",
     "tan",
     "aode",
+    "weighted-aode",
     "a2de",
     "kdb",
     "skdb",
