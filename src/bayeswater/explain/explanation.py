@@ -156,7 +156,7 @@ class RowExplanation:
 
     def _repr_html_(self) -> str:
         """Draw the sum as a waterfall: each step begins where the one before it ended, and the last is their sum."""
-        lines = self._lines()
+        lines = self.lines()
         ends = [*accumulate(number for _, number, _ in lines[:-1]), self.log_odds]
         finite = [0.0, *filter(isfinite, ends)]
         low, high = min(finite) - 1.0, max(finite) + 1.0  # an infinite step goes one further than all others
@@ -176,7 +176,7 @@ class RowExplanation:
             return language.say("head", **told)
         return language.say("head calibrated", **told, calibrated=probability(calibrated, language))
 
-    def _lines(self) -> list[tuple[str, float, str]]:
+    def lines(self) -> list[tuple[str, float, str]]:
         """Give what adds up, how much it is, and how it is said; their sum is the last."""
         told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
         language = self._language
@@ -192,7 +192,7 @@ class RowExplanation:
         return [*rows, (language.say("log-odds"), self.log_odds, in_odds)]
 
     def _table(self) -> list[str]:
-        rows = self._lines()
+        rows = self.lines()
         width = max(display_width(what) for what, _, _ in rows)
         return [f"  {padded(what, width)}  {number:+9.3f}  {how}".rstrip() for what, number, how in rows]
 

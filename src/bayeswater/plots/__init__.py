@@ -6,14 +6,19 @@ They need matplotlib (``pip install 'bayeswater[plot]'``). Names are imported on
 from bayeswater.lazy_names import lazy_names
 
 _HOME = {
+    "ColumnDisplay": "model_displays",
     "ComparisonDisplay": "comparison",
     "CostCurveDisplay": "cost_displays",
     "DriftDisplay": "drift_display",
     "ErrorRejectDisplay": "cost_displays",
     "GaussianDisplay": "gaussian_display",
+    "ImportanceDisplay": "model_displays",
+    "NomogramDisplay": "model_displays",
     "PriorDisplay": "cost_displays",
     "ReliabilityDisplay": "reliability",
     "ThresholdDisplay": "cost_displays",
+    "WaterfallDisplay": "model_displays",
+    "WordsDisplay": "model_displays",
 }
 
 __all__ = list(_HOME)

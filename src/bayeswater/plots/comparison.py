@@ -47,7 +47,11 @@ class ComparisonDisplay:
         ax.axvline(best.log_loss, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
         ax.set_yticks(range(len(found.contestants)), [_label(one) for one in found.contestants])
         ax.set_ylim(len(found.contestants) - 0.5, -0.5)
-        ax.set_xlabel("log-loss")
+        ax.set_xlabel("log-loss, with the standard error of the distance to the best")
+        for colour, who in ((OURS, "Bayeswater"), (PEER, "other libraries")):
+            if any(one.is_peer == (colour == PEER) for one in found.contestants):
+                ax.plot([], [], "o", color=colour, label=who)
+        ax.legend(frameon=False, fontsize="small")
         ax.set_title(f"{found.n_rows:,} rows, {found.n_folds} folds", fontsize="medium", loc="left")
         self.ax_, self.figure_ = ax, ax.figure
         return self

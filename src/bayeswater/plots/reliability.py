@@ -98,8 +98,12 @@ class ReliabilityDisplay(Display):
         return self._drawn(ax, coloured[0], "probability", "frequency")
 
     def _draw(self, ax: Any, curve: ClassReliability, name: str | None, style: dict[str, Any]) -> Any:
-        label = f"{name or curve.label}, off by {curve.calibration_error:.3f}"
+        label = f"{f'{name}: ' if name else ''}{curve.label}, off by {curve.calibration_error:.3f}"
         line = draw_curve(ax, curve.probability, curve.frequency, **({"label": label, "linewidth": 2.0} | style))
         size = 8 + 90 * curve.weight / curve.weight.max()
         ax.scatter(curve.probability, curve.frequency, s=size, color=line.get_color(), zorder=3, clip_on=False)
+        if len(self.curves) == 1:
+            for x, y, rows in zip(curve.probability, curve.frequency, curve.weight, strict=True):
+                at = {"textcoords": "offset points", "fontsize": "x-small", "color": GREY}
+                ax.annotate(f"{rows:,.4g}", (x, y), (6, -9), **at)
         return line

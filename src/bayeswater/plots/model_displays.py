@@ -1,0 +1,231 @@
+"""Displays of what a model has learned, and of why a row gets its class.
+
+`ColumnDisplay` draws a column in each class, `WordsDisplay` the words that speak most for each class of a text,
+`ImportanceDisplay` how much columns matter, `WaterfallDisplay` the sum of an explanation, and `NomogramDisplay` the
+whole model as scales to add up.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.display_width import shortened
+from bayeswater.errors import ParameterError
+from bayeswater.explain.explanation import RowExplanation
+from bayeswater.explain.importance import Importances, curve_or_none, importance, information
+from bayeswater.explain.nomogram import Scale, scale_of
+from bayeswater.families.curve import ColumnCurve
+from bayeswater.plots.canvas import COLOURS, GREY, colour_of, new_axes
+
+LINE_INCHES = 0.34
+"""Height of each line of a display of lines."""
+
+MOST_LINES = 20
+"""Columns, states or words that are drawn."""
+
+LONGEST = 30
+"""Width of a label, in letters."""
+
+
+class ModelDisplay:
+    """What is drawn on axes of its own, or on those given."""
+
+    ax_: Any
+    figure_: Any
+
+    def _drawn(self, ax: Any) -> Self:
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _lines(ax: Any, labels: Sequence[Any]) -> Any:
+    """Give axes with a line for each label, the first one on top."""
+    is_new, ax = ax is None, new_axes(ax)
+    if is_new:
+        ax.figure.set_size_inches(7.2, 1.2 + LINE_INCHES * len(labels))
+    written = (shortened(str(label), LONGEST).replace("$", r"\$") for label in labels)
+    ax.set_yticks(range(len(labels)), list(written))
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    return ax
+
+
+class ColumnDisplay(ModelDisplay):
+    """A column in each class: its density, or the probabilities of its states, bins, counts or words.
+
+    Parameters
+    ----------
+    curve : what `model.curve` gives
+    classes : labels, in their order
+    """
+
+    def __init__(self, curve: ColumnCurve, classes: Sequence[Any]) -> None:
+        self.curve, self.classes = curve, list(classes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, column: str, *, ax: Any = None) -> Self:
+        """Draw a column of a fitted classifier."""
+        return cls(estimator.curve(column), np.asarray(estimator.classes_).tolist()).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on new axes, or on those given."""
+        curve, values = self.curve, np.asarray(self.curve.values, dtype=np.float64)
+        if curve.kind in ("density", "counts"):
+            ax = new_axes(ax)
+            for k, label in enumerate(self.classes):
+                marker = "o" if curve.kind == "counts" else None
+                ax.plot(curve.at, values[:, k], color=colour_of(k), label=str(label), marker=marker, linewidth=2)
+            if curve.is_log:
+                ax.set_xscale("log")
+            ax.set(xlabel=curve.column, ylabel="density" if curve.kind == "density" else "probability")
+            ax.set_ylim(bottom=0)
+        else:
+            labels = ["(empty)" if place is None else place for place in list(curve.at)[:MOST_LINES]]
+            ax, n = _lines(ax, labels), len(self.classes)
+            for k, label in enumerate(self.classes):
+                places = np.arange(len(labels)) + (k - (n - 1) / 2) * 0.8 / n
+                ax.barh(places, values[: len(labels), k], 0.8 / n, color=colour_of(k), label=str(label))
+            ax.set(xlabel="probability", ylabel=curve.column)
+        ax.legend(frameon=False, fontsize="small")
+        return self._drawn(ax)
+
+
+class WordsDisplay(ModelDisplay):
+    """The words that speak most for each class: the log of how much likelier they are there than in the others."""
+
+    def __init__(self, curve: ColumnCurve, classes: Sequence[Any], n_words: int = 8) -> None:
+        if curve.kind != "words":
+            raise ParameterError(f"column {curve.column!r} has no words but {curve.kind}; draw it with ColumnDisplay")
+        values = np.asarray(curve.values, dtype=np.float64)  # (n_words, n_classes)
+        others = (values.sum(axis=1, keepdims=True) - values) / max(1, values.shape[1] - 1)
+        weight = np.log(np.maximum(values, 1e-300)) - np.log(np.maximum(others, 1e-300))
+        best = np.argsort(-weight, axis=0, kind="stable")[:n_words]
+        self.classes = list(classes)
+        self.words = [
+            (str(curve.at[i]), k, float(weight[i, k]))
+            for k in range(weight.shape[1])
+            for i in best[:, k]
+            if weight[i, k] > 0
+        ]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, column: str, *, n_words: int = 8, ax: Any = None) -> Self:
+        """Draw the words of a column of a fitted classifier."""
+        return cls(estimator.curve(column), np.asarray(estimator.classes_).tolist(), n_words).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on new axes, or on those given."""
+        ax = _lines(ax, [word for word, _, _ in self.words])
+        for k, label in enumerate(self.classes):
+            own = [(i, weight) for i, (_, code, weight) in enumerate(self.words) if code == k]
+            ax.barh([i for i, _ in own], [weight for _, weight in own], 0.7, color=colour_of(k), label=str(label))
+        ax.set_xlabel("log of times as likely as in the other classes")
+        ax.legend(frameon=False, fontsize="small", title="class")
+        return self._drawn(ax)
+
+
+class ImportanceDisplay(ModelDisplay):
+    """Columns by their mean absolute log-odds, with the information of each in bits beside it."""
+
+    def __init__(self, found: Importances) -> None:
+        self.importances = found
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
+        """Draw how much the columns of a fitted classifier matter in some rows."""
+        return cls(importance(estimator, X)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on new axes, or on those given."""
+        shown = self.importances.columns[:MOST_LINES]
+        ax = _lines(ax, [one.column for one in shown])
+        ax.barh(range(len(shown)), [one.mean_log_odds for one in shown], 0.7, color=COLOURS[0])
+        for place, one in enumerate(shown):
+            if one.bits is not None:
+                ax.annotate(
+                    f"{one.bits:.3g} bits", (one.mean_log_odds, place), (4, 0), textcoords="offset points", va="center"
+                )
+        ax.set_xlim(0, 1.2 * max((one.mean_log_odds for one in shown), default=0.0) or 1.0)
+        ax.set_xlabel(f"mean |log-odds|, {self.importances.n_rows:,} rows")
+        return self._drawn(ax)
+
+
+class WaterfallDisplay(ModelDisplay):
+    """The sum of an explanation: each bar begins where the one before it ended, and the last is the whole."""
+
+    def __init__(self, explanation: RowExplanation) -> None:
+        self.explanation = explanation
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on new axes, or on those given; an infinite step goes beyond all others."""
+        lines = self.explanation.lines()
+        ends = [*accumulate(number for _, number, _ in lines[:-1]), self.explanation.log_odds]
+        finite = [0.0, *(end for end in ends if np.isfinite(end))]
+        low, high = min(finite) - 1.0, max(finite) + 1.0
+        ends = [low if np.isnan(end) else float(np.clip(end, low, high)) for end in ends]
+        starts = [0.0, *ends[:-2], 0.0]
+        ax = _lines(ax, [what for what, _, _ in lines])
+        for place, ((_, number, _), start, end) in enumerate(zip(lines, starts, ends, strict=True)):
+            colour = GREY if place == len(lines) - 1 else COLOURS[0] if number >= 0 else COLOURS[1]
+            ax.barh(place, end - start, 0.7, left=start, color=colour)
+            ax.annotate(f"{number:+.2f}", (max(start, end), place), (3, 0), textcoords="offset points", va="center")
+        ax.axvline(0, color=GREY, linewidth=0.8)
+        ax.set_xlim(min(0.0, *ends) - 0.12 * (high - low), max(0.0, *ends) + 0.12 * (high - low))
+        one = self.explanation
+        ax.set_xlabel(f"log-odds of {one.prediction} against {one.against}")
+        return self._drawn(ax)
+
+
+class NomogramDisplay(ModelDisplay):
+    """A scale for each column with the log-odds that its cells add to one class against another; add them up."""
+
+    def __init__(self, scales: Sequence[Scale], intercept: float, positive: Any, against: Any) -> None:
+        self.scales, self.intercept = list(scales), intercept
+        self.positive, self.against = positive, against
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, positive: Any = None, against: Any = None, ax: Any = None) -> Self:
+        """Draw the columns of most information; the last class is set against the first unless told."""
+        labels = np.asarray(estimator.classes_).tolist()
+        chosen = labels[-1] if positive is None else positive
+        rival = next(label for label in labels if label != chosen) if against is None else against
+        if chosen not in labels or rival not in labels or chosen == rival:
+            raise ParameterError(
+                f"a nomogram compares two of the classes {labels[:10]}; {chosen!r} and {rival!r} are given"
+            )
+        k, other = labels.index(chosen), labels.index(rival)
+        prior = np.asarray(estimator.predict_proba({}))[0]
+        plan = getattr(estimator, "columns_", None)
+        names = estimator.feature_names_in_.tolist() if plan is None else [column.name for column in plan]
+        curves = [curve for name in names if (curve := curve_or_none(estimator, name)) is not None]
+        curves = [curve for curve in curves if curve.kind != "words"]
+        curves.sort(key=lambda curve: -(information(curve, prior) or 0.0))
+        scales = [scale for curve in curves[:MOST_LINES] if (scale := scale_of(curve, k, other)) is not None]
+        return cls(scales, float(np.log(prior[k] / prior[other])), chosen, rival).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on new axes, or on those given."""
+        ax = _lines(ax, ["(class frequencies)", *(scale.column for scale in self.scales)])
+        ax.plot([self.intercept], [0], "o", color=COLOURS[0])
+        for line, scale in enumerate(self.scales, start=1):
+            odds = np.asarray(scale.odds)
+            ax.plot([odds.min(), odds.max()], [line, line], color=COLOURS[0], linewidth=1.2)
+            ax.plot(odds, np.full(len(odds), line), "|", color=COLOURS[0], markersize=8)
+            ends = {int(odds.argmin()): ("right", -5), int(odds.argmax()): ("left", 5)}  # one, where all are equal
+            for i, (side, shift) in ends.items():
+                own = scale.at[i]
+                text = f"{own:.3g}" if isinstance(own, float) else shortened("(empty)" if own is None else str(own), 16)
+                ax.annotate(
+                    text,
+                    (odds[i], line),
+                    (shift, 0),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    fontsize="x-small",
+                )
+        ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
+        ax.margins(x=0.15)
+        ax.set_xlabel(f"log-odds of {self.positive} against {self.against}")
+        return self._drawn(ax)
