@@ -1,6 +1,6 @@
 """d-separation by trails, by the moral graph, by networkx, and by looking at every trail of small graphs."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
@@ -8,11 +8,12 @@ import pytest
 from tests.structure.graphs import ASIA, all_dags, is_d_separated, is_separated_morally, random_dag, subsets
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.dag import Dag
+from bayeswater.structure.dag import Dag, reached, skeleton
 from bayeswater.structure.separation import (
     Independence,
     active_trail,
     adjustment_sets,
+    blocked_trail,
     local_independencies,
     minimal_separator,
     minimal_separators,
@@ -168,3 +169,27 @@ def test_names_that_need_quotes_are_printed_with_them():
     assert Dag.parse(str(trail)) == dag
     said = Independence(("lung cancer",), ("a", "c"), ("cough, dry", "x"))
     assert str(said) == '"lung cancer" ⊥ a, c | "cough, dry", x'
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_separated_nodes_have_a_trail_with_barriers_or_none_joins_them(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(8, 10, rng)
+    neighbours = skeleton(dag).neighbours
+    n_found = 0
+    for left, right in combinations(range(8), 2):
+        given = frozenset(node for node in range(8) if node not in (left, right) and rng.random() < 0.4)
+        ends = frozenset([left]), frozenset([right])
+        if active_trail(dag, *ends, given) is not None:
+            continue
+        found = blocked_trail(dag, *ends, given)
+        assert (found is None) == (right not in reached([left], neighbours))
+        if found is not None:
+            trail, barriers = found
+            n_found += 1
+            assert barriers and len(set(trail.nodes)) == len(trail.nodes)
+            places = [dag.node(name) for name in trail.nodes]
+            assert all(b in neighbours[a] for a, b in pairwise(places))
+            for one in barriers:
+                assert (one.reason == "given") == (dag.node(one.node) in given)
+    assert n_found

@@ -8,10 +8,10 @@ import json
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from itertools import product
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -40,6 +40,9 @@ MOST_STEPS = 5
 
 FILES = {"bif": "BIF", "xml": "XMLBIF", "xdsl": "XDSL", "dsl": "DSL", "net": "NET", "dsc": "DSC", "uai": "UAI"}
 """Formats that a network is saved in, by the ending of the file; beside our own."""
+
+SAVING = Lock()
+"""One network is saved at a time: what its format cannot hold is told in warnings, which all threads share."""
 
 
 def _known(subject: NetworkSubject, asked: Mapping[str, Any]) -> Known:
@@ -214,7 +217,8 @@ def _table(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     table = network.cpt(network.names[node])
     rows = table.values.reshape(-1, table.shape[-1])
     first = int(number_of(asked, "first", 0, 0, max(0, len(rows) - 1)))
-    given = list(product(*(range(parent.n_states) for parent in table.parents)))[first : first + TABLE_ROWS]
+    places = range(first, min(first + TABLE_ROWS, len(rows)))
+    given = [[int(code) for code in np.unravel_index(place, table.shape[:-1])] for place in places]
     return {
         "parents": list(network.dag.parents[node]),
         "rows": [{"row": first + k, "given": own, "p": rows[first + k]} for k, own in enumerate(given)],
@@ -293,7 +297,7 @@ def _save(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
         return _file("network.svg", _picture(subject, known, asked).encode())
     if kind not in FILES and kind != "bayes":
         raise QuestionError(f"there is no format {kind!r}; they are {sorted(FILES)}")
-    with TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
+    with SAVING, TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         path = Path(folder) / f"network.{kind}"
         known.variant.edited.write(path)
