@@ -61,6 +61,10 @@ VERBS = {
         "Write a model as SQL, ONNX, C, JavaScript, a page or plain Python.",
         "bayeswater export income.bayes income.sql --dialect postgres",
     ),
+    "serve": (
+        "Answer requests for a model over HTTP, and learn from them.",
+        "bayeswater serve income.bayes --port 8000",
+    ),
     "drift": (
         "Say what changed between two models, or a model and new rows.",
         "bayeswater drift monday.bayes tuesday.bayes",

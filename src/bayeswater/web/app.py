@@ -86,6 +86,8 @@ def document_of(body: bytes) -> dict[str, Any]:
 
     try:
         asked = json.loads(body, parse_constant=refuse)
+    except QuestionError:
+        raise
     except (ValueError, RecursionError):
         raise QuestionError("the question is no JSON document") from None
     if not isinstance(asked, dict):

@@ -37,7 +37,7 @@ class Exploration:
             raise ParameterError(f"lang is {lang!r}; it can be one of {list(LANGUAGES)}")
         self.subjects: tuple[Subject, ...] = ()
         self._coming: Future[Sequence[Subject]] = Future()
-        self._socket = _listening(port)
+        self._socket = listening(port)
         self.access = Access(self._socket.getsockname()[1], in_frames=in_notebook())
         app = application(self._coming, self.access, lang)
         config = uvicorn.Config(
@@ -142,15 +142,15 @@ def explore(
     return page.open() if (not in_notebook() if open_browser is None else open_browser) else page
 
 
-def _listening(port: int) -> socket.socket:
-    """Open a port of this machine that no other machine reaches."""
+def listening(port: int, host: str = "127.0.0.1") -> socket.socket:
+    """Open a port; by default no other machine reaches it."""
     if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port < 2**16:
         raise ParameterError(f"port is {port!r}; give a number from 0, for any free one, to 65535")
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if sys.platform != "win32":  # there, it would let another program take the same port
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind(("127.0.0.1", port))
+        found.bind((host, port))
     except OSError as error:
         found.close()
         raise ParameterError(

@@ -88,7 +88,7 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, answered)
             return
-        body = await _bounded_body(receive)
+        body = await bounded_body(receive, BODY_BYTES)
         if body is None:
             await PlainTextResponse(f"a question has at most {BODY_BYTES} bytes", 413)(scope, receive, answered)
             return
@@ -132,7 +132,7 @@ class Guard:
         return answer
 
 
-async def _bounded_body(receive: Receive) -> bytes | None:
+async def bounded_body(receive: Receive, most: int) -> bytes | None:
     """Read the body of a request; None where it is too long."""
     parts, size = [], 0
     while True:
@@ -141,7 +141,7 @@ async def _bounded_body(receive: Receive) -> bytes | None:
             return b""
         parts.append(message.get("body", b""))
         size += len(parts[-1])
-        if size > BODY_BYTES:
+        if size > most:
             return None
         if not message.get("more_body", False):
             return b"".join(parts)

@@ -1,0 +1,233 @@
+"""The server of models: answers as the library gives, bad input refused with words, files that are replaced."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.cli.people import TARGET, people
+
+from bayeswater import NaiveBayes, load, save
+from bayeswater.web.served import Served
+from bayeswater.web.serving import Limits, serving_application
+
+TELL = {"age": "gaussian", "hours": "poisson"}
+READ = ["age", "hours", "job", "member"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    table = people(300)
+    return NaiveBayes(columns=TELL).fit(table.select(READ), table.column(TARGET))
+
+
+@pytest.fixture
+def path(model, tmp_path):
+    save(model, tmp_path / "income.bayes")
+    return tmp_path / "income.bayes"
+
+
+@dataclass
+class Client:
+    """Asks an application in this process."""
+
+    app: Any
+
+    def _asked(self, method, path, **given):
+        async def ask():
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url="http://here") as client:
+                return await client.request(method, path, **given)
+
+        return asyncio.run(ask())
+
+    def get(self, path):
+        return self._asked("GET", path)
+
+    def post(self, path, **given):
+        return self._asked("POST", path, **given)
+
+
+def client_of(*served, **limits):
+    return Client(serving_application(served, Limits(**limits)))
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")
+
+ROWS = [{"age": 41.5, "job": "engineer"}, {"hours": 30}, {}, {"age": None, "job": "astronaut", "member": "True"}]
+
+
+def test_answers_are_those_of_the_library(model, path):
+    served = Served(path)
+    client = client_of(served)
+    told = client.post("/predict", json={"rows": ROWS}).json()
+    cells = [{**row, **({"member": True} if "member" in row else {})} for row in ROWS]
+    expected = model.predict_proba(cells)
+    labels = [str(label) for label in model.classes_]
+    assert_allclose([[one["proba"][label] for label in labels] for one in told["predictions"]], expected, rtol=1e-12)
+    assert [one["prediction"] for one in told["predictions"]] == model.predict(cells).tolist()
+    decided = client.post("/decide", json={"rows": ROWS[:2], "loss": {"low": {"high": 9}, "high": {"low": 1}}}).json()
+    assert [one["action"] for one in decided["answers"]] == model.decide(
+        cells[:2], loss={"low": {"high": 9}, "high": {"low": 1}}
+    ).tolist()
+    why = client.post("/explain", json={"rows": ROWS[:1]}).json()["answers"][0]
+    assert why["summary"] == model.explain(cells[:1])[0].summary
+    following = client.post("/next_best", json={"rows": ROWS[:1]}).json()["answers"][0]
+    assert {q["column"] for q in following["questions"]} == {"hours", "member"}
+    text = client.get("/metrics").text
+    assert 'bayeswater_requests_total{question="predict",status="200"} 1' in text
+    assert 'bayeswater_unseen_cells_total{model="income"} 1' in text and 'le="+Inf"} 4' in text
+
+
+def test_the_description_names_columns_and_states(path):
+    document = client_of(Served(path)).get("/openapi.json").json()
+    schema = document["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    columns = schema["properties"]["rows"]["items"]["properties"]
+    assert set(columns) == set(READ) and "教师" in columns["job"]["examples"]
+    assert "/learn" not in document["paths"]
+
+
+def test_requests_that_wait_are_answered_together_and_apart_where_one_fails(path):
+    served = Served(path)
+    asked = [[{"age": float(age)}] for age in range(20, 30)]
+    together = served._answers([*asked, [{"nothing": 1}]])
+    assert "nothing" in str(together[-1])
+    for rows, (found, _) in zip(asked, together[:-1], strict=True):
+        assert_allclose(found, served.loaded.model.predict_log_proba(rows), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b'{"rows": [{"age": "old"}]}', 422, "give a number"),
+        (b'{"rows": [{"wage": 1}]}', 422, "no column 'wage'"),
+        (b'{"rows": [{"age": NaN}]}', 422, "NaN"),
+        (b'{"rows": [{"age": 1e999}]}', 422, "age"),
+        (b'{"rows": [[1, 2]]}', 422, "object of cells"),
+        (b'{"rows": []}', 422, "1 to 1,000 rows"),
+        (b'{"rows": 5}', 422, "1 to 1,000 rows"),
+        (b"[" * 100_000, 422, "no JSON"),
+        (b"\xff\xfe", 422, "no JSON"),
+        (b'{"rows": [{"job": {"a": 1}}]}', 422, "text"),
+        (b'{"rows": [{"age": [1]}]}', 422, "give a number"),
+        (b" " * 10_000_000, 413, "at most"),
+    ],
+)
+@pytest.mark.parametrize("question", ["predict", "explain"])
+def test_bad_input_is_refused_with_words(path, body, status, words, question):
+    answer = client_of(Served(path)).post(f"/{question}", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == status and words in answer.json()["error"]
+
+
+def test_other_requests_are_refused(path):
+    client = client_of(Served(path), per_second=5.0, token="secret")
+    assert client.post("/nothing", json={"rows": [{}]}).status_code == 404
+    assert client.post("/other/predict", json={"rows": [{}]}).status_code == 404
+    assert client.post("/predict", content=b"{}").status_code == 415
+    assert client.post("/learn", json={"rows": [{}], "labels": ["low"]}).status_code == 401
+    assert [client.get("/healthz").status_code for _ in range(3)][-1] == 429
+
+
+def test_a_replaced_file_is_read_and_a_bad_one_is_not(path, model):
+    served = Served(path)
+    client = client_of(served)
+    before = client.post("/predict", json={"rows": ROWS}).json()
+    path.with_name("bad").write_bytes(b"nothing")
+    path.with_name("bad").replace(path)
+    served.look_at_file()
+    assert client.post("/predict", json={"rows": ROWS}).json() == before
+    assert "old model serves on" in client.get("/healthz").json()["models"]["income"]["problem"]
+    table = people(300, seed=5)
+    other = NaiveBayes(columns=model.columns_).fit(table.select(READ), table.column(TARGET))
+    save(other, path)
+    served.look_at_file()
+    assert client.get("/healthz").json()["status"] == "ok"
+    told = client.post("/predict", json={"rows": ROWS[:1]}).json()["predictions"][0]["proba"]
+    assert_allclose([told[label] for label in other.classes_], other.predict_proba(ROWS[:1])[0], rtol=1e-12)
+
+
+def test_several_models_are_asked_by_name(path, model, tmp_path):
+    save(model, tmp_path / "second.bayes")
+    client = client_of(Served(path), Served(tmp_path / "second.bayes"))
+    assert client.post("/predict", json={"rows": [{}]}).status_code == 404
+    assert client.post("/second/predict", json={"rows": [{}]}).status_code == 200
+
+
+# ---------------------------------------------------------------------- learning
+
+TAUGHT = {
+    "rows": [{"age": 60.0, "hours": 50, "job": "pilot", "member": "True"}, {"hours": 20}],
+    "labels": ["high", "low"],
+}
+KEY = {"authorization": "Bearer secret"}
+
+
+def test_what_was_acknowledged_is_there_after_a_kill_and_is_what_the_library_counts(path, model):
+    client = client_of(Served(path, learns=True), token="secret")
+    assert client.post("/learn", json=TAUGHT).status_code == 401
+    assert client.post("/learn", json=TAUGHT, headers={"authorization": "Bearer other"}).status_code == 401
+    assert client.post("/learn", json=TAUGHT, headers=KEY).json() == {"n_rows": 302}
+    assert client.post("/learn", json={**TAUGHT, "labels": ["high"]}, headers=KEY).status_code == 422
+    again = Served(path, learns=True)  # the first was never closed: as after kill -9
+    assert again.loaded.model.class_count_.sum() == 302
+    journal = again.journal.path
+    with journal.open("ab") as file:
+        file.write(b"12345678 {torn")
+    torn = Served(path, learns=True)
+    assert torn.loaded.model.class_count_.sum() == 302
+    assert client_of(torn, token="secret").post("/forget", json=TAUGHT, headers=KEY).json() == {"n_rows": 300}
+    torn.close()
+    assert "pilot" not in journal.read_text()
+    assert (load(path).class_count_ == model.class_count_).all()
+    assert_allclose(load(path).predict_proba(ROWS[:3]), model.predict_proba(ROWS[:3]), rtol=1e-9)
+
+
+def test_a_kill_at_any_point_of_saving_loses_nothing_and_counts_nothing_twice(path, monkeypatch):
+    served = Served(path, learns=True)
+    served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])
+
+    def cut_off():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
+        cut.setattr(served.journal, "_begin", cut_off)  # the new model is there, and the journal is still the old one
+        served.save_now()
+    assert Served(path, learns=True).loaded.model.class_count_.sum() == 302
+    again = Served(path, learns=True, save_rows=2)
+    again.teach("learn", TAUGHT["rows"], TAUGHT["labels"])  # saves by itself
+    assert again.journal.n_lines == 0 and load(path).class_count_.sum() == 304
+
+
+def test_a_model_replaced_beside_its_journal_is_refused_with_the_way_out(path, model):
+    served = Served(path, learns=True)
+    served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])
+    table = people(100, seed=3)
+    save(NaiveBayes(columns=model.columns_).fit(table.select(READ), table.column(TARGET)), path)
+    served.look_at_file()
+    answer = client_of(served, token="secret").post("/learn", json=TAUGHT, headers=KEY)
+    assert answer.status_code == 422 and "replaced beside its journal" in answer.json()["error"]
+    with pytest.raises(Exception, match="set the journal aside"):
+        Served(path, learns=True)
+
+
+def test_a_damaged_journal_is_refused(path):
+    served = Served(path, learns=True)
+    for _ in range(2):
+        served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])
+    lines = served.journal.path.read_bytes().split(b"\n")
+    lines[1] = lines[1].replace(b"pilot", b"pirat")
+    served.journal.path.write_bytes(b"\n".join(lines))
+    with pytest.raises(Exception, match="damaged in line 2"):
+        Served(path, learns=True)
+
+
+def test_a_refused_call_leaves_no_line(path):
+    served = Served(path, learns=True)
+    client = client_of(served, token="secret")
+    never = {"rows": [{"job": "never seen"}], "labels": ["low"]}
+    assert client.post("/forget", json=never, headers=KEY).status_code == 422
+    assert served.journal.n_lines == 0 and json.loads(served.journal.path.read_text()[9:])["model"]
+    assert np.isclose(served.loaded.model.class_count_.sum(), 300)
