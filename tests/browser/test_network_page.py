@@ -189,6 +189,7 @@ def test_a_table_is_edited_in_place_and_the_edited_network_is_saved(tab, tmp_pat
     own.settled()
     changed = cough().with_cpt("bronchitis", [[0.8, 0.2], [0.05, 0.95]])
     assert close(own.posteriors(), expected({}, changed))
+    assert own.page.evaluate("document.activeElement.value") == "0.8"  # who types goes on from there
     own.click("smoker", "yes")
     for kind in ("bif", "xdsl", "bayes"):
         with own.page.expect_download() as got:

@@ -301,10 +301,12 @@ export function mount(root, app) {
       el("button", { type: "button", "aria-label": t("net_back"), disabled: first === 0, onclick: () => tableOf(node, Math.max(0, first - found.n_shown)) }, "‹"),
       ` ${number(first + 1)}–${number(Math.min(first + found.n_shown, found.n_rows))} / ${number(found.n_rows)} `,
       el("button", { type: "button", "aria-label": t("net_on"), disabled: first + found.n_shown >= found.n_rows, onclick: () => tableOf(node, first + found.n_shown) }, "›")) : null;
+    const at = panel.table.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
     replace(panel.table, el("h2", {}, t("net_table")),
       el("p", {}, "P(", nameOf(node, 40), found.parents.length ? [" | ", found.parents.map((parent, k) => [k ? ", " : "", nameOf(parent, 24)])] : null, ")"),
       el("div", { class: "scroll tall" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))),
       pages, el("p", { class: "faint" }, t("net_table_how")));
+    if (at) [...panel.table.querySelectorAll("input")].find((own) => own.getAttribute("aria-label") === at)?.focus(); // who types goes on
   }
 
   async function changed(node, row, code, input) {
